@@ -1,0 +1,32 @@
+"""Query latencies within one process: `python warm.py TREE QUERY…` prints JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+ROUNDS = 10
+
+
+def main(tree: str, queries: list[str]) -> None:
+    """Ask every query once to warm up, then `ROUNDS` times."""
+    from cm_tui.engine.memory import Memory
+
+    memory = Memory.open(Path(tree))
+    for query in queries:
+        memory.search(query)
+    milliseconds = []
+    mode = ""
+    for _ in range(ROUNDS):
+        for query in queries:
+            started = time.perf_counter()
+            mode = memory.search(query).mode
+            milliseconds.append((time.perf_counter() - started) * 1000)
+    print(json.dumps({"passages": memory.status().passages, "mode": mode, "milliseconds": milliseconds}))
+    memory.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

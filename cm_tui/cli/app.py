@@ -1,0 +1,105 @@
+"""The command line: one app, its families of commands, and how failures end it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cm_tui import __version__
+from cm_tui.cli import bench, code, index, pack, search, upkeep
+from cm_tui.cli.options import PROJECT, Project
+from cm_tui.errors import CmError
+
+HELP = """Ask the code and its history, see why each answer ranked where it did, and take the right context away.
+
+`cm` alone opens the application on the repository around the current folder. Every command takes --project PATH
+and --json; data goes to stdout, narration to stderr.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not indexed or not found, 4 refused, 5 store in use.
+"""
+
+app = typer.Typer(
+    name="cm",
+    help=HELP,
+    no_args_is_help=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for family in (index, search, code, pack, upkeep, bench):
+    family.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cm {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def main(
+    context: typer.Context,
+    project: Project = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Open the application when no command is given."""
+    _ = version
+    if context.invoked_subcommand is not None:
+        PROJECT.set(project)
+        return
+    from cm_tui.cli.application import launch
+
+    raise typer.Exit(launch(project))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and turn every failure into a message and an exit code.
+
+    Args:
+        arguments: the words after `cm`.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        app(list(arguments), prog_name="cm")
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 1
+    except CmError as error:
+        _complain(error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        _complain("Stopped.")
+        return 130
+    except BrokenPipeError:
+        # The reader has gone (`cm … | head`): close quietly, as other commands do.
+        sys.stderr.close()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
+        _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
+        return 1
+    return 0
+
+
+def _complain(message: str, hint: str = "") -> None:
+    typer.echo(f"cm: {message}", err=True)
+    if hint:
+        typer.echo(f"    {hint}", err=True)
+
+
+def _keep_report() -> Path | str:
+    from cm_tui import paths
+
+    try:
+        file = paths.private_dir(paths.state_dir()) / "error.log"
+        file.write_text(f"cm {__version__}\n{traceback.format_exc()}", encoding="utf-8")
+        file.chmod(0o600)
+    except OSError as error:
+        return f"no file ({error})"
+    return file

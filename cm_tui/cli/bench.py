@@ -1,0 +1,37 @@
+"""`cm bench`: the measurements behind the figures, for anyone to run."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Annotated
+
+import typer
+
+BENCHES = {
+    "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
+    "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
+    "callers": "Precision and recall of the call graph against Python's own syntax trees.",
+    "vectors": "Embedding throughput, exact search against the graph.",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    listing = "\n\n".join(f"{name}: {text}" for name, text in BENCHES.items())
+    app.command(
+        "bench",
+        help=f"Measure retrieval quality and speed.\n\n{listing}\n\nAdd -h after the name for its options.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]},
+    )(bench)
+
+
+def bench(
+    context: typer.Context, name: Annotated[str, typer.Argument(help=", ".join(BENCHES), show_default=False)]
+) -> None:
+    """Run one of the measurements with the words that follow it."""
+    from cm_tui.errors import UsageError
+
+    if name not in BENCHES:
+        raise UsageError(f"There is no measurement {name!r}.", hint=f"Use one of {', '.join(BENCHES)}.")
+    module = importlib.import_module(f"cm_tui.bench.{name}")
+    raise typer.Exit(module.main(list(context.args)) or 0)

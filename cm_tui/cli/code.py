@@ -1,0 +1,112 @@
+"""`cm symbols`, `cm definitions`, `cm callers`, `cm callees`, `cm dependencies`, `cm importers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cm_tui.cli.options import Depth, Json, Project, answering
+
+if TYPE_CHECKING:
+    from cm_tui.model import Edge, ImportEdge, Symbol
+
+Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("symbols")(symbols)
+    app.command("definitions")(definitions)
+    app.command("callers")(callers)
+    app.command("callees")(callees)
+    app.command("dependencies")(dependencies)
+    app.command("importers")(importers)
+
+
+def symbols(
+    file: Annotated[str | None, typer.Option("--file", help="Only those of this file.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help="function, method, class, …")] = None,
+    match: Annotated[str | None, typer.Option("--match", help="Fuzzy; best fit first.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 1000,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List symbols by file, kind or fuzzy name."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.symbols(file=file, kind=kind, match=match, limit=limit)
+    print_page(page, _symbol_line, as_json=as_json, row=_symbol_row)
+
+
+def definitions(name: Name, project: Project = None, as_json: Json = False) -> None:
+    """Show where a name is defined."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.definitions(name)
+    print_page(page, _symbol_line, as_json=as_json, row=_symbol_row)
+
+
+def callers(name: Name, depth: Depth = 1, project: Project = None, as_json: Json = False) -> None:
+    """Show who calls a symbol: one row a call site, and how it was resolved."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.callers(name, depth=depth)
+    print_page(page, _edge_line, as_json=as_json)
+
+
+def callees(name: Name, depth: Depth = 1, project: Project = None, as_json: Json = False) -> None:
+    """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.callees(name, depth=depth)
+    print_page(page, _edge_line, as_json=as_json)
+
+
+def dependencies(
+    path: Annotated[str, typer.Argument(help="A file of the project.")], project: Project = None, as_json: Json = False
+) -> None:
+    """Show what a file imports."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.dependencies(path)
+    print_page(page, _import_line, as_json=as_json)
+
+
+def importers(
+    target: Annotated[str, typer.Argument(help="A module as it is imported, or a file of the project.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show who imports a module or a file."""
+    from cm_tui.cli.output import print_page
+
+    with answering(project) as memory:
+        page = memory.importers(target)
+    print_page(page, _import_line, as_json=as_json)
+
+
+def _symbol_row(symbol: Symbol) -> dict[str, Any]:
+    from cm_tui.cli.output import plain
+
+    return {**plain(symbol), "line": symbol.line}
+
+
+def _symbol_line(symbol: Symbol) -> str:
+    return f"{symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}  {symbol.signature}"
+
+
+def _edge_line(edge: Edge) -> str:
+    candidates = f" among {len(edge.candidates)}" if edge.candidates else ""
+    steps = f"  depth {edge.depth}" if edge.depth > 1 else ""
+    where = f"{edge.site}:{edge.line}"
+    return f"{where}  {edge.kind} {edge.qualname}  {edge.reference}, {edge.resolution}{candidates}{steps}  {edge.text}"
+
+
+def _import_line(edge: ImportEdge) -> str:
+    return f"{edge.path}:{edge.line}  {edge.qualname} → {edge.target or 'outside the project'}"

@@ -1,0 +1,142 @@
+"""`cm index`, `cm rebuild`, `cm status`, `cm skipped`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Force, Json, Project, opened
+
+if TYPE_CHECKING:
+    from cm_tui.model import IndexPlan, IndexSummary, ProjectStatus
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("index")(index)
+    app.command("rebuild")(rebuild)
+    app.command("status")(status)
+    app.command("skipped")(skipped)
+
+
+def index(
+    path: Annotated[Path | None, typer.Argument(help="A project's folder, or one file to bring up to date.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Parse everything again.")] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since", help="Say what differs from this commit; what is read again is always exactly what changed."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")] = False,
+    force: Force = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Bring the index up to the working tree: only what changed is read again."""
+    from cm_tui.cli.output import follow, narrate, print_json
+    from cm_tui.errors import NotFoundError
+
+    single: list[str] = []
+    where = project
+    if path is not None and not path.is_dir():
+        if not path.exists() and project is None and not path.parent.is_dir():
+            raise NotFoundError(f"{path} does not exist.", hint="Name a project's folder, or a file in one.")
+        where = project or (path.absolute() if path.exists() else path.absolute().parent)
+        single = [str(path.absolute())]
+    elif path is not None:
+        where = path
+    with opened(where, force=force) as memory:
+        if dry_run:
+            plan = memory.plan(full=full, since=since)
+            print_json(plan) if as_json else _show_plan(plan)
+            return
+        summary = follow(memory.index(full=full, since=since, paths=single))
+        if summary is None:
+            return
+        if as_json:
+            print_json(summary)
+            return
+        narrate(_sentence(summary))
+        for note in summary.notes:
+            narrate(f"note: {note}")
+
+
+def rebuild(project: Project = None, as_json: Json = False) -> None:
+    """Throw the index away and make it again; also mends a damaged store."""
+    from cm_tui.cli.options import project_of
+    from cm_tui.cli.output import follow, narrate, print_json
+    from cm_tui.engine.memory import Memory
+
+    with Memory.rebuilt(project_of(project)) as memory:
+        summary = follow(memory.index(full=True))
+    if summary is not None:
+        print_json(summary) if as_json else narrate(_sentence(summary))
+
+
+def status(project: Project = None, as_json: Json = False) -> None:
+    """Show the project and its index at a glance."""
+    from cm_tui.cli.output import print_json
+
+    with opened(project) as memory:
+        state = memory.status()
+    print_json(state) if as_json else _show_status(state)
+
+
+def skipped(project: Project = None, as_json: Json = False) -> None:
+    """List the files that were left out, and why."""
+    from cm_tui.cli.output import print_page
+
+    with opened(project) as memory:
+        print_page(memory.skipped(), lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
+
+
+def _sentence(summary: IndexSummary) -> str:
+    seconds = sum(summary.seconds.values())
+    return (
+        f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.references:,} references, "
+        f"{summary.passages:,} passages ({summary.blobs:,} files parsed, {summary.embedded:,} passages embedded) "
+        f"in {seconds:.1f} s; search: {summary.mode}"
+    )
+
+
+def _show_plan(plan: IndexPlan) -> None:
+    from cm_tui.cli.output import narrate, write
+
+    for name, paths in (("add", plan.added), ("update", plan.modified), ("remove", plan.removed)):
+        for path in paths:
+            write(f"{name:<8} {path}")
+    for old, new in plan.renamed:
+        write(f"{'rename':<8} {old} → {new}")
+    narrate(f"{plan.files:,} files, about {plan.estimated_seconds:.1f} s; nothing was done")
+    for note in plan.notes:
+        narrate(f"note: {note}")
+
+
+def _show_status(state: ProjectStatus) -> None:
+    from cm_tui.cli.output import write
+
+    languages = ", ".join(f"{name} {count:,}" for name, count in list(state.languages.items())[:6])
+    rows = [
+        ("project", f"{state.name}  ({state.identity})"),
+        ("root", state.root),
+        ("store", f"{state.store}  ({state.disk_bytes / 1e6:,.1f} MB)"),
+        ("head", f"{state.branch or '–'} {(state.head or '–')[:12]}"),
+    ]
+    if state.indexed:
+        rows += [
+            ("indexed", f"{(state.indexed_head or '–')[:12]}"),
+            ("files", f"{state.files:,}  ({languages})"),
+            ("symbols", f"{state.symbols:,}, {state.references:,} references"),
+            ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
+            ("search", f"{state.mode}, {state.model}"),
+            ("skipped", f"{sum(state.skipped.values()):,} files; {state.errors:,} could not be parsed"),
+        ]
+    else:
+        rows.append(("indexed", "not yet: run `cm index`"))
+    for name, text in rows:
+        write(f"{name:<9} {text}")
+    for note in state.notes:
+        write(f"{'note':<9} {note}")

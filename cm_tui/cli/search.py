@@ -1,0 +1,98 @@
+"""`cm search`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from cm_tui.cli.options import Json, Limit, Project, answering
+
+if TYPE_CHECKING:
+    from cm_tui.model import Hit, Mode, SearchResult
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("search")(search)
+
+
+def search(
+    query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
+    profile: Annotated[
+        str, typer.Option("--profile", help="Ranking recipe: code, memory, notes or one of yours.")
+    ] = "code",
+    limit: Limit = None,
+    mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
+    batch: Annotated[
+        str | None,
+        typer.Option("--batch", help="File with one query a line (- for stdin); one JSON object a line out."),
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the code: keyword and meaning together, each result with its score's parts."""
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.errors import UsageError
+
+    if mode not in ("hybrid", "keyword", "vector"):
+        raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
+    if (query is None) == (batch is None):
+        raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
+    wanted = cast("Mode", mode)
+    with answering(project) as memory:
+        if batch is not None:
+            for line in _lines(batch):
+                print_json(_object(memory.search(line, profile=profile, mode=wanted, limit=limit)), indent=None)
+            return
+        result = memory.search(query or "", profile=profile, mode=wanted, limit=limit)
+    if as_json:
+        print_json(_object(result))
+        return
+    for hit in result.hits:
+        _show(hit, explain=explain)
+    narrate(f"{len(result.hits)} of {result.total} candidates, {result.mode}, {result.took_ms:.0f} ms")
+    for note in result.notes:
+        narrate(f"note: {note}")
+
+
+def _lines(batch: str) -> list[str]:
+    from cm_tui.errors import NotFoundError, UsageError
+
+    try:
+        data = sys.stdin.buffer.read() if batch == "-" else Path(batch).read_bytes()
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no file {batch}.", hint="Name a file with one query a line.") from error
+    except OSError as error:
+        raise UsageError(f"Cannot read {batch}: {error.strerror}.") from error
+    return data.decode("utf-8", "replace").splitlines()
+
+
+def _object(result: SearchResult) -> dict[str, Any]:
+    """The contract's result object, with the notes besides."""
+    from cm_tui.cli.output import plain
+
+    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes")
+    return {name: plain(getattr(result, name)) for name in names}
+
+
+def _show(hit: Hit, *, explain: bool) -> None:
+    from cm_tui.cli.output import write
+
+    title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
+    heading = (
+        typer.style(f"{hit.path}:{hit.start_line}-{hit.end_line}", bold=True)
+        if sys.stdout.isatty()
+        else (f"{hit.path}:{hit.start_line}-{hit.end_line}")
+    )
+    write(f"{hit.rank:>3}. {heading}  {title}  {hit.score:.3f}")
+    if explain:
+        for part in hit.parts:
+            write(f"     {part.contribution:+.4f}  {part.name:<22} {part.value:.4g} × {part.weight:.4g}  {part.detail}")
+        write(f"     {hit.score:+.4f}  = sum")
+    for number, line in enumerate(hit.snippet.splitlines()[:8], hit.snippet_line):
+        write(f"     {number:>5}  {line}")
+    write("")

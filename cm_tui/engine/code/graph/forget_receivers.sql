@@ -1,0 +1,1 @@
+DELETE FROM done WHERE expr IN (SELECT id FROM site WHERE coalesce(receiver, '') NOT IN ('', 'self', 'cls', 'super()'));

@@ -1,0 +1,32 @@
+-- Which class stands on which, in the order in which members are looked for: depth first, a shared base after all that
+-- share it (what C3 gives for every hierarchy that Python accepts without reordering).
+INSERT INTO graph.mro
+WITH RECURSIVE
+base AS (
+    SELECT s.scope AS class, d.node AS base, s.id AS place
+    FROM done d JOIN site s ON s.id = d.expr JOIN graph.def b ON b.id = d.node AND b.is_class
+    WHERE len(d.rest) = 0
+),
+up AS (
+    SELECT class AS node, base AS anc, [place] AS path FROM base
+    UNION ALL
+    SELECT up.node, b.base, list_append(up.path, b.place) FROM up JOIN base b ON b.class = up.anc
+    WHERE len(up.path) < 12 AND b.base <> up.node
+)
+SELECT node, anc, row_number() OVER (PARTITION BY node ORDER BY path)
+FROM (SELECT node, anc, max(path) AS path FROM up WHERE node <> anc GROUP BY ALL);
+
+-- Members by the class that holds them.
+CREATE OR REPLACE TABLE graph.member AS
+SELECT d.id, d.parent AS class FROM graph.def d JOIN graph.def c ON c.id = d.parent AND c.is_class
+UNION
+SELECT id, class FROM graph.outer_member;
+
+-- Classes with a base outside the project: what they define may be somebody else's interface, so that a name which is
+-- unique here is not unique in what the program sees.
+CREATE OR REPLACE TABLE graph.foreign_class AS
+SELECT DISTINCT m.node AS class
+FROM site s JOIN graph.mro m ON m.anc = s.scope
+WHERE s.id NOT IN (SELECT expr FROM done WHERE node > 0 AND len(rest) = 0)
+  AND s.name NOT IN ('object', 'Generic', 'Protocol', 'ABC', 'ABCMeta', 'Enum', 'IntEnum', 'StrEnum', 'Flag', 'NamedTuple',
+                     'TypedDict', 'Exception', 'BaseException', 'RuntimeError', 'ValueError', 'TypeError', 'KeyError');

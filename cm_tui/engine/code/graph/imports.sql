@@ -1,0 +1,8 @@
+SELECT f.path, i.line, i.module, i.name, i.alias, coalesce(t.path, p.key), i.reexport,
+       CASE WHEN i.target IS NULL THEN 'external' ELSE 'import' END,
+       CASE WHEN i.name IS NULL THEN i.module WHEN right(i.module, 1) = '.' THEN i.module || i.name
+            ELSE i.module || '.' || i.name END
+FROM graph.import_target i JOIN graph.file f ON f.id = i.file
+LEFT JOIN graph.file t ON t.id = i.target LEFT JOIN graph.package p ON p.id = i.target
+WHERE {where}
+ORDER BY f.path, i.line, i.module, i.name;

@@ -1,0 +1,124 @@
+"""Edges of chosen symbols: resolved for the names asked about, or for everything once several questions were asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.engine.code.graph.facts import Facts, Read, script
+from cm_tui.engine.store.database import Database
+from cm_tui.model import Edge, Symbol, SymbolKey
+
+SMALL = 20_000
+"""With fewer references than this, resolving all of them costs no more than choosing among them."""
+
+
+class Resolver:
+    """Runs the tiers in SQL.
+
+    The first question about a state of the index resolves only the references that bear the names in question.
+    From the second on all are resolved, once, and further answers are read off; both ways run the same SQL.
+
+    Args:
+        db: the store.
+        facts: the tables that the tiers stand on.
+    """
+
+    def __init__(self, db: Database, facts: Facts) -> None:
+        self._db = db
+        self._facts = facts
+        self._asked = 0
+        self._state: object = None
+        self._whole = False
+
+    def prepare(self, alive: str, read: Read | None) -> None:
+        """Get ready for a question about a relation of (path, blob); `read` as for `Facts.refresh`."""
+        state = self._facts.refresh(alive, read)
+        if state != self._state:
+            self._state, self._asked, self._whole = state, 0, False
+        if not self._whole and (self._asked or self._db.value("SELECT count(*) FROM reference") <= SMALL):
+            self._resolve("true")
+            self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
+            self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
+            self._whole = True
+        self._asked += 1
+
+    def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
+        """Edges that end at the targets, each with the id of the caller (negative: a module)."""
+        self._choose(targets)
+        if not self._whole:
+            names = [row[0] for row in self._db.rows(script("names"))]
+            if not names:
+                return []
+            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
+        return self._edges("callers", kinds, hop)
+
+    def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
+        """Edges that start at the sources or within them, each with the id of the callee (0: none is claimed)."""
+        self._choose(sources)
+        self._db.execute(script("within"))
+        if not self._whole:
+            inside = "(f.id, r.symbol) IN (SELECT file, idx FROM inside)"
+            self._resolve(f"r.kind IN ({_quoted(kinds)}) AND {inside}")
+        return self._edges("callees", kinds, hop)
+
+    def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
+        """Every site and what it was tied to; sites that may mean several definitions have several rows.
+
+        Args:
+            kinds: kinds of reference.
+            blind: forget what receivers are, to measure what names alone would have said.
+
+        Returns:
+            Rows of (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its
+            line, line of the caller); the definition is None for what was not tied.
+        """
+        self._resolve(f"r.kind IN ({_quoted(kinds)})")
+        if blind:
+            self._db.execute(script("forget_receivers"))
+            self._db.cursor.execute(script("edges"))
+        return self._db.rows(script("all_edges"))
+
+    def ids(self, symbols: Iterable[Symbol]) -> set[int]:
+        """Ids of the groups of overloads that symbols belong to."""
+        keys = [(s.path, s.qualname, s.kind, s.overload) for s in symbols]
+        return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
+
+    def with_text(self, edges: Sequence[Edge]) -> list[Edge]:
+        """The same edges with the source line of their sites; empty where no passage holds it."""
+        sites = sorted({(edge.site, edge.line) for edge in edges})
+        if not sites:
+            return []
+        rows = self._db.rows(script("lines"), [[path for path, _ in sites], [line for _, line in sites]])
+        texts = {(path, line): text for path, line, text in rows}
+        return [replace(edge, text=texts.get((edge.site, edge.line)) or "") for edge in edges]
+
+    def _choose(self, ids: set[int]) -> None:
+        self._db.execute("CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::BIGINT[]) AS id", [sorted(ids)])
+
+    def _resolve(self, wanted: str) -> None:
+        cursor = self._db.cursor
+        cursor.execute(script("sites").replace("{wanted}", wanted).replace("{scope}", "scope"))
+        self._facts.read_out()
+        cursor.execute(script("edges"))
+
+    def _edges(self, direction: str, kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
+        sites, edges = ("graph.all_sites", "graph.all_edges") if self._whole else ("site", "edge")
+        sql = script(direction).replace("{sites}", sites).replace("{edges}", edges).replace("{kinds}", _quoted(kinds))
+        result: list[tuple[Edge, int]] = []
+        for *values, names, paths, types, numbers, other in self._db.rows(sql):
+            path, qualname, kind, line, site, reference, resolution, target, target_path, start = values
+            keys = [SymbolKey(p, q, k, n) for p, q, k, n in zip(paths, names, types, numbers, strict=True)]
+            edge = Edge(
+                path, qualname, kind, line, site, reference, resolution, hop, target, target_path,
+                candidates=tuple(keys) if resolution == "ambiguous" else (), start_line=start,
+            )  # fmt: skip
+            result.append((edge, other))
+        return result
+
+
+def _quoted(values: Iterable[str]) -> str:
+    """Strings as SQL literals."""
+    return ", ".join("'" + re.sub("'", "''", v) + "'" for v in values)

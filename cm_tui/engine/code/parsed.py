@@ -1,0 +1,79 @@
+"""What parsing a blob gives: plain tuples, cheap to send between processes. Columns are those of the store's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class ParsedSymbol(NamedTuple):
+    """A row of `symbol`; its position in the list is its `idx`."""
+
+    parent: int | None
+    kind: str
+    name: str
+    qualname: str
+    overload: int
+    signature: str
+    doc: str
+    start_line: int
+    end_line: int
+    min_args: int | None = None
+    max_args: int | None = None
+
+
+class ParsedReference(NamedTuple):
+    """A row of `reference`."""
+
+    symbol: int | None
+    kind: str
+    name: str
+    receiver: str | None
+    arity: int | None
+    line: int
+
+
+class ParsedImport(NamedTuple):
+    """A row of `import`."""
+
+    symbol: int | None
+    module: str
+    name: str | None
+    alias: str | None
+    reexport: bool
+    line: int
+
+
+class ParsedBinding(NamedTuple):
+    """A row of `binding`."""
+
+    scope: int | None
+    kind: str
+    name: str
+    type: str
+    line: int
+
+
+class ParsedChunk(NamedTuple):
+    """A row of `chunk`; 1-based inclusive lines."""
+
+    symbol: int | None
+    start_line: int
+    end_line: int
+
+
+@dataclass(slots=True)
+class ParsedBlob:
+    """Everything that a blob's content says about itself."""
+
+    oid: str
+    language: str
+    bytes: int
+    lines: int
+    generated: bool = False
+    error: str | None = None
+    symbols: list[ParsedSymbol] = field(default_factory=list)
+    references: list[ParsedReference] = field(default_factory=list)
+    imports: list[ParsedImport] = field(default_factory=list)
+    bindings: list[ParsedBinding] = field(default_factory=list)
+    chunks: list[ParsedChunk] = field(default_factory=list)

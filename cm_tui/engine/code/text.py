@@ -1,0 +1,242 @@
+"""Text of code reduced to what is stored: names, types, receivers, signatures and documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+MAX_SIGNATURE = 400
+MAX_DOC = 4000
+MAX_RECEIVER = 160
+
+_PLAIN = re.compile(r"[\w.$@#]+", re.ASCII)
+_SEPARATOR = re.compile(r"::|->|\?\.|!!?\.|&\.|\\|\.\.\.?")
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_MARK = re.compile(
+    r"^\s*(?:/\*+!?|\*+/|\*(?!/)|///?!?/*|//!|#+!?|--+(?:\s?[|^](?!\|))?|;+|%+|\{-(?:\s?\|)?|\"\"\"|''+|<!--+|'(?!'))?\s?|\s*(?:\*+/|-\}|--+>)\s*$"
+)
+_XML_TAG = re.compile(
+    r"</?(?:summary|remarks|para|returns|param|typeparam|see|c|code|value|exception|inheritdoc)\b[^>]*/?>"
+)
+_DOTTED = re.compile(r"[^\W\d][\w$]*(?:\.[^\W\d][\w$]*)*")
+_LUA_LONG = re.compile(r"--\[(=*)\[(.*)\]\1\]", re.DOTALL)
+_TRY = re.compile(r"^try[?!]?\s+")
+_IMPORT_WORD = re.compile(r"^\s*(?:import|export)\s+")
+_ANNOTATIONS = re.compile(
+    r"^(?:@(?!interface\b)[\w.]+(?:\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s+|\[[^\[\]]*\]\s*(?=[\w\[@]))+"
+)
+_TURBOFISH = re.compile(r"::<(?:[^<>]|<[^<>]*>)*>")
+_TYPE_WORDS = re.compile(
+    r"^(?:[&*?!]|\b(?:mut|const|dyn|impl|final|readonly|struct|volatile|static|ref|out|in|params|unowned|inout|some|any|new)"
+    r"\b\s*|'\w+\s+)+"
+)
+_AROUND_SIGNS = re.compile(r"\s*([^\w\s'])\s*")
+_LITERAL = re.compile(r"\b(?:typing\.|t\.)?Literal\[[^\[\]]*\]")
+_STRING_PREFIX = re.compile(r"^[A-Za-z]{0,2}(?=[\"'])")
+
+
+def fold(text: str, limit: int = 0) -> str:
+    """One line with single spaces; cut at `limit` characters when it is not 0."""
+    line = " ".join(text.split())
+    return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def plain_name(text: str) -> str:
+    """A name without quotes, white space and foreign separators: `A::f` is `A.f`."""
+    if text.isidentifier():
+        return text
+    name = "".join(text.split()).strip("\"'`").lstrip(":")
+    if name[:1] == "(" and name[-1:] == ")":
+        name = name[1:-1]
+    return _SEPARATOR.sub(".", name).strip(".")
+
+
+def split_dotted(text: str) -> tuple[str, str | None]:
+    """The name and what stands before its last dot, generics and arguments cut off."""
+    if text.isidentifier():
+        return text, None
+    dotted = without_brackets(text, "<[({").strip().lstrip("&*@#").strip()
+    receiver, _, name = plain_name(dotted).rpartition(".")
+    return name, receiver or None
+
+
+def without_annotations(signature: str) -> str:
+    """A signature without the annotations (`@A(1)`) and attributes (`[A(1)]`) that it begins with."""
+    return _ANNOTATIONS.sub("", signature)
+
+
+def without_brackets(text: str, opening: str) -> str:
+    """The text with everything inside brackets, and the brackets, removed."""
+    closing = {"<": ">", **_BRACKETS}
+    depth, kept = 0, []
+    closers = {closing[c] for c in opening}
+    for char in text:
+        if char in opening:
+            depth += 1
+        elif char in closers and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(char)
+    return "".join(kept)
+
+
+def receiver_text(text: str) -> str:  # noqa: C901, PLR0912 - one case after the other, read from top to bottom
+    """What a call is made on, on one line, with arguments left out: `a.f(x, 1).b[0]` is `a.f().b[]`."""
+    if _PLAIN.fullmatch(text):
+        return text
+    if len(text) > 20_000:
+        return "…"
+    text = _TURBOFISH.sub("", text)
+    kept: list[str] = []
+    stack: list[str] = []
+    quote = ""
+    previous = ""
+    for char in text:
+        if quote:
+            if char == quote and previous != "\\":
+                quote = ""
+                if not stack:
+                    kept.append(char)
+        elif char in "\"'`":
+            quote = char
+            if not stack:
+                kept.append(char)
+        elif char in _BRACKETS:
+            if not stack:
+                kept.append(char)
+            stack.append(_BRACKETS[char])
+        elif stack:
+            if char == stack[-1]:
+                stack.pop()
+                if not stack:
+                    kept.append(char)
+        else:
+            kept.append(char)
+        previous = char if previous != "\\" else ""
+    line = _SEPARATOR.sub(".", fold("".join(kept)))
+    line = re.sub(r"\s*\.\s*", ".", line)
+    line = _TRY.sub("", line)
+    return line if len(line) <= MAX_RECEIVER else "…" + line[-MAX_RECEIVER:]
+
+
+def clean_doc(text: str) -> str:
+    """Documentation without comment marks, quotes and common indentation."""
+    text = _STRING_PREFIX.sub("", text.strip())
+    if (long := _LUA_LONG.fullmatch(text)) is not None:
+        return _join(long[2].split("\n"))
+    for quotes in ('"""', "'''", '"', "'"):
+        if len(text) >= 2 * len(quotes) and text.startswith(quotes) and text.endswith(quotes):
+            return _join(text[len(quotes) : -len(quotes)].split("\n"))
+    return _join([_MARK.sub("", line) for line in text.split("\n")])
+
+
+def _join(lines: list[str]) -> str:
+    lines = [_XML_TAG.sub("", line).rstrip() for line in lines]
+    margins = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+    margin = min(margins, default=0)
+    body = [lines[0].strip(), *(line[margin:] for line in lines[1:])]
+    return "\n".join(body).strip()[:MAX_DOC]
+
+
+def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | None]]:
+    """Every (name, receiver) in a type as written, the language's own left out."""
+    if text.isidentifier():
+        return [] if text in builtin else [(text, None)]
+    found: dict[tuple[str, str | None], None] = {}
+    for dotted in _DOTTED.findall(_LITERAL.sub("", text)):
+        receiver, _, name = dotted.rpartition(".")
+        if name not in builtin:
+            found[name, receiver or None] = None
+    return list(found)
+
+
+def bound_types(text: str, transparent: Collection[str], builtin: Collection[str]) -> list[str]:
+    """The types that a name declared as `text` may have, as plain dotted names.
+
+    Args:
+        text: a type as written.
+        transparent: generic types that stand for their first argument (`Optional`, `Box`).
+        builtin: types that come with the language; they give none.
+
+    Returns:
+        One name for each member of a union; none for arrays and what is no name.
+    """
+    if text.isidentifier() and text not in transparent:
+        return [] if text in builtin else [text]
+    found: list[str] = []
+    queue = [text]
+    for _ in range(64):  # a type of more parts than this says nothing about a receiver
+        if not queue:
+            break
+        part = queue.pop(0).strip().removeprefix(":").strip().strip("\"'`").strip()
+        part = _TYPE_WORDS.sub("", part).rstrip("?!&* ")
+        members = _split(part, "|")
+        if len(members) > 1:
+            queue = members + queue
+            continue
+        part = _AROUND_SIGNS.sub(r"\1", part)
+        head = re.match(r"[\w.$:\\]+", part)
+        if head is None:
+            continue
+        name = plain_name(head[0].rstrip(":"))
+        rest = part[head.end() :]
+        if name.rpartition(".")[2] in transparent and rest[:1] in {"[", "<"}:
+            inner = _split(rest[1:-1], ",")
+            queue = (inner if name.endswith("Union") else inner[:1]) + queue
+        elif rest.endswith("[]") or (rest.startswith("[") and rest[1:2].isdigit()) or rest[:1] == "(":
+            continue
+        elif name and name not in builtin and name not in found and not name[0].isdigit():
+            found.append(name)
+    return found
+
+
+def _split(text: str, separator: str) -> list[str]:
+    if separator not in text:
+        return [text]
+    depth, parts, start = 0, [], 0
+    for position, char in enumerate(text):
+        if char in "[(<{":
+            depth += 1
+        elif char in "])>}":
+            depth -= 1
+        elif char == separator and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    return [*parts, text[start:]]
+
+
+def multiply(text: str) -> list[tuple[str, str, str | None]]:
+    r"""Multiply out an import with braces: `a::{b, c::{d as e}}` gives (module, name, alias) for each leaf.
+
+    Separators may be `::`, `.`, `\` or `/`; `*` and `_` are everything; `self` is the module itself.
+    """
+    text = _IMPORT_WORD.sub("", text).replace("=>", " as ")
+    separator = next((s for s in ("::", "\\", ".", "/") if s in text), ".")
+    found: list[tuple[str, str, str | None]] = []
+    queue = [("", text)]
+    while queue and len(found) < 10_000:
+        prefix, rest = queue.pop(0)
+        rest = rest.strip().rstrip(";").strip()
+        brace = rest.find("{")
+        if brace >= 0:
+            head = rest[:brace].strip().removesuffix(separator)
+            base = separator.join(p for p in (prefix, head) if p) if not head.startswith(separator) else prefix + head
+            inner = rest[brace + 1 : rest.rfind("}")]
+            queue = [(base, part) for part in _split(inner, ",") if part.strip()] + queue
+            continue
+        path, alias = _alias(rest)
+        full = separator.join(p for p in (prefix, path) if p)
+        module, _, name = full.rpartition(separator)
+        if name in {"self", "_", "*", "given"}:
+            if name == "self":
+                module, _, name = module.rpartition(separator)
+            else:
+                name = "*"
+        if name and alias != "_":
+            found.append((module, name, alias))
+    return found
+
+
+def _alias(text: str) -> tuple[str, str | None]:
+    parts = re.split(r"\s+as\s+|\s*=>\s*", text.strip(), maxsplit=1)
+    return re.sub(r"\s+", "", parts[0]), parts[1].strip() if len(parts) > 1 else None

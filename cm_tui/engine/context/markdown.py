@@ -1,0 +1,45 @@
+"""A pack as Markdown that survives being pasted into a chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from cm_tui.model import PackItem
+
+_BACKTICKS = re.compile(r"`+")
+
+BETWEEN = "\n\n"
+"""What parts the sections."""
+
+
+def render(question: str, items: Iterable[PackItem]) -> str:
+    """The question, then a section for each item, in order; empty when there is nothing to say."""
+    sections = [section(item) for item in items]
+    head = question.strip()
+    return BETWEEN.join([head, *sections] if head else sections)
+
+
+def section(item: PackItem) -> str:
+    """One item: a heading that says where it stands, and its source in a fence longer than any inside."""
+    fence = "`" * max(3, _longest_run(item.text) + 1)
+    tag = "" if item.language == "text" else item.language
+    return f"{heading(item)}\n\n{fence}{tag}\n{item.text}\n{fence}"
+
+
+def heading(item: PackItem) -> str:
+    """`### path:start-end — symbol`, both as code, so that underscores and stars stay what they are."""
+    place = code(f"{item.path}:{item.start_line}-{item.end_line}")
+    return f"### {place} — {code(item.title)}" if item.title else f"### {place}"
+
+
+def code(text: str) -> str:
+    """A code span, whatever backticks the text itself holds."""
+    flat = " ".join(text.split())
+    ticks = "`" * (_longest_run(flat) + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{ticks}{pad}{flat}{pad}{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _BACKTICKS.findall(text)), default=0)

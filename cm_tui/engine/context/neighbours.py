@@ -1,0 +1,75 @@
+"""What stands next to a choice in the graph: its callers, what it calls, the types it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
+
+SymbolAt = Callable[[str, int], Symbol | None]
+"""The innermost symbol at a line of a file."""
+
+Edges = Callable[[SymbolKey], Page[Edge]]
+"""Callers or callees of a symbol."""
+
+_AROUND_CALL = 4
+"""Lines shown above and below a call that stands in no symbol, or in a long one."""
+_LONG = 60
+"""A caller with more lines than this is shown around the call only."""
+
+_CALLEE_WORDS = {"call": "called by", "type": "type used by", "inherit": "base of", "decorate": "decorates"}
+_CALLER_WORDS = {"call": "calls", "type": "uses the type", "inherit": "derives from", "decorate": "decorated with"}
+
+
+def neighbours_of(
+    items: Sequence[PackRequest], *, symbol_at: SymbolAt, callers: Edges, callees: Edges
+) -> tuple[PackRequest, ...]:
+    """Callers, callees and used types of what was chosen.
+
+    Nearest first: what the first item uses, then who uses it, then the second item's. What the choice already covers
+    is left out, and so is everything that the graph is not sure of.
+    """
+    covered = [(item.path, item.start_line, item.end_line) for item in items]
+    found: list[PackRequest] = []
+    for item in items:
+        symbol = symbol_at(item.path, item.start_line)
+        if symbol is None or symbol.kind == "section":
+            continue
+        for request in _of(symbol, symbol_at, callers, callees):
+            place = (request.path, request.start_line, request.end_line)
+            if not any(_inside(place, other) for other in covered):
+                covered.append(place)
+                found.append(request)
+    return tuple(found)
+
+
+def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges) -> Iterator[PackRequest]:
+    for edge in callees(symbol.key).rows:
+        if edge.path and edge.start_line and edge.resolution not in {"ambiguous", "unresolved"}:
+            target = symbol_at(edge.path, edge.start_line)
+            if target is not None:
+                why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
+                yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
+    # Tests show how something is used, but say less than the code that needs it.
+    for edge in sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site)):
+        if edge.resolution not in {"ambiguous", "unresolved"}:
+            why = f"{_CALLER_WORDS.get(edge.reference, 'uses')} {symbol.qualname}"
+            yield _site(edge, symbol_at(edge.site, edge.line), why)
+
+
+def _site(edge: Edge, caller: Symbol | None, why: str) -> PackRequest:
+    if caller is not None and caller.end_line - caller.start_line < _LONG:
+        return PackRequest(edge.site, caller.start_line, caller.end_line, caller.qualname, why)
+    first = max(1, edge.line - _AROUND_CALL, caller.start_line if caller else 1)
+    last = edge.line + _AROUND_CALL
+    if caller is not None:
+        last = min(last, caller.end_line)
+    return PackRequest(edge.site, first, last, edge.qualname, f"{why} at line {edge.line}")
+
+
+def _in_tests(path: str) -> bool:
+    return any(part.startswith(("test", "spec")) or ".test." in part or "_test." in part for part in path.split("/"))
+
+
+def _inside(place: tuple[str, int, int], other: tuple[str, int, int]) -> bool:
+    return place[0] == other[0] and other[1] <= place[1] and place[2] <= other[2]

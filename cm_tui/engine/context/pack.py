@@ -1,0 +1,105 @@
+"""Packs from a person's choice, and the filling that both kinds of pack share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from cm_tui.engine.context import markdown
+from cm_tui.engine.context.budget import ROUNDING, tokens, weight
+from cm_tui.errors import CmError
+from cm_tui.model import Pack, PackItem, PackRequest, Source
+
+ReadSource = Callable[[str, int, int], Source]
+"""Lines of a file, 1-based and inclusive; raises a `CmError` when the file is gone."""
+
+
+def manual_pack(items: Sequence[PackRequest], budget: int, question: str, *, source: ReadSource) -> Pack:
+    """Make a pack of what a person chose, in that order.
+
+    An item that does not fit any more is left out whole, and smaller ones after it may still go in.
+
+    Args:
+        items: lines of files.
+        budget: tokens that the Markdown may cost, the question included.
+        question: stands first; may be empty.
+        source: reads lines.
+
+    Returns:
+        Every item in the order given; those that fell to the budget have `included` false, and a note names them.
+    """
+    notes: list[str] = []
+    pieces = [piece(item, source, notes) for item in items]
+    return fill(question, pieces, budget, notes)
+
+
+def piece(request: PackRequest, source: ReadSource, notes: list[str]) -> PackItem:
+    """Read a request's lines; `included` is false when there are none, and a note says why."""
+    empty = PackItem(
+        request.path, request.start_line, request.end_line, request.title, "", 0, request.why, included=False
+    )
+    place = f"{request.path}:{request.start_line}-{request.end_line}"
+    try:
+        read = source(request.path, request.start_line, request.end_line)
+    except CmError as error:
+        notes.append(f"{place} left out: {error.message}")
+        return empty
+    text = read.text.rstrip("\n")
+    if not text.strip():
+        notes.append(f"{place} left out: there is nothing on these lines.")
+        return empty
+    if read.stale:
+        notes.append(f"{request.path} changed since it was indexed; what is in the pack is read from the file.")
+    last = read.start_line + text.count("\n")
+    item = replace(empty, start_line=read.start_line, end_line=last, text=text, language=read.language, included=True)
+    return replace(item, tokens=tokens(markdown.section(item)))
+
+
+def fill(
+    question: str,
+    items: Iterable[PackItem],
+    budget: int,
+    notes: Iterable[str] = (),
+    left_out: Iterable[PackItem] = (),
+) -> Pack:
+    """Take items in order as long as the Markdown stays within the budget.
+
+    Args:
+        question: stands first.
+        items: candidates; those that are not `included` stay out.
+        budget: tokens.
+        notes: what there is to say already.
+        left_out: pieces that were found not to fit before; they are listed after the others.
+    """
+    spent = weight(question.strip())
+    chosen: list[PackItem] = []
+    cut: list[PackItem] = []
+    result: list[PackItem] = []
+    for item in items:
+        cost = weight(markdown.section(item)) + (weight(markdown.BETWEEN) if spent else 0.0)
+        if not item.included:
+            result.append(item)
+        elif math.ceil(spent + cost - ROUNDING) <= budget:
+            spent += cost
+            chosen.append(item)
+            result.append(item)
+        else:
+            cut.append(item)
+            result.append(replace(item, included=False))
+    late = [replace(item, included=False) for item in left_out]
+    text = markdown.render(question, chosen) if chosen else ""
+    said = (*dict.fromkeys(notes), *_cut_notes(cut + late, chosen, question, budget))
+    return Pack(question, (*result, *late), tokens(text), budget, text, said)
+
+
+def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budget: int) -> list[str]:
+    if not cut:
+        return []
+    if not chosen:
+        smallest = min(item.tokens for item in cut)
+        asked = f" beside the question ({tokens(question)})" if question.strip() else ""
+        return [f"Nothing fits into {budget:,} tokens{asked}: the smallest piece costs {smallest:,}."]
+    names = [f"{item.path}:{item.start_line}-{item.end_line} ({item.tokens:,})" for item in cut[:5]]
+    more = f" and {len(cut) - 5:,} more" if len(cut) > 5 else ""
+    return [f"Left out, as they do not fit into {budget:,} tokens: {', '.join(names)}{more}."]

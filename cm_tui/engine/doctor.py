@@ -1,0 +1,115 @@
+"""`cm doctor`: does everything that cm stands on work here, and how is it mended if not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cm_tui import __version__
+from cm_tui.errors import CmError
+from cm_tui.model import Check
+
+REINSTALL = "Install cm again: pip install --force-reinstall cm-tui"
+
+
+def examine(root: Path) -> tuple[Check, ...]:
+    """Check the installation, and whether a project's settings can be read."""
+    return (*_installation(), _outcome("configuration", lambda: _settings(root), "Mend the file that is named."))
+
+
+def _installation() -> Iterator[Check]:
+    yield Check("versions", "ok", _versions())
+    for name, check, mend in (
+        ("full-text extension", _fts, f"{REINSTALL} (it brings duckdb-extension-fts)."),
+        ("model", _model, REINSTALL),
+        ("vector graph", _hnswlib, "Install a C++ compiler, then: pip install --force-reinstall hnswlib"),
+        ("grammars", _grammars, f"{REINSTALL} (it brings tree-sitter-language-pack)."),
+        ("git", _git, "pip install --force-reinstall pygit2"),
+        ("data folder", _data_folder, "Set CM_HOME to a folder that you can write."),
+    ):
+        yield _outcome(name, check, mend)
+
+
+def _outcome(name: str, check: Callable[[], str], mend: str) -> Check:
+    try:
+        return Check(name, "ok", check())
+    except CmError as error:
+        return Check(name, "failed", error.message, error.hint or mend)
+    except Exception as error:  # noqa: BLE001 - whatever a broken installation raises is the finding
+        return Check(name, "failed", f"{type(error).__name__}: {error}", mend)
+
+
+def _versions() -> str:
+    parts = ["duckdb", "textual", "onnxruntime", "tree-sitter", "pygit2"]
+    listing = ", ".join(f"{part} {importlib.metadata.version(part)}" for part in parts)
+    return f"cm {__version__}, Python {sys.version.split()[0]}, {listing}"
+
+
+def _fts() -> str:
+    import duckdb
+
+    from cm_tui.engine.store.fts import load_fts
+
+    connection = duckdb.connect()
+    try:
+        return load_fts(connection)
+    finally:
+        connection.close()
+
+
+def _model() -> str:
+    from cm_tui.config import EmbeddingConfig
+    from cm_tui.engine.embed import provider_for
+
+    provider = provider_for(EmbeddingConfig())
+    vector = provider.embed_query("parse the configuration file")
+    return f"{provider.fingerprint}, {len(vector)} dimensions"
+
+
+def _hnswlib() -> str:
+    import hnswlib
+    import numpy as np
+
+    index = hnswlib.Index(space="cosine", dim=4)
+    index.init_index(max_elements=2)
+    index.add_items(np.eye(2, 4, dtype=np.float32), [0, 1])
+    labels, _ = index.knn_query(np.eye(1, 4, dtype=np.float32), k=1)
+    if int(labels[0][0]) != 0:
+        raise CmError("hnswlib found the wrong neighbour.")
+    return "hnswlib finds its neighbours"
+
+
+def _grammars() -> str:
+    from tree_sitter_language_pack import get_language
+
+    from cm_tui.engine.code.languages import LANGUAGES
+
+    names = sorted({language.grammar for language in LANGUAGES.values() if language.grammar})
+    for name in names:
+        get_language(name)  # type: ignore[arg-type]
+    return f"{len(names)} grammars, all in the installation"
+
+
+def _git() -> str:
+    import pygit2
+
+    return f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
+def _data_folder() -> str:
+    import tempfile
+
+    from cm_tui import paths
+
+    folder = paths.private_dir(paths.data_dir())
+    with tempfile.TemporaryFile(dir=folder):
+        return str(folder)
+
+
+def _settings(root: Path) -> str:
+    from cm_tui.config import load_config
+
+    load_config(root)
+    return "settings are valid"

@@ -1,0 +1,38 @@
+"""Providers of vectors: the bundled model, any fastembed model, any OpenAI-compatible endpoint, or none."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from cm_tui.config import EmbeddingConfig
+from cm_tui.engine.embed.provider import NoProvider, Provider, passage_text
+
+__all__ = ["NoProvider", "Provider", "passage_text", "provider_for"]
+
+
+_log = logging.getLogger(__name__)
+
+
+def provider_for(config: EmbeddingConfig, say: Callable[[str], None] = _log.info) -> Provider:
+    """The provider that the configuration asks for, and never another one.
+
+    Nothing is loaded or reached yet: that happens with the first text, and failures are raised there.
+
+    Args:
+        config: the `embedding` section.
+        say: told in words before anything slow or remote is done, such as a download.
+    """
+    if config.provider == "none":
+        return NoProvider()
+    if config.provider == "openai":
+        from cm_tui.engine.embed.remote import RemoteProvider
+
+        return RemoteProvider(config)
+    if config.provider == "fastembed":
+        from cm_tui.engine.embed.hub import FastembedProvider
+
+        return FastembedProvider(config, say)
+    from cm_tui.engine.embed.bundled import BundledProvider
+
+    return BundledProvider()

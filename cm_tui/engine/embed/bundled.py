@@ -1,0 +1,129 @@
+"""The model that comes with the install, run with onnxruntime and tokenizers: fastembed's import takes seconds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+NAME = "code-static-256"
+DIMENSIONS = 256
+MAX_TOKENS = 512
+MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
+ROWS = 32  # rows of one model run; small enough for the processor's cache (64 and 128 were slower)
+MEND = "Install cm again to mend it: pip install --force-reinstall cm-tui. Until then search is by keyword only."
+
+
+def bundled_folder() -> Path:
+    """Where the model's files are."""
+    return Path(str(resources.files("cm_tui") / "data" / "models" / NAME))
+
+
+class BundledProvider:
+    """code-static-256: loaded with the first text, verified against its checksums each time.
+
+    Args:
+        folder: where the model's files are.
+    """
+
+    dimensions = DIMENSIONS
+    batch = 2048
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
+        self._folder = folder or bundled_folder()
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, Any] | None = None
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed passages: unit rows (n, 256).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        tokenizer, session = self._load()
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        for start in range(0, len(texts), self.batch):
+            part = [encodable(text[:MAX_CHARACTERS]) for text in texts[start : start + self.batch]]
+            encodings = tokenizer.encode_batch_fast(part, add_special_tokens=False)
+            # Rows of like length share a run, so that little is computed for padding.
+            order = sorted(range(len(part)), key=lambda row: len(encodings[row].ids))
+            for first in range(0, len(order), ROWS):
+                rows = order[first : first + ROWS]
+                output = session.run(None, _padded([encodings[row] for row in rows]))[0]
+                vectors[[start + row for row in rows]] = output
+        return unit_rows(vectors)
+
+    def embed_query(self, text: str) -> Matrix:
+        """Embed a question: one unit vector (256,).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        vector: Matrix = self.embed([text])[0]
+        return vector
+
+    def _load(self) -> tuple[Tokenizer, Any]:
+        with self._lock:
+            if self._loaded is None:
+                model, tokenizer = (_verified(self._folder, name) for name in ("model.onnx", "tokenizer.json"))
+                self._loaded = (_tokenizer(tokenizer), _session(model))
+            return self._loaded
+
+
+def _verified(folder: Path, name: str) -> bytes:
+    """The bytes of a file whose SHA-256 is the one recorded (4 ms for this model)."""
+    try:
+        listing = (folder / "checksums").read_text(encoding="ascii").split()
+        data = (folder / name).read_bytes()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"The bundled model cannot be read: {error}", hint=MEND) from error
+    known = dict(zip(listing[1::2], listing[0::2], strict=False))
+    if hashlib.sha256(data).hexdigest() != known.get(name):
+        raise ModelError(f"The bundled model is damaged: {folder / name} is not the file that cm came with.", hint=MEND)
+    return data
+
+
+def _tokenizer(data: bytes) -> Tokenizer:
+    # Said outright, or tokenizers warns on stderr whenever a parser process is forked after its first use.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_buffer(data)
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(data: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    # Splitting into tokens, which uses all cores, takes most of the time; a second thread here gains nothing.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Optimising the graph doubles the time to load and gains nothing for a table and a mean.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def _padded(encodings: Sequence[Encoding]) -> dict[str, Any]:
+    width = max([1, *(len(encoding.ids) for encoding in encodings)])
+    ids = np.zeros((len(encodings), width), dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for row, encoding in enumerate(encodings):
+        length = len(encoding.ids)
+        ids[row, :length] = encoding.ids
+        mask[row, :length] = 1
+    return {"input_ids": ids, "attention_mask": mask}

@@ -1,0 +1,98 @@
+"""What every source of vectors offers, and what of a passage is embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.errors import ModelError
+
+Matrix = NDArray[np.float32]
+
+RECIPE = 1
+"""Version of what is embedded; part of every fingerprint, so that a change marks all stored vectors stale."""
+
+
+def passage_text(title: str, text: str) -> str:
+    """What is embedded for a passage: no path, so that moved and copied code finds its vector in the cache."""
+    return f"{title}\n{text}" if title else text
+
+
+class Provider(Protocol):
+    """A source of vectors. Safe to use from several threads."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Provider, model, dimensions and recipe: vectors of different fingerprints are never compared."""
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector; 0 while only the first answer can tell."""
+
+    @property
+    def batch(self) -> int:
+        """How many texts one call of `embed` should carry: enough to be quick, few enough to show progress."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed passages.
+
+        Returns:
+            Unit rows (n, dimensions); a text without any known token gives a row of zeros.
+
+        Raises:
+            ModelError: the model is missing, damaged or cannot be reached.
+        """
+
+    def embed_query(self, text: str) -> Matrix:
+        """Embed a question: one unit vector (dimensions,).
+
+        Raises:
+            ModelError: the model is missing, damaged or cannot be reached.
+        """
+
+
+class NoProvider:
+    """Vectors are switched off by the configuration."""
+
+    fingerprint = "none"
+    dimensions = 0
+    batch = 1
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """There is no model.
+
+        Raises:
+            ModelError: always.
+        """
+        raise ModelError(
+            f"Vectors are switched off, so {len(texts)} texts cannot be embedded.",
+            hint='Set embedding.provider = "bundled" to search by meaning too.',
+        )
+
+    def embed_query(self, text: str) -> Matrix:
+        """There is no model.
+
+        Raises:
+            ModelError: always.
+        """
+        return self.embed([text])
+
+
+def fingerprint(provider: str, model: str, dimensions: int | None) -> str:
+    """Name a kind of vector, such as `bundled/code-static-256/256/r1`."""
+    return f"{provider}/{model}/{dimensions or 'native'}/r{RECIPE}"
+
+
+def unit_rows(matrix: Matrix) -> Matrix:
+    """Scale rows to unit length; rows of zeros stay."""
+    norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    norms[norms == 0] = 1
+    return np.ascontiguousarray(matrix / norms[:, None], dtype=np.float32)
+
+
+def encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which arrive with undecodable arguments and break tokenizers."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

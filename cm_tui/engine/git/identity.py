@@ -1,0 +1,132 @@
+"""Who a project is: one name for all its clones and worktrees, and the folder of its store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pygit2
+
+from cm_tui import paths
+from cm_tui.engine.git.roots import repository_around
+
+CARD = "project.json"
+"""File in a store's folder that says whose it is; written once the project is indexed."""
+
+_SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A project's name for itself.
+
+    `text` is `remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`, and never holds credentials.
+    """
+
+    text: str
+    name: str
+    """For people: the last part of the remote's path, else the folder's name."""
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the store, below the data folder; not made here."""
+        # Clones without a remote lie in folders of any name, and must still meet in one store.
+        name = "commit" if self.text.startswith("root-commit:") else self.name
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "project"
+        digest = hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+        return paths.data_dir() / "projects" / f"{slug}-{digest}"
+
+    @property
+    def is_indexed(self) -> bool:
+        """True when a run has ended with a store for it."""
+        return (self.folder / CARD).is_file()
+
+    def leave_card(self, root: Path) -> None:
+        """Write down whose store this is, for whoever lists the stores without opening them."""
+        card = {"identity": self.text, "name": self.name, "root": str(root)}
+        (self.folder / CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")
+
+
+def identify(root: Path) -> Identity:
+    """Identity of the project at a root: its remote, else its first commit, else where it lies."""
+    return _identify(root.resolve(), frozenset())
+
+
+def _identify(root: Path, seen: frozenset[Path]) -> Identity:
+    repository = repository_around(root)
+    if repository is not None and (repository.workdir is None or Path(repository.workdir).resolve() == root):
+        return _of_repository(repository, root, seen) or Identity(f"path:{root}", root.name)
+    return Identity(f"path:{root}", root.name)
+
+
+def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Path]) -> Identity | None:
+    urls = _remote_urls(repository)
+    for url in urls:
+        remote = normalise_remote(url)
+        if remote:
+            return Identity(f"remote:{remote}", remote.rsplit("/", 1)[-1])
+    # A clone of a clone on this disk is the same project as what it was cloned from.
+    for url in urls:
+        source = _local_source(url, root)
+        if source is not None and source not in seen | {root}:
+            identity = _identify(source, seen | {root})
+            if identity.text.startswith("remote:"):
+                return identity
+    commit = _root_commit(repository)
+    return Identity(f"root-commit:{commit}", root.name) if commit else None
+
+
+def _remote_urls(repository: pygit2.Repository) -> list[str]:
+    names = [name for name in repository.remotes.names() if name]
+    names.sort(key=lambda name: name != "origin")
+    return [url for url in (repository.remotes[name].url for name in names) if url]
+
+
+def normalise_remote(url: str) -> str | None:
+    """One form for every way to write a remote: `host/path`.
+
+    Scheme, user, password, port, `.git`, query and slashes at the ends are dropped; the host is in lower case.
+
+    Returns:
+        None for a remote that is a folder on this disk.
+    """
+    url = url.strip()
+    if _DRIVE.match(url):
+        return None
+    if "://" in url:
+        parts = urlsplit(url)
+        host, path = parts.hostname or "", parts.path
+        if parts.scheme == "file" or not host:
+            return None
+    else:
+        scp = _SCP.match(url)
+        if not scp:
+            return None
+        host, path = scp[1].strip("[]"), scp[2]
+    path = re.sub(r"/{2,}", "/", unquote(path).split("?")[0]).strip("/").removesuffix(".git").rstrip("/")
+    return f"{host.lower()}/{path}" if path else host.lower()
+
+
+def _local_source(url: str, root: Path) -> Path | None:
+    if normalise_remote(url) is not None:
+        return None
+    text = unquote(urlsplit(url).path) if url.startswith("file:") else url
+    source = (root / Path(text).expanduser()).resolve()
+    return source if source.is_dir() else None
+
+
+def _root_commit(repository: pygit2.Repository) -> str | None:
+    """First commit of HEAD's first-parent line; None without commits and in a shallow clone, which hides it."""
+    if repository.head_is_unborn or repository.is_shallow:
+        return None
+    walker = repository.walk(repository.head.target)
+    walker.simplify_first_parent()
+    last = None
+    for commit in walker:
+        last = commit
+    return str(last.id) if last else None

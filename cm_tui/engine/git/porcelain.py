@@ -1,0 +1,47 @@
+"""Asking the git program what differs, where its index is in a form that libgit2 cannot read (split, sparse)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from pygit2.enums import FileStatus
+
+from cm_tui.errors import CmError
+
+_INDEX = {"A": FileStatus.INDEX_NEW, "D": FileStatus.INDEX_DELETED, " ": FileStatus.CURRENT}
+_DISK = {"D": FileStatus.WT_DELETED, "T": FileStatus.WT_TYPECHANGE, " ": FileStatus.CURRENT}
+
+
+def status(root: Path) -> dict[str, FileStatus]:
+    """What `git status` says, with the flags of libgit2; files that a sparse checkout leaves out are deleted on disk.
+
+    Raises:
+        CmError: git is not there, or fails.
+    """
+    found: dict[str, FileStatus] = {}
+    for line in _lines(root, "ls-files", "-t", "-z"):
+        if line.startswith("S ") and not (root / line[2:]).exists():
+            found[line[2:]] = FileStatus.WT_DELETED
+    for line in _lines(root, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"):
+        if line.startswith("??"):
+            found[line[3:]] = found.get(line[3:], FileStatus.CURRENT) | FileStatus.WT_NEW
+        else:
+            staged = _INDEX.get(line[0], FileStatus.INDEX_MODIFIED)
+            found[line[3:]] = (
+                found.get(line[3:], FileStatus.CURRENT) | staged | _DISK.get(line[1], FileStatus.WT_MODIFIED)
+            )
+    return found
+
+
+def _lines(root: Path, *words: str) -> list[str]:
+    # A file system monitor is a program that the repository names: nothing of a repository is run.
+    command = ["git", "-c", "core.fsmonitor=false", *words]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    environment["GIT_OPTIONAL_LOCKS"] = "0"
+    try:
+        done = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CmError(f"git cannot compare {root}: {error}", hint="Check it with `git status`.") from error
+    return [os.fsdecode(line) for line in done.stdout.split(b"\0") if line]

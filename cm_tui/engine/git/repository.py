@@ -1,0 +1,199 @@
+"""A checkout as the index sees it: HEAD, its tree, and what differs from it on disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pygit2
+from pygit2.enums import FileMode, FileStatus
+
+from cm_tui.engine.git import porcelain
+from cm_tui.engine.git.roots import repository_around
+from cm_tui.errors import CmError, NotFoundError, UsageError
+
+
+class TreeEntry(NamedTuple):
+    """A file of HEAD's tree."""
+
+    oid: str
+    mode: int
+
+    @property
+    def is_link(self) -> bool:
+        """A symbolic link: its content is a path, not source."""
+        return self.mode == FileMode.LINK
+
+    @property
+    def is_submodule(self) -> bool:
+        """A commit of another repository."""
+        return self.mode == FileMode.COMMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a checkout stands."""
+
+    sha: str | None
+    """None before the first commit, and without git."""
+    branch: str | None
+    """None when detached, and without git."""
+
+
+class CommitInfo(NamedTuple):
+    """A row of `line_commit`, without its ordinal."""
+
+    sha: str
+    time: int
+    author: str
+    subject: str
+
+
+class Repository:
+    """A project's root, with git or without.
+
+    A folder without git is compared by a private repository in the store's folder, whose working tree it is: so
+    `.gitignore` files and change detection work the same, and nothing is written into the user's folder.
+
+    Args:
+        root: the project's root.
+        shadow: where that private repository may be kept.
+
+    Raises:
+        RefusedError: git's data cannot be opened.
+    """
+
+    def __init__(self, root: Path, shadow: Path) -> None:
+        self.root = root
+        own = repository_around(root)
+        self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
+        self._repository = own if own is not None and self.git else _shadow(shadow, root)
+
+    @property
+    def objects(self) -> Path | None:
+        """Git's folder, from which another process can read committed content; None without git."""
+        return Path(self._repository.path) if self.git else None
+
+    def head(self) -> Head:
+        """Where HEAD stands."""
+        if not self.git:
+            return Head(None, None)
+        repository = self._repository
+        if repository.head_is_unborn:
+            target = repository.lookup_reference("HEAD").raw_target
+            name = target.decode("utf-8", "replace") if isinstance(target, bytes) else ""
+            return Head(None, name.removeprefix("refs/heads/") or None)
+        branch = None if repository.head_is_detached else repository.head.shorthand
+        return Head(str(repository.head.target), branch)
+
+    def tree(self, sha: str | None) -> dict[str, TreeEntry]:
+        """Every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates."""
+        if sha is None:
+            return {}
+        return dict(_walk(self._commit(sha).tree, ""))
+
+    def status(self) -> Mapping[str, FileStatus]:
+        """Paths that differ between HEAD, git's index and the disk; ignored ones are left out.
+
+        A path that ends in `/` is a folder that git does not look into: a nested repository.
+
+        Raises:
+            CmError: git's index cannot be read.
+        """
+        try:
+            return {path: FileStatus(flags) for path, flags in self._repository.status().items()}
+        except pygit2.GitError as error:
+            if "unsupported mandatory extension" in str(error):
+                return porcelain.status(self.root)
+            raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
+
+    def ignored(self, path: str) -> bool:
+        """True when a `.gitignore` excludes a path."""
+        return bool(self._repository.path_is_ignored(path))
+
+    def size(self, oid: str) -> int | None:
+        """Bytes of a committed blob, from its header; None when the object is not here (a partial clone)."""
+        try:
+            _, size = self._repository.odb.read_header(oid)
+        except KeyError:
+            return None
+        return int(size)
+
+    def read(self, oid: str) -> bytes | None:
+        """Content of a committed blob; None when the object is not here."""
+        found = self._repository.get(oid)
+        return found.data if isinstance(found, pygit2.Blob) else None
+
+    def resolve(self, ref: str) -> str:
+        """Commit that a name stands for.
+
+        Raises:
+            NotFoundError: there is no such commit.
+            UsageError: the project has no git.
+        """
+        if not self.git:
+            raise UsageError(f"{self.root} is no git repository: there is no commit {ref!r}.")
+        try:
+            return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise NotFoundError(
+                f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
+            ) from error
+
+    def commit(self, sha: str) -> CommitInfo:
+        """When, by whom and what."""
+        commit = self._commit(sha)
+        subject = commit.message.strip().split("\n", 1)[0]
+        return CommitInfo(sha, commit.commit_time, commit.author.name, subject)
+
+    def ordinal(self, sha: str, known: Mapping[str, int]) -> int:
+        """First-parent count of a commit, from 1 at the root.
+
+        Args:
+            sha: the commit.
+            known: ordinals that were counted before; the count stops at the first of them. A shallow clone ignores
+                them, as its line grows at the far end when it is deepened.
+        """
+        start = {} if self._repository.is_shallow else known
+        walker = self._repository.walk(sha)
+        walker.simplify_first_parent()
+        steps = 0
+        for commit in walker:
+            before = start.get(str(commit.id))
+            if before is not None:
+                return before + steps
+            steps += 1
+        return steps
+
+    def _commit(self, sha: str) -> pygit2.Commit:
+        return self._repository[sha].peel(pygit2.Commit)
+
+
+def _walk(tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
+    for entry in tree:
+        path = f"{prefix}{entry.name}"
+        if isinstance(entry, pygit2.Tree):
+            yield from _walk(entry, f"{path}/")
+        else:
+            yield path, TreeEntry(str(entry.id), int(entry.filemode))
+
+
+def _shadow(folder: Path, root: Path) -> pygit2.Repository:
+    def make() -> pygit2.Repository:
+        made = pygit2.init_repository(str(folder), bare=True)
+        made.config["core.bare"] = False
+        made.config["core.worktree"] = str(root)
+        return pygit2.Repository(str(folder))
+
+    try:
+        kept = pygit2.Repository(str(folder))
+        if kept.workdir is not None and Path(kept.workdir) == root:
+            return kept
+        return make()
+    except (pygit2.GitError, ValueError):
+        # Not there yet, or damaged: it holds nothing of value, and is made anew.
+        shutil.rmtree(folder, ignore_errors=True)
+        return make()

@@ -1,0 +1,154 @@
+"""Where a project begins: its root folder, and which folders are never one by mistake."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pygit2
+
+from cm_tui.errors import NotFoundError, RefusedError
+
+MARKER = ".cm"
+"""A folder of this name makes its parent a root where there is no git."""
+
+# Refused themselves, although a project may well lie below them.
+_NOT_ITSELF = frozenset(
+    {
+        "/home", "/media", "/mnt", "/opt", "/private", "/private/tmp", "/root", "/run", "/srv", "/tmp", "/usr",  # noqa: S108
+        "/usr/local", "/usr/src", "/var", "/var/tmp", "/Applications", "/Users", "/Volumes",  # noqa: S108
+        "c:/", "c:/users",
+    }
+)  # fmt: skip
+
+# Refused with everything below them.
+_NOT_BELOW = (
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/proc", "/sbin", "/sys", "/usr/bin", "/usr/lib",
+    "/usr/lib64", "/usr/sbin", "/usr/share", "/Library", "/System", "c:/windows", "c:/program files",
+    "c:/program files (x86)",
+)  # fmt: skip
+
+
+def find_root(start: Path | str | None = None, *, force: bool = False) -> Path:
+    """Root of the project around a folder.
+
+    The working tree of the repository around it; for a folder that the repository ignores, and where there is no
+    repository, the nearest folder upwards with a `.cm` folder or, unless a folder is named, an index; else the
+    folder itself.
+
+    Args:
+        start: a folder or a file; the current folder when not given.
+        force: take unsafe folders too.
+
+    Raises:
+        NotFoundError: there is no such folder.
+        RefusedError: the root would be a system folder, the home folder or the whole disk, or git does not trust it.
+    """
+    folder = _folder(start)
+    named = start is not None and folder == Path(start).expanduser().resolve()
+    root = _repository_root(folder) or _marked_root(folder, or_indexed=not named) or folder
+    if not force:
+        refuse_unsafe(root)
+    return root
+
+
+def refuse_unsafe(root: Path) -> None:
+    """Stop before a system folder, the home folder or the whole disk is indexed.
+
+    Raises:
+        RefusedError: the folder is one of those.
+    """
+    what = _unsafe(root)
+    if what:
+        raise RefusedError(
+            f"{root} is {what}: indexing it would read far more than a project.",
+            hint="Name a project folder, or insist with --force.",
+        )
+
+
+def _unsafe(root: Path) -> str | None:
+    home = Path.home().resolve()
+    if root == Path(root.anchor):
+        return "the root of the disk"
+    if root == home:
+        return "the home folder"
+    if root in home.parents:
+        return "above the home folder"
+    text = root.as_posix()
+    lowered = text.lower() if os.name == "nt" else text
+    if lowered in _NOT_ITSELF or any(lowered == one or lowered.startswith(f"{one}/") for one in _NOT_BELOW):
+        return "a system folder"
+    return None
+
+
+def _folder(start: Path | str | None) -> Path:
+    try:
+        folder = Path(start).expanduser().resolve() if start is not None else Path.cwd()
+    except (OSError, RuntimeError) as error:
+        raise NotFoundError(f"Cannot find {start or 'the current folder'}: {error}") from error
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        return folder.parent
+    raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling, or name another with --project.")
+
+
+def _repository_root(folder: Path) -> Path | None:
+    repository = repository_around(folder)
+    if repository is None:
+        return None
+    if repository.workdir is None:
+        raise RefusedError(
+            f"{repository.path} is a bare repository: it has no files to index.",
+            hint="Name a checkout of it, such as a worktree.",
+        )
+    root = Path(repository.workdir).resolve()
+    if folder != root and folder.is_relative_to(root):
+        inside = folder.relative_to(root).as_posix()
+        if not inside.startswith(".git") and repository.path_is_ignored(f"{inside}/"):
+            return None
+    return root
+
+
+def repository_around(folder: Path) -> pygit2.Repository | None:
+    """The git repository that a folder is part of, or None.
+
+    Raises:
+        RefusedError: it belongs to someone else, or is in a form that cannot be read here.
+    """
+    found = pygit2.discover_repository(str(folder))
+    if found is None:
+        return None
+    # A partial clone reads well as long as what it lacks is taken from disk.
+    if "partialclone" not in pygit2.settings.extensions:
+        pygit2.settings.set_extensions(["partialclone"])
+    try:
+        # By the folder: git's own may lie elsewhere and not know where the files are.
+        return pygit2.Repository(str(folder))
+    except pygit2.GitError as error:
+        raise RefusedError(
+            f"Cannot open the git repository {found}: {error}", hint=_way_out(str(error), found)
+        ) from error
+
+
+def _way_out(error: str, found: str) -> str:
+    if "not owned" in error:
+        return f"If you trust it: git config --global --add safe.directory {found.rstrip('/').removesuffix('/.git')}"
+    if "unknown object format" in error or "extension" in error:
+        return "Its storage format is not supported yet; a clone in git's classic format works."
+    return "Check it with `git fsck`."
+
+
+def _marked_root(folder: Path, *, or_indexed: bool) -> Path | None:
+    for parent in (folder, *folder.parents):
+        if _unsafe(parent):
+            return None
+        if (parent / MARKER).is_dir() or (or_indexed and _is_indexed(parent)):
+            return parent
+    return None
+
+
+def _is_indexed(folder: Path) -> bool:
+    from cm_tui.engine.git.identity import Identity
+
+    return Identity(f"path:{folder}", folder.name).is_indexed

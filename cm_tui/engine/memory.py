@@ -1,0 +1,381 @@
+"""The door: the only way into the engine."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from cm_tui import paths
+from cm_tui.config import Config, load_config
+from cm_tui.engine.door import Door
+from cm_tui.errors import CmError, NotIndexedError, StoreError
+from cm_tui.model import (
+    Cancel,
+    Candidates,
+    Check,
+    Edge,
+    FileEntry,
+    ImportEdge,
+    IndexPlan,
+    Mode,
+    Pack,
+    PackRequest,
+    Page,
+    Profile,
+    Progress,
+    ProjectStatus,
+    SearchResult,
+    SkippedFile,
+    Source,
+    Symbol,
+    SymbolKey,
+)
+
+if TYPE_CHECKING:
+    from cm_tui.engine.code.graph import Graph
+    from cm_tui.engine.code.index import Indexer
+    from cm_tui.engine.embed import Provider
+    from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.search.pipeline import Searcher
+    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.vectors import VectorIndex
+
+__all__ = ["Door", "Memory"]
+
+
+class Memory:
+    """The door to one project on this machine; each method hands on to the room that knows.
+
+    Args:
+        root: the project's root folder.
+        store: folder of its store.
+        config: its settings.
+
+    Raises:
+        StoreBusyError: another process has the store.
+        StoreError: it cannot be opened.
+    """
+
+    def __init__(self, root: Path, store: Path, config: Config) -> None:
+        from cm_tui.engine.store.database import Database
+
+        self._root = root
+        self.store = store
+        self.config = config
+        self._making = threading.RLock()
+        self._db: Database = Database(store)
+
+    @classmethod
+    def open(cls, folder: Path | None = None, *, force: bool = False) -> Self:
+        """Open the project around a folder (the current one when not given).
+
+        Raises:
+            RefusedError: the root is unsafe and `force` is not set.
+            NotFoundError: there is no such folder.
+            CmError: its store or settings cannot be read.
+        """
+        root, store = cls._locate(folder, force=force)
+        return cls(root, store, load_config(root))
+
+    @classmethod
+    def rebuilt(cls, folder: Path | None = None) -> Self:
+        """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
+        root, store = cls._locate(folder)
+        config = load_config(root)
+        cls.remove(store)
+        return cls(root, store, config)
+
+    @staticmethod
+    def _locate(folder: Path | None, *, force: bool = False) -> tuple[Path, Path]:
+        from cm_tui.engine.git.identity import identify
+        from cm_tui.engine.git.roots import find_root
+
+        root = find_root(folder, force=force)
+        return root, identify(root).folder
+
+    @classmethod
+    def store_of(cls, folder: Path | None = None) -> Path:
+        """Folder of a project's store, whether it exists or not."""
+        return cls._locate(folder, force=True)[1]
+
+    @classmethod
+    def is_indexed(cls, folder: Path | None = None) -> bool:
+        """Whether a project has a store at all; nothing is made to find out."""
+        from cm_tui.engine.store.database import FILE
+
+        return (cls._locate(folder)[1] / FILE).exists()
+
+    @staticmethod
+    def stores() -> list[Path]:
+        """Folders of all stores."""
+        return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
+
+    @staticmethod
+    def remove(store: Path) -> None:
+        """Remove a store's folder.
+
+        Raises:
+            StoreBusyError: another process has it.
+            StoreError: it cannot be removed.
+        """
+        from cm_tui.engine.store.database import refuse_busy
+
+        if not store.exists():
+            return
+        refuse_busy(store)
+        try:
+            shutil.rmtree(store)
+        except OSError as error:
+            raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._db.close()
+
+    @property
+    def root(self) -> Path:
+        """The project's root folder."""
+        return self._root
+
+    # --- rooms, made when first needed ---
+
+    @cached_property
+    def _repository(self) -> Repository:
+        from cm_tui.engine.git.repository import Repository
+
+        return Repository(self._root, self.store / "shadow")
+
+    @cached_property
+    def _graph(self) -> Graph:
+        from cm_tui.engine.code.contents import Contents
+        from cm_tui.engine.code.graph import Graph
+
+        return Graph(self._db, Contents(self._repository).text)
+
+    @cached_property
+    def _provider(self) -> Provider:
+        from cm_tui.engine.embed import provider_for
+
+        return provider_for(self.config.embedding)
+
+    @cached_property
+    def _vectors(self) -> VectorIndex:
+        from cm_tui.engine.vectors import VectorIndex
+
+        with self._making:
+            return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        from cm_tui.engine.search.pipeline import Searcher
+
+        with self._making:
+            return Searcher(self._db, self._vectors, self.config, provider=self._provider, root=self._root)
+
+    # --- the index ---
+
+    def behind(self) -> str:
+        """Why the index does not reflect this checkout's HEAD, or nothing.
+
+        Raises:
+            NotIndexedError: there is no index yet.
+        """
+        if self._db.get_meta("indexed_at") is None:
+            raise NotIndexedError(f"{self._root} has no index yet.", hint="Run `cm index` first.")
+        if self._db.get_meta("root") != str(self._root):
+            return f"The index reflects another checkout, {self._db.get_meta('root')}"
+        now, then = self._repository.head().sha or "", self._db.get_meta("indexed_head") or ""
+        return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
+
+    def status(self) -> ProjectStatus:
+        """The project and its index at a glance."""
+        from cm_tui.engine.overview import status
+
+        return status(self._db, self._root, self._repository, self._vectors, self._provider.fingerprint)
+
+    def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
+        """What `index` would do, without doing it."""
+        return self._indexer().plan(full=full, since=since)
+
+    def index(
+        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
+    ) -> Iterator[Progress]:
+        """Bring the index up to the working tree; `paths` alone when given. The last step carries the summary."""
+        inside = [self._inside(path) for path in paths]
+        yield from self._indexer().run(full=full, since=since, paths=inside, cancel=cancel)
+
+    def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
+        """Throw the index away and make it again."""
+        self.reset()
+        yield from self._indexer().run(full=True, cancel=cancel)
+
+    def reset(self) -> None:
+        """Remove the project's index; the door stays open on an empty one."""
+        from cm_tui.engine.store.database import Database
+
+        self._db.close()
+        for room in ("_repository", "_graph", "_vectors", "_searcher"):
+            self.__dict__.pop(room, None)
+        self.remove(self.store)
+        self._db = Database(self.store)
+
+    def doctor(self) -> tuple[Check, ...]:
+        """Check model, extension, grammars, compiled parts, store and versions."""
+        from cm_tui.engine.doctor import examine
+
+        return (*examine(self._root), *self._examine_store())
+
+    def _examine_store(self) -> Iterator[Check]:
+        schema = self._db.get_meta("schema")
+        yield Check("store", "ok", f"{self.store}, schema {schema}")
+        found = self._vectors.verify()
+        if found:
+            yield Check(
+                "vectors", "warning", "; ".join(found), "They are mended from the store with the next index run."
+            )
+        else:
+            embedded, passages = self._vectors.coverage()
+            yield Check("vectors", "ok", f"{embedded:,} of {passages:,} passages, {self._vectors.state}")
+
+    @classmethod
+    def examine(cls, folder: Path | None = None) -> tuple[Check, ...]:
+        """The same for a project that may not open: what is wrong with its store is one of the findings."""
+        from cm_tui.engine.doctor import examine
+
+        root, _ = cls._locate(folder, force=True)
+        try:
+            with cls.open(folder, force=True) as memory:
+                return memory.doctor()
+        except CmError as error:
+            return (*examine(root), Check("store", "failed", error.message, error.hint))
+
+    # --- search ---
+
+    def search(
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
+    ) -> SearchResult:
+        """Retrieve and rank."""
+        return self._searcher.search(query, profile=profile, mode=mode, limit=limit)
+
+    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+        """Only retrieve: the candidates of both sides with everything that ranking may ask for."""
+        return self._searcher.retrieve(query, profile=profile, mode=mode)
+
+    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
+        """Only rank: no access to store or model."""
+        return self._searcher.rank(candidates, profile, limit=limit)
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """Every profile, with the user's and the project's changes."""
+        return self._searcher.profiles()
+
+    def save_profile(self, profile: Profile) -> Path:
+        """Write a profile's changes to the project's configuration; returns the file."""
+        return self._searcher.save_profile(profile)
+
+    # --- code ---
+
+    def _inside(self, path: str) -> str:
+        from cm_tui.engine.code.browse import relative
+
+        return relative(self._root, path)
+
+    def files(self, folder: str = "") -> Page[FileEntry]:
+        """Files below a folder, all levels, sorted by path."""
+        from cm_tui.engine.code import browse
+
+        return browse.files(self._db, folder)
+
+    def skipped(self) -> Page[SkippedFile]:
+        """Files that the walk left out."""
+        from cm_tui.engine.code import browse
+
+        return browse.skipped(self._db)
+
+    def symbols(
+        self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
+    ) -> Page[Symbol]:
+        """Symbols in order of path and line; `match` is fuzzy and orders by fit."""
+        inside = self._inside(file) if file else None
+        return self._graph.symbols(file=inside, kind=kind, match=match, limit=limit)
+
+    def definitions(self, name: str) -> Page[Symbol]:
+        """Definitions of a name or of the end of a qualified name."""
+        return self._graph.definitions(name)
+
+    def callers(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+        """Call sites of a symbol."""
+        return self._graph.callers(name, depth=depth)
+
+    def callees(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+        """What a symbol calls."""
+        return self._graph.callees(name, depth=depth)
+
+    def dependencies(self, path: str) -> Page[ImportEdge]:
+        """What a file imports."""
+        return self._graph.dependencies(self._inside(path))
+
+    def importers(self, target: str) -> Page[ImportEdge]:
+        """Who imports a module or a file."""
+        return self._graph.importers(target)
+
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+        """Lines of a file."""
+        from cm_tui.engine.code import browse
+        from cm_tui.engine.code.contents import Contents
+
+        # A reader of its own for each call: what it keeps must not outlive an edit.
+        return browse.source(self._db, Contents(self._repository), self._inside(path), start_line, end_line)
+
+    def _symbol_at(self, path: str, line: int) -> Symbol | None:
+        from cm_tui.engine.code import browse
+
+        return browse.symbol_at(self._db, path, line)
+
+    def _uses(self, key: SymbolKey) -> Page[Edge]:
+        """What a symbol calls, the types it names, and what it derives from."""
+        return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"))
+
+    # --- packs ---
+
+    def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
+        """Choose what answers a question, within a budget of tokens."""
+        from cm_tui.engine.context.automatic import auto_pack
+
+        return auto_pack(
+            question,
+            budget,
+            neighbours,
+            search=self.search,
+            source=self.source,
+            symbol_at=self._symbol_at,
+            callers=self.callers,
+            callees=self._uses,
+        )
+
+    def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
+        """Make a pack of what a person chose, in that order."""
+        from cm_tui.engine.context.pack import manual_pack
+
+        return manual_pack(items, budget, question, source=self.source)
+
+    def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
+        """Callers, callees and used types of what was chosen, nearest first."""
+        from cm_tui.engine.context.neighbours import neighbours_of
+
+        return neighbours_of(items, symbol_at=self._symbol_at, callers=self.callers, callees=self._uses)
+
+    def _indexer(self) -> Indexer:
+        from cm_tui.engine.code.index import Indexer
+
+        return Indexer(self._db, self._root, self.config, self._vectors)

@@ -1,0 +1,65 @@
+"""A project and its index at a glance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cm_tui.engine.git.identity import identify
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.vectors import VectorIndex
+from cm_tui.model import ProjectStatus
+
+_COUNTS = """
+SELECT (SELECT count(*) FROM now_file),
+    (SELECT count(*) FROM now_file f JOIN symbol s ON s.blob = f.blob),
+    (SELECT count(*) FROM now_file f JOIN reference r ON r.blob = f.blob),
+    (SELECT count(*) FROM passage),
+    (SELECT count(*) FROM now_file f JOIN blob b ON b.id = f.blob WHERE b.error IS NOT NULL)
+"""
+
+
+def status(db: Database, root: Path, repository: Repository, vectors: VectorIndex, model: str) -> ProjectStatus:
+    """Count what there is.
+
+    Args:
+        db: the store.
+        root: the project's root.
+        repository: its checkout.
+        vectors: the vector index.
+        model: fingerprint of the embedding model.
+    """
+    head = repository.head()
+    identity = identify(root)
+    counted = db.rows(_COUNTS)[0]
+    embedded = vectors.coverage()[0]
+    indexed_at = db.get_meta("indexed_at")
+    languages = db.rows(
+        "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = f.blob GROUP BY 1 ORDER BY 2 DESC, 1"
+    )
+    skipped = db.rows("SELECT reason, count(*) FROM skipped GROUP BY 1 ORDER BY 2 DESC, 1")
+    return ProjectStatus(
+        root=str(root),
+        name=identity.name,
+        identity=identity.text,
+        store=str(db.folder),
+        indexed=indexed_at is not None,
+        git=repository.git,
+        branch=head.branch,
+        head=head.sha,
+        indexed_head=db.get_meta("indexed_head") or None,
+        files=counted[0],
+        languages=dict(languages),
+        symbols=counted[1],
+        references=counted[2],
+        passages=counted[3],
+        embedded=embedded,
+        skipped=dict(skipped),
+        errors=counted[4],
+        model=model,
+        mode="hybrid" if embedded else "keyword",
+        vectors=vectors.state,
+        disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
+        indexed_at=float(indexed_at) if indexed_at else None,
+        notes=tuple(vectors.notes),
+    )

@@ -1,0 +1,99 @@
+"""Adjustments: named boosts and penalties on top of the fused score. `docs/search.md` gives each one's reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from cm_tui.engine.search.table import Column, Table
+from cm_tui.model import Profile
+
+SENTENCE_BOOSTS = ("file-name", "path", "symbol-name")
+"""Add `weight × signal`; measured on the words of the query."""
+
+BOOSTS = ("definition", *SENTENCE_BOOSTS, "file")
+PENALTIES = ("tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated")
+"""Take away the share `weight × signal` of what was reached so far."""
+
+COHERENCE = "coherence"
+NAME_VECTOR = "name-vector"
+NAMES = (*BOOSTS, COHERENCE, *PENALTIES, NAME_VECTOR)
+"""Every name that a profile's adjustments may use."""
+
+DETAILS = {
+    "definition": "defines a name that the query gives",
+    "file-name": "words of the query in the file's name",
+    "path": "words of the query in folders and file name",
+    "symbol-name": "words of the query in names defined here",
+    "file": "the file as a whole answers the query",
+    "coherence": "other passages of the file answer too",
+    "tests": "a test",
+    "examples": "an example or a benchmark",
+    "docs": "documentation",
+    "legacy": "kept for compatibility",
+    "vendored": "a copy of foreign code",
+    "settings": "settings or build instructions",
+    "declarations": "declarations without code",
+    "generated": "written by a program",
+}
+
+
+class Stage(NamedTuple):
+    """What one step added to every candidate's score; kept so that shown hits can be explained."""
+
+    name: str
+    group: str
+    values: Column
+    weight: float
+    contributions: Column
+    detail: Callable[[int], str]
+
+
+def adjust(table: Table, fused: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Apply a profile's adjustments.
+
+    Args:
+        table: the candidates.
+        fused: their score so far.
+        profile: its `adjustments` are the weights; a name that is missing or 0 does nothing.
+
+    Returns:
+        The new scores, and what each adjustment added.
+    """
+    stages: list[Stage] = []
+    score = fused
+    weights = profile.adjustments
+    for name in BOOSTS:
+        values = table.signals.get(name)
+        if values is not None and (weight := weights.get(name, 0.0)):
+            score = _apply(stages, name, values, weight, weight * values, score)
+    if weight := weights.get(COHERENCE, 0.0):
+        values = coherence(table.paths, fused)
+        score = _apply(stages, COHERENCE, values, weight, weight * values, score)
+    for name in PENALTIES:
+        values = table.signals.get(name)
+        if values is not None and (weight := weights.get(name, 0.0)):
+            score = _apply(stages, name, values, weight, -weight * values * score, score)
+    return score, stages
+
+
+def _apply(
+    stages: list[Stage], name: str, values: Column, weight: float, contributions: Column, score: Column
+) -> Column:
+    text = DETAILS[name]
+    stages.append(Stage(name, "adjust", values, weight, contributions, lambda _row: text))
+    return score + contributions
+
+
+def coherence(paths: list[str], scores: Column) -> Column:
+    """How much all passages of a file score together, as a share of the best file's sum."""
+    numbers: dict[str, int] = {}
+    files = np.array([numbers.setdefault(path, len(numbers)) for path in paths], dtype=np.int64)
+    if not len(files):
+        return np.zeros(0)
+    sums = np.bincount(files, weights=scores)
+    best = float(sums.max())
+    share: Column = (sums / best)[files] if best > 0 else np.zeros(len(files))
+    return share

@@ -1,0 +1,102 @@
+"""Diversity: hits that repeat what is above them make room for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search import tokens
+from cm_tui.engine.search.adjust import Stage
+from cm_tui.engine.search.table import Column, Table
+from cm_tui.model import Profile
+
+_MMR_DEPTH = 100
+"""How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""
+
+
+def diversify(table: Table, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Lower the scores of hits that repeat better ones, as the profile says."""
+    if profile.diversity == "file":
+        return _by_file(table, scores, profile.diversity_lambda)
+    if profile.diversity == "mmr":
+        return _by_likeness(table, scores, profile.diversity_lambda)
+    return scores, []
+
+
+def order(scores: Column) -> NDArray[np.int64]:
+    """Rows best first; equal scores stay in the table's order of path and line."""
+    return np.argsort(-scores, kind="stable")
+
+
+def _by_file(table: Table, scores: Column, factor: float) -> tuple[Column, list[Stage]]:
+    """The n-th further hit of a file keeps `factor^n` of its score."""
+    factors = np.ones(len(scores))
+    against = np.full(len(scores), -1)
+    counts: dict[str, int] = {}
+    best: dict[str, int] = {}
+    for row in order(scores).tolist():
+        path = table.paths[row]
+        count = counts.get(path, 0)
+        counts[path] = count + 1
+        if count:
+            factors[row] = factor**count
+            against[row] = best[path]
+        else:
+            best[path] = row
+    return _stage(table, scores, factors, factor, scores * (factors - 1), against)
+
+
+def _by_likeness(table: Table, scores: Column, share: float) -> tuple[Column, list[Stage]]:
+    """Maximal marginal relevance with Jaccard on terms.
+
+    The usual `λ·relevance − (1−λ)·likeness` is divided by λ: the order is the same, and a hit that is like no other
+    keeps its score.
+    """
+    share = max(share, 1e-3)
+    price = (1 - share) / share
+    waiting = order(scores)[:_MMR_DEPTH].tolist()
+    bags = {row: frozenset(tokens.terms(table.texts[row])) for row in waiting}
+    likeness = np.zeros(len(scores))
+    against = np.full(len(scores), -1)
+    final = scores.copy()
+    worst = np.inf
+    while waiting:
+        chosen = max(waiting, key=lambda row: (scores[row] - price * likeness[row], -row))
+        waiting.remove(chosen)
+        final[chosen] = worst = min(worst, scores[chosen] - price * likeness[chosen])
+        for row in waiting:
+            alike = jaccard(bags[chosen], bags[row])
+            if alike > likeness[row]:
+                likeness[row] = alike
+                against[row] = chosen
+    # What was not compared stays below what was.
+    rest = np.setdiff1d(np.arange(len(scores)), np.fromiter(bags, dtype=np.int64, count=len(bags)))
+    final[rest] = np.minimum(scores[rest], worst)
+    return _stage(table, scores, likeness, -price, final - scores, against)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Share of the terms of two texts that both have."""
+    if not one or not other:
+        return 0.0
+    common = len(one & other)
+    return common / (len(one) + len(other) - common)
+
+
+def _stage(
+    table: Table, scores: Column, values: Column, weight: float, contributions: Column, against: NDArray[np.int64]
+) -> tuple[Column, list[Stage]]:
+    def detail(row: int) -> str:
+        other = int(against[row])
+        if other < 0:
+            return "nothing like it above"
+        return f"against {table.paths[other]}:{table.start_lines[other]}-{table.end_lines[other]}"
+
+    return scores + contributions, [Stage("diversity", "diversity", values, weight, contributions, detail)]
+
+
+def cut(rows: Sequence[int], scores: Column, least: float) -> list[int]:
+    """Those rows that reach a least score."""
+    return [row for row in rows if scores[row] >= least]

@@ -1,0 +1,65 @@
+"""Fusion: the keyword side and the vector side become one score between 0 and 1."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.table import Column, Table
+from cm_tui.model import Mode, Profile
+
+
+class Fused(NamedTuple):
+    """Each side's contribution to the score of every candidate."""
+
+    keyword: Column
+    vector: Column
+    keyword_weight: float
+    vector_weight: float
+
+
+def fuse(table: Table, profile: Profile, mode: Mode) -> Fused:
+    """Combine both sides by the profile's recipe.
+
+    `weighted`: the weighted sum of both sides' levels, which do not depend on the pool. `rrf`: `Σ weight / (k + rank)`,
+    scaled so that the first of both sides has 1. Weights are normalised to a sum of 1 and a missing side leaves all
+    of it to the other one.
+    """
+    keyword, vector = _weights(table, profile, mode)
+    if profile.fusion == "rrf":
+        scale = profile.rrf_k + 1
+        return Fused(
+            keyword * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
+            vector * scale * _reciprocal(table.vector_ranks, profile.rrf_k),
+            keyword, vector,
+        )  # fmt: skip
+    return Fused(keyword * keyword_level(table), vector * vector_level(table), keyword, vector)
+
+
+def _weights(table: Table, profile: Profile, mode: Mode) -> tuple[float, float]:
+    keyword = profile.keyword_weight if mode != "vector" else 0.0
+    vector = profile.vector_weight if mode != "keyword" else 0.0
+    if table.is_name and mode == "hybrid":
+        # A name is meant literally: words decide, meaning only orders the rest.
+        share = profile.adjustments.get("name-vector", 1.0)
+        vector *= share
+    total = keyword + vector
+    if total <= 0:
+        return (1.0, 0.0) if mode != "vector" else (0.0, 1.0)
+    return keyword / total, vector / total
+
+
+def keyword_level(table: Table) -> Column:
+    """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal."""
+    return table.shares.sum(axis=1) / table.keyword_limit if table.keyword_limit > 0 else np.zeros(len(table))
+
+
+def vector_level(table: Table) -> Column:
+    """The cosine; 0 where it is negative or where there is no vector."""
+    return np.maximum(np.nan_to_num(table.cosines), 0.0)
+
+
+def _reciprocal(ranks: NDArray[np.int64], k: int) -> Column:
+    return np.where(ranks > 0, 1.0 / (k + np.maximum(ranks, 1)), 0.0)

@@ -1,0 +1,202 @@
+"""Keyword search: BM25 over the full-text tables, with the share of each term."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search import tokens
+from cm_tui.engine.search.fts import FIELDS
+from cm_tui.engine.search.passages import generation
+from cm_tui.engine.store.database import Database
+
+K1 = 1.2
+B = 0.75
+FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
+"""How often an occurrence counts: a word in a name says more than the same word in a body."""
+
+_CACHED_TERMS = 2_000
+_MAX_QUERY_TERMS = 64
+"""A pasted page is searched by its first words; more of them would only find everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Where a term stands: positions of documents, ascending, and occurrences by field (n, 3)."""
+
+    documents: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """All passages of one generation, column by column; a document's position is its row here."""
+
+    generation: int
+    ids: NDArray[np.int64]
+    """Ascending."""
+    lengths: NDArray[np.float32]
+    files: NDArray[np.int32]
+    """Number of the file, in order of the path."""
+    sources: NDArray[np.int64]
+    """Number of the passage's source in `source_names`."""
+    source_names: tuple[str, ...]
+    average: float
+
+    def of(self, sources: Sequence[str]) -> NDArray[np.bool_]:
+        """Which passages are of some sources."""
+        return np.isin(self.sources, [self.source_names.index(name) for name in sources if name in self.source_names])
+
+    def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows of passages by id; every id must be there."""
+        return np.searchsorted(self.ids, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the query with what the collection says about it."""
+
+    text: str
+    idf: float
+    postings: Postings
+
+
+class KeywordIndex:
+    """Reads the keyword index; keeps recent postings in memory for as long as the passages do not change.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._lock = RLock()
+        self._documents: Documents | None = None
+        self._postings: OrderedDict[str, Term | None] = OrderedDict()
+
+    def documents(self) -> Documents:
+        """The passages as they are now."""
+        now = generation(self._db)
+        with self._lock:
+            if self._documents is None or self._documents.generation != now:
+                self._postings.clear()
+                self._documents = self._load(now)
+            return self._documents
+
+    def _load(self, now: int) -> Documents:
+        rows: Any = self._db.cursor.execute(
+            """
+            SELECT p.id, d.len, dense_rank() OVER (ORDER BY p.path) AS file, p.source
+            FROM passage p JOIN fts_main_passage.docs d ON d.docid = p.id ORDER BY p.id
+            """
+        ).fetchnumpy()
+        lengths = np.asarray(rows["len"], dtype=np.float32)
+        names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
+        return Documents(
+            generation=now,
+            ids=np.asarray(rows["id"], dtype=np.int64),
+            lengths=lengths,
+            files=np.asarray(rows["file"], dtype=np.int32) - 1,
+            sources=sources,
+            source_names=tuple(names.tolist()),
+            average=float(lengths.mean()) if len(lengths) else 0.0,
+        )
+
+    def terms(self, words: Sequence[str], documents: Documents | None = None) -> list[Term]:
+        """Postings of the terms that the collection knows, each once, in the given order.
+
+        Args:
+            words: index terms, as `tokens.split` gives them.
+            documents: the passages, when they were just asked for.
+        """
+        documents = documents or self.documents()
+        wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
+        with self._lock:
+            missing = [word for word in wanted if word not in self._postings]
+            if missing:
+                self._postings.update(self._fetch(missing, documents))
+            found = [self._postings[word] for word in wanted]
+            for word in wanted:
+                self._postings.move_to_end(word)
+            while len(self._postings) > _CACHED_TERMS:
+                self._postings.popitem(last=False)
+        return [term for term in found if term is not None]
+
+    def _fetch(self, words: Sequence[str], documents: Documents) -> dict[str, Term | None]:
+        found: dict[str, Term | None] = dict.fromkeys(words)
+        known = self._db.rows(
+            "SELECT termid, term, df FROM fts_main_passage.dict WHERE term IN (SELECT unnest(?))", [list(words)]
+        )
+        if not known:
+            return found
+        places = ", ".join(str(int(row[0])) for row in known)
+        rows: Any = self._db.cursor.execute(
+            f"SELECT termid, docid, fieldid FROM fts_main_passage.terms WHERE termid IN ({places})"  # noqa: S608 - numbers
+        ).fetchnumpy()
+        term_of, document, field = (np.asarray(rows[name]) for name in ("termid", "docid", "fieldid"))
+        total = len(documents.ids)
+        for termid, word, frequency in known:
+            here = term_of == termid
+            idf = float(np.log10((total - frequency + 0.5) / (frequency + 0.5) + 1))
+            found[word] = Term(word, idf, _count(documents.position(document[here]), field[here]))
+        return found
+
+
+def _count(positions: NDArray[np.int64], fields: NDArray[np.int64]) -> Postings:
+    keys, counts = np.unique(positions * len(FIELDS) + fields, return_counts=True)
+    documents, rows = np.unique(keys // len(FIELDS), return_inverse=True)
+    table = np.zeros((len(documents), len(FIELDS)), dtype=np.float32)
+    table[rows, keys % len(FIELDS)] = counts
+    return Postings(documents.astype(np.int32), table)
+
+
+def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
+    """Weights in the order of the fields."""
+    return np.array([weights.get(field, 1.0) for field in FIELDS], dtype=np.float32)
+
+
+def bm25(
+    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
+) -> NDArray[np.float32]:
+    """BM25 of every document, one row a term: the sum over rows is the score.
+
+    The formula is that of DuckDB's `match_bm25` (k1 1.2, b 0.75, idf with log10); with all weights 1 the sum is equal
+    to it. An occurrence in a field counts as many times as the field's weight says.
+    """
+    scores = np.zeros((len(terms), len(documents.ids)), dtype=np.float32)
+    field = weights_vector(weights)
+    for row, term in enumerate(terms):
+        at = term.postings.documents
+        frequency = term.postings.counts @ field
+        norm = K1 * (1 - B + B * documents.lengths[at] / documents.average)
+        scores[row, at] = term.idf * frequency * (K1 + 1) / (frequency + norm)
+    return scores
+
+
+def bm25_of_files(
+    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
+) -> NDArray[np.float32]:
+    """BM25 of every file taken as one document, one row a term."""
+    count = int(documents.files.max()) + 1 if len(documents.files) else 0
+    lengths = np.bincount(documents.files, weights=documents.lengths, minlength=count)
+    average = lengths.mean() if count else 0.0
+    norm = K1 * (1 - B + B * lengths / average) if count else lengths
+    field = weights_vector(weights)
+    scores = np.zeros((len(terms), count), dtype=np.float32)
+    for row, term in enumerate(terms):
+        files = documents.files[term.postings.documents]
+        frequency = np.bincount(files, weights=term.postings.counts @ field, minlength=count)
+        known = int((frequency > 0).sum())
+        idf = np.log10((count - known + 0.5) / (known + 0.5) + 1)
+        scores[row] = idf * frequency * (K1 + 1) / (frequency + norm)
+    return scores
+
+
+def query_terms(query: str) -> list[str]:
+    """Index terms of a query without the words that only say how it is put."""
+    return [term for word in tokens.content_words(query) for term in tokens.split(word)]

@@ -1,0 +1,159 @@
+"""The search pipeline: retrieve (keyword beside vector), then rank."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from cm_tui.config import Config
+from cm_tui.engine.embed import Provider
+from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search.cards import Cards
+from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.query import Query
+from cm_tui.engine.search.rank import rank
+from cm_tui.engine.search.rerank import FastembedReranker, Reranker
+from cm_tui.engine.search.retrieve import Scores
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import ConfigError, ModelError, UsageError
+from cm_tui.model import Candidates, Mode, Profile, SearchResult
+from cm_tui.paths import project_config_file
+
+
+class VectorSide(retrieve.Vectors, Protocol):
+    """What the pipeline asks of the vector index."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What was found damaged or stale."""
+
+    def coverage(self) -> tuple[int, int]:
+        """How many passages have a vector, of how many."""
+
+
+class Searcher:
+    """Answers questions about one project; safe to use from several threads.
+
+    Args:
+        db: the project's store.
+        vectors: the vector side; None when there is none.
+        config: gives the changes to profiles and the reranker.
+        provider: makes the question's vector; None when there is none.
+        root: the project's root, where changed profiles are saved.
+        reranker: instead of the configured one.
+    """
+
+    def __init__(
+        self, db: Database, vectors: VectorSide | None, config: Config,
+        *, provider: Provider | None = None, root: Path | None = None, reranker: Reranker | None = None,
+    ) -> None:  # fmt: skip
+        self._cards = Cards(db)
+        self._vectors = vectors
+        self._config = config
+        self._provider = provider
+        self._root = root
+        self._keyword = KeywordIndex(db)
+        self._saved: dict[str, Profile] = {}
+        model = config.search.reranker
+        self._reranker = reranker or (FastembedReranker(model) if model else None)
+
+    # --- answering ---
+
+    def search(
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
+    ) -> SearchResult:
+        """Retrieve and rank."""
+        chosen = self.profile(profile)
+        return self.rank(self.retrieve(query, profile=chosen, mode=mode), chosen, limit=limit)
+
+    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+        """Find the candidates of both sides; the mode that was really used is in the result.
+
+        Raises:
+            UsageError: the mode or the profile is unknown.
+        """
+        started = time.perf_counter()
+        if mode not in ("hybrid", "keyword", "vector"):
+            raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
+        chosen = self.profile(profile)
+        asked = Query(query)
+        notes: list[str] = []
+        if len(query) > len(asked.cut):
+            notes.append(f"Only the first {len(asked.cut):,} of {len(query):,} characters of the query were read.")
+        if not asked.terms:
+            notes.append("The query holds no words to search for.")
+            vector, used = None, mode
+        else:
+            vector, used = self._vector(asked, mode, notes)
+        table = retrieve.candidates(
+            self._cards, self._keyword, asked, chosen.pool, self._vectors if vector is not None else None, vector,
+            keyword=used != "vector", sources=chosen.sources,
+        )  # fmt: skip
+        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
+
+    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
+        """Rank candidates by a profile; needs neither store nor embedding model."""
+        try:
+            return rank(candidates, profile, limit=limit, reranker=self._reranker)
+        except ModelError as error:
+            result = rank(candidates, replace(profile, rerank="off"), limit=limit)
+            return replace(result, notes=(*result.notes, f"Not reranked: {error.message}"))
+
+    def _vector(self, query: Query, mode: Mode, notes: list[str]) -> tuple[Scores | None, Mode]:
+        """The question's vector and the mode that is possible; each reason to do less goes into the notes."""
+        if mode == "keyword":
+            return None, mode
+        reason = ""
+        vector: Scores | None = None
+        if self._vectors is None or self._provider is None:
+            reason = "there is no vector index"
+        else:
+            covered, total = self._vectors.coverage()
+            notes.extend(self._vectors.notes)
+            if not covered and total:
+                reason = "no passage has a vector yet"
+            try:
+                vector = self._provider.embed_query(query.cut) if not reason else None
+            except ModelError as error:
+                reason = error.message
+            if not reason and covered < total:
+                notes.append(f"Vectors cover {covered:,} of {total:,} passages.")
+        if vector is not None:
+            return vector, mode
+        notes.append(f"Keyword only: {reason}")
+        return None, "keyword"
+
+    # --- profiles ---
+
+    def profile(self, profile: str | Profile) -> Profile:
+        """A profile by name.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        if isinstance(profile, Profile):
+            return profile
+        known = self.profiles()
+        if profile not in known:
+            raise UsageError(f"There is no profile {profile!r}.", hint=f"Known are {', '.join(known)}.")
+        return known[profile]
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """Every profile, with the user's and the project's changes."""
+        return {**profiles.load(self._config.profiles), **self._saved}
+
+    def save_profile(self, profile: Profile) -> Path:
+        """Write a profile's changes to the project's configuration; returns the file.
+
+        Raises:
+            ConfigError: the file cannot be understood, or there is no project.
+        """
+        if self._root is None:
+            raise ConfigError("There is no project to save a profile to.")
+        file = project_config_file(self._root)
+        profiles.save(profile, profiles.below(profile.name), file)
+        self._saved[profile.name] = profile
+        return file

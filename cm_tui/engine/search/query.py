@@ -1,0 +1,98 @@
+"""What a query asks for: words, terms, and names of symbols."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from cm_tui.engine.search import tokens
+
+_MAX_CHARS = 2_000
+"""A pasted page is read this far; a question is shorter."""
+
+# A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one.
+_NAME = r"[^\W\d]\w*"
+_QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
+_SEPARATOR = re.compile(r"\.|::|->|\\|#")
+_CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that the query gives for something, and how sure that is."""
+
+    text: str
+    last: str
+    """Its last part, without what qualifies it."""
+    strength: float
+    """1 when the query is nothing but the name; less for a name within a sentence."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query taken apart."""
+
+    text: str
+
+    @cached_property
+    def cut(self) -> str:
+        """As much of it as is read."""
+        return self.text[:_MAX_CHARS].replace("\0", " ")
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Words that say what it is about."""
+        return tokens.content_words(self.cut)
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Index terms, each once."""
+        return list(dict.fromkeys(term for word in self.words for term in tokens.split(word)))
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """Stems of the words' pieces, each once: what names and paths are compared with."""
+        return list(dict.fromkeys(tokens.stem(piece) for word in self.words for piece in tokens.parts(word)))
+
+    @cached_property
+    def plain_pieces(self) -> list[str]:
+        """The words' pieces as written, in lower case: abbreviations are compared with these."""
+        return list(dict.fromkeys(piece for word in self.words for piece in tokens.parts(word)))
+
+    @cached_property
+    def is_name(self) -> bool:
+        """Whether the whole query is one name, qualified or not."""
+        return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
+
+    @cached_property
+    def names(self) -> list[Name]:
+        """Names that the query gives, the surest first."""
+        if self.is_name:
+            return [_name(_bare(self.cut), 1.0)]
+        found: dict[str, Name] = {}
+        first = True
+        for match in _QUALIFIED.finditer(self.cut):
+            text = match.group()
+            strength = _strength(text, called=self.cut[match.end() : match.end() + 1] == "(", first=first)
+            first = False
+            if strength and text not in found:
+                found[text] = _name(text, strength)
+        return sorted(found.values(), key=lambda name: -name.strength)
+
+
+def _bare(text: str) -> str:
+    return text.strip().removesuffix("()").strip("`'\" ")
+
+
+def _name(text: str, strength: float) -> Name:
+    return Name(text, _SEPARATOR.split(text)[-1].rstrip("?!"), strength)
+
+
+def _strength(text: str, *, called: bool, first: bool) -> float:
+    """How much a word of a sentence looks like the name of a symbol."""
+    if _SEPARATOR.search(text) or called or "_" in text.strip("_") or _CAPITALS_INSIDE.search(text):
+        return 0.5
+    if text[0].isupper() and not first and not text.isupper():
+        return 0.25
+    return 0.0

@@ -1,0 +1,142 @@
+"""Ranking: from candidates to explained hits, without store or model."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from cm_tui.engine.search.adjust import Stage, adjust
+from cm_tui.engine.search.decay import decay
+from cm_tui.engine.search.diversify import diversify, order
+from cm_tui.engine.search.fuse import Fused, fuse
+from cm_tui.engine.search.rerank import Reranker, rerank
+from cm_tui.engine.search.snippet import snippet
+from cm_tui.engine.search.table import Column, Table
+from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
+
+
+def rank(
+    candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
+) -> SearchResult:
+    """Fuse, adjust, decay, diversify, rerank and cut.
+
+    The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
+    changes the first hits; ties go by path and line.
+
+    Args:
+        candidates: what retrieval found.
+        profile: the numbers.
+        limit: how many hits; the profile's own when not given.
+        reranker: used when the profile allows it.
+
+    Raises:
+        ModelError: the reranker cannot be loaded.
+    """
+    started = time.perf_counter()
+    table: Table = candidates.table
+    fused = fuse(table, profile, candidates.mode)
+    score, stages = adjust(table, fused.keyword + fused.vector, profile)
+    score, more = decay(table, score, profile)
+    stages += more
+    enough = score >= profile.min_score
+    score, more = diversify(table, score, profile)
+    stages += more
+    if reranker is not None and profile.rerank != "off":
+        score, more = rerank(table, score, profile, candidates.query, reranker)
+        stages += more
+    kept = [row for row in order(score).tolist() if enough[row]]
+    wanted = profile.limit if limit is None else limit
+    parts = _Explainer(table, fused, stages)
+    hits = tuple(
+        _hit(table, row, place, float(score[row]), parts.of(row), profile)
+        for place, row in enumerate(kept[: max(wanted, 0)], start=1)
+    )
+    return SearchResult(
+        query=candidates.query,
+        mode=candidates.mode,
+        profile=profile.name,
+        took_ms=candidates.took_ms + (time.perf_counter() - started) * 1000,
+        hits=hits,
+        total=len(kept),
+        notes=candidates.notes,
+    )
+
+
+def _hit(table: Table, row: int, place: int, score: float, parts: tuple[ScorePart, ...], profile: Profile) -> Hit:
+    text, line = snippet(table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars)
+    return Hit(
+        rank=place,
+        source=table.sources[row],
+        path=table.paths[row],
+        start_line=table.start_lines[row],
+        end_line=table.end_lines[row],
+        symbol=table.symbols[row],
+        kind=table.kinds[row],
+        language=table.languages[row],
+        score=score,
+        snippet=text,
+        snippet_line=line,
+        parts=parts,
+        passage=table.ids[row],
+    )
+
+
+class _Explainer:
+    """Writes down where a score comes from, for those hits that are shown."""
+
+    def __init__(self, table: Table, fused: Fused, stages: list[Stage]) -> None:
+        self._table = table
+        self._fused = fused
+        self._stages = stages
+        self._totals: Column = table.shares.sum(axis=1)
+
+    def of(self, row: int) -> tuple[ScorePart, ...]:
+        """All parts of one candidate, the largest terms first within the keyword side."""
+        parts = [*self._keyword(row), *self._vector(row)]
+        for stage in self._stages:
+            contribution = float(stage.contributions[row])
+            if contribution:
+                value = float(stage.values[row])
+                parts.append(
+                    ScorePart(stage.name, value, float(stage.weight), contribution, stage.detail(row), stage.group)
+                )
+        return tuple(parts)
+
+    def _keyword(self, row: int) -> list[ScorePart]:
+        whole, total = float(self._fused.keyword[row]), float(self._totals[row])
+        if not whole or not total:
+            return []
+        place = int(self._table.keyword_ranks[row])
+        where = f"rank {place} of the keyword side" if place else "beyond the keyword side's pool"
+        shares = self._table.shares[row]
+        return [
+            ScorePart(
+                name=f"keyword: {self._table.terms[column]}",
+                value=float(shares[column]),
+                weight=whole / total,
+                contribution=whole * float(shares[column]) / total,
+                detail=f"BM25 {shares[column]:.2f} of {total:.2f}; {where}; weight {self._fused.keyword_weight:.2f}",
+                group="keyword",
+            )
+            for column in np.argsort(-shares, kind="stable").tolist()
+            if shares[column] > 0
+        ]
+
+    def _vector(self, row: int) -> list[ScorePart]:
+        contribution = float(self._fused.vector[row])
+        if not contribution:
+            return []
+        cosine = float(self._table.cosines[row])
+        place = int(self._table.vector_ranks[row])
+        where = f"rank {place} of the vector side" if place else "beyond the vector side's pool"
+        return [
+            ScorePart(
+                name="vector",
+                value=cosine,
+                weight=self._fused.vector_weight,
+                contribution=contribution,
+                detail=f"cosine {cosine:.3f}; {where}",
+                group="vector",
+            )
+        ]

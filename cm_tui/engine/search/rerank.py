@@ -1,0 +1,103 @@
+"""Reranking: a cross-encoder reads query and passage together. Off unless one is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from cm_tui.engine.search.adjust import Stage
+from cm_tui.engine.search.diversify import order
+from cm_tui.engine.search.table import Column, Table
+from cm_tui.errors import ModelError
+from cm_tui.model import Profile
+
+
+class Reranker(Protocol):
+    """Reads a query and a passage together."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """How well each text answers, from 0 to 1.
+
+        Raises:
+            ModelError: the model cannot be loaded.
+        """
+
+
+class FastembedReranker:
+    """A fastembed cross-encoder, by the name of a model or by a local folder; loaded with the first question."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._lock = Lock()
+        self._encoder: Any = None
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Cross-encoder scores through a sigmoid.
+
+        Raises:
+            ModelError: the model is missing or cannot be loaded.
+        """
+        with self._lock:
+            if self._encoder is None:
+                self._encoder = self._load()
+            raw = np.array(list(self._encoder.rerank(query, list(texts), batch_size=8)), dtype=np.float64)
+        return [float(value) for value in 1 / (1 + np.exp(-np.clip(raw, -50, 50)))]
+
+    def _load(self) -> Any:
+        try:
+            from fastembed.common.model_description import ModelSource
+            from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+            folder = Path(self._model).expanduser()
+            if not folder.is_dir():
+                return TextCrossEncoder(self._model)
+            name = f"local/{folder.name}"
+            known = {model["model"] for model in TextCrossEncoder.list_supported_models()}
+            if name not in known:
+                TextCrossEncoder.add_custom_model(
+                    model=name, sources=ModelSource(hf="local/none"), model_file=_onnx_file(folder)
+                )
+            return TextCrossEncoder(name, specific_model_path=str(folder))
+        except Exception as error:
+            # fastembed raises whatever its parts raise: a missing file, a bad graph, a download that failed.
+            raise ModelError(
+                f"The reranker {self._model} cannot be loaded: {error}",
+                hint="Set search.reranker to a folder with model.onnx and tokenizer files, or remove the setting.",
+            ) from error
+
+
+def _onnx_file(folder: Path) -> str:
+    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.onnx"))
+    if not files:
+        raise FileNotFoundError(f"{folder} holds no .onnx file")
+    return files[0]
+
+
+def rerank(
+    table: Table, scores: Column, profile: Profile, query: str, reranker: Reranker
+) -> tuple[Column, list[Stage]]:
+    """Blend `(1-α)·first + α·cross-encoder` for the best; both are on the scale of the best first score.
+
+    What lies below the depth is multiplied by `1-α` only, so that it stays below.
+
+    Raises:
+        ModelError: the model cannot be loaded.
+    """
+    first = order(scores)[: profile.rerank_depth]
+    if not len(first):
+        return scores, []
+    values = np.zeros(len(scores))
+    values[first] = reranker.scores(query, [table.texts[row] for row in first.tolist()])
+    top = max(float(scores[first[0]]), 0.0)
+    alpha = profile.rerank_alpha
+    read = frozenset(first.tolist())
+    contributions = alpha * (values * top - np.maximum(scores, 0.0))
+
+    def detail(row: int) -> str:
+        return f"{profile.rerank_alpha:g} of the cross-encoder" if row in read else "below the reranker's depth"
+
+    return scores + contributions, [Stage("rerank", "rerank", values, alpha * top, contributions, detail)]

@@ -1,0 +1,137 @@
+"""What adjustments measure: each signal is a column of numbers from 0 to 1, one a candidate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from cm_tui.engine.search import roles, tokens
+from cm_tui.engine.search.cards import Card, Definition
+from cm_tui.engine.search.query import Name, Query
+from cm_tui.engine.search.table import Column
+
+_ABBREVIATION = 3
+"""Letters from which on the beginning of a word stands for it: `err`, `auth`, `config`."""
+
+_MAIN_KINDS = tokens.word_set(
+    "class struct interface trait enum type function method constructor macro module namespace section"
+)
+_MINOR_KIND = 0.6
+_OTHER_CASE = 0.7
+_DECLARED = 0.6
+"""A definition of one line counts less than one with a body: it may only announce what stands elsewhere."""
+
+
+def measure(query: Query, cards: Sequence[Card], idf: Callable[[str], float]) -> dict[str, Column]:
+    """All signals for some candidates.
+
+    Args:
+        query: the question.
+        cards: one for each candidate.
+        idf: how much a term says; higher is rarer.
+    """
+    asked = _Asked(query, idf)
+    by_path: dict[str, Mapping[str, float]] = {}
+    rows = []
+    for card in cards:
+        place = by_path.get(card.path)
+        if place is None:
+            place = by_path[card.path] = asked.path(card.path)
+        rows.append({**place, **asked.passage(card)})
+    names = list(rows[0]) if rows else []
+    return {name: np.array([row[name] for row in rows]) for name in names}
+
+
+class _Asked:
+    """A query, ready to be compared with many names and paths."""
+
+    def __init__(self, query: Query, idf: Callable[[str], float]) -> None:
+        self.query = query
+        self.stems = {tokens.stem(piece): piece for piece in query.plain_pieces}
+        self.weights = {stem: max(idf(stem), 1e-6) for stem in self.stems}
+        self.total = sum(self.weights.values()) or 1.0
+        self.roles = frozenset(role for role in roles.ROLES if roles.asked_for(role, frozenset(self.stems)))
+        self._matched: dict[str, frozenset[str]] = {}
+
+    def matched(self, piece: str) -> frozenset[str]:
+        """Stems of the query that a piece of a name stands for."""
+        found = self._matched.get(piece)
+        if found is None:
+            found = self._matched[piece] = frozenset(
+                stem for stem, word in self.stems.items() if _alike(piece, word, stem)
+            )
+        return found
+
+    def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
+        """How much of the query some pieces of a name cover (by weight), and how many of the pieces it covers."""
+        hits = [self.matched(piece) for piece in pieces]
+        covered = frozenset().union(*hits) if hits else frozenset()
+        recall = sum(self.weights[stem] for stem in covered) / self.total
+        precision = sum(1 for hit in hits if hit) / len(pieces) if pieces else 0.0
+        return recall, precision
+
+    def path(self, path: str) -> dict[str, float]:
+        """Signals that are the same for all passages of a file."""
+        stem = roles.file_stem(path)
+        pieces = tokens.parts(stem)
+        recall, precision = self.overlap(pieces)
+        folders = path.split("/")[:-1]
+        whole, _ = self.overlap([piece for part in [*folders, stem] for piece in tokens.parts(part)])
+        found = roles.roles(path) - self.roles
+        return {
+            "file-name": math.sqrt(recall * precision),
+            "path": whole,
+            **{role: float(role in found) for role in roles.ROLES},
+        }
+
+    def passage(self, card: Card) -> dict[str, float]:
+        """Signals of one passage."""
+        named: set[str] = set()
+        for piece in card.pieces:
+            named |= self.matched(piece)
+        return {
+            "definition": max((self._defines(name, card) for name in self.query.names), default=0.0),
+            "symbol-name": sum(self.weights[stem] for stem in named) / self.total,
+            "generated": float(card.generated),
+        }
+
+    def _defines(self, name: Name, card: Card) -> float:
+        best = 0.0
+        stem = "".join(tokens.parts(roles.file_stem(card.path)))
+        for definition in card.definitions:
+            fit = _fit(name, definition)
+            if fit:
+                fit *= 1.0 if definition.kind in _MAIN_KINDS else _MINOR_KIND
+                fit *= 0.8 if definition.nested else 1.0
+                fit *= min(1.0, _DECLARED + 0.1 * definition.lines)
+                fit *= 1.0 if stem == "".join(tokens.parts(name.last)) else 0.8
+                best = max(best, fit)
+        return best * name.strength
+
+
+def _fit(name: Name, definition: Definition) -> float:
+    """How well a definition's name is the one asked for."""
+    if name.text != name.last:
+        asked, have = _flat(name.text), _flat(definition.qualname)
+        if have == asked or have.endswith("." + asked):
+            return 1.0
+        return 0.5 if definition.name == name.last else 0.0
+    if definition.name == name.last:
+        return 1.0
+    return _OTHER_CASE if definition.name.lower() == name.last.lower() else 0.0
+
+
+def _flat(name: str) -> str:
+    for separator in ("::", "->", "\\", "#"):
+        name = name.replace(separator, ".")
+    return name
+
+
+def _alike(piece: str, word: str, stem: str) -> bool:
+    """Whether a piece of a name stands for a word of the query: the same stem, or one abbreviates the other."""
+    if piece == word or tokens.stem(piece) == stem:
+        return True
+    short, long = sorted((piece, word), key=len)
+    return len(short) >= _ABBREVIATION and long.startswith(short)

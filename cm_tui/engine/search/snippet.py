@@ -1,0 +1,75 @@
+"""Snippets: the lines of a passage that answer, not its head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cm_tui.engine.search import tokens
+
+_MOST_LINES = 12
+_LONG_TEXT = 200_000
+"""Characters of a passage that are looked through; a longer one is data, not text."""
+
+
+def snippet(text: str, start_line: int, terms: Iterable[str], most: int) -> tuple[str, int]:
+    """The run of lines with the most different terms of the query.
+
+    Args:
+        text: the passage.
+        start_line: line of the file at which it starts.
+        terms: index terms of the query.
+        most: at most so many characters.
+
+    Returns:
+        The lines, and the number of the first of them in the file.
+    """
+    lines = text[:_LONG_TEXT].split("\n")
+    wanted = frozenset(terms)
+    found = [wanted.intersection(tokens.terms(line)) if line else frozenset() for line in lines]
+    first = _best_start(lines, found, most)
+    last = _end(lines, first, most)
+    while first < last - 1 and not lines[first].strip():
+        first += 1
+    chosen = lines[first:last]
+    if len(chosen) == 1 and len(chosen[0]) > most:
+        return _around(chosen[0], wanted, most), start_line + first
+    return "\n".join(chosen).rstrip(), start_line + first
+
+
+def _best_start(lines: list[str], found: list[frozenset[str]], most: int) -> int:
+    best, where = (0, 0), 0
+    for first, here in enumerate(found):
+        # A window that starts with a line that says nothing is never better than the one after it.
+        if not here:
+            continue
+        last = _end(lines, first, most)
+        union = frozenset().union(*found[first:last])
+        rank = (len(union), sum(map(len, found[first:last])))
+        if rank > best:
+            best, where = rank, first
+    # One line before the first match shows where it stands, when there is room.
+    return max(where - 1, 0) if where and len(lines[where - 1]) < most // 4 else where
+
+
+def _end(lines: list[str], first: int, most: int) -> int:
+    """Line after the last one that still fits."""
+    size = 0
+    for place in range(first, min(first + _MOST_LINES, len(lines))):
+        size += len(lines[place]) + 1
+        if size - 1 > most and place > first:
+            return place
+    return min(first + _MOST_LINES, len(lines))
+
+
+def _around(line: str, wanted: frozenset[str], most: int) -> str:
+    """A piece of one long line, around its first match."""
+    place = 0
+    for word in tokens.words(line):
+        place = line.index(word, place)
+        if wanted.intersection(tokens.split(word)):
+            break
+        place += len(word)
+    else:
+        place = 0
+    first = max(0, min(place - most // 4, len(line) - most))
+    return line[first : first + most]

@@ -1,0 +1,5 @@
+"""Vectors of passages: kept in step with the store, searched exactly or by a graph."""
+
+from cm_tui.engine.vectors.index import VectorIndex
+
+__all__ = ["VectorIndex"]

@@ -1,0 +1,57 @@
+"""Makes the vectors of passages from stored ones, and embeds what is not stored yet."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.embed import Provider, passage_text
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.vectors import cache
+from cm_tui.engine.vectors.cache import Wanted
+from cm_tui.engine.vectors.codec import Codes, mix, pack
+
+
+class Embedder:
+    """Vectors of passages: of their texts and of their paths' words, each embedded once, mixed.
+
+    Args:
+        db: the project's store.
+        provider: embeds.
+        weight: share of the path's words.
+    """
+
+    def __init__(self, db: Database, provider: Provider, weight: float) -> None:
+        self._db = db
+        self._provider = provider
+        self._weight = weight
+
+    def stored(self, passages: Wanted) -> tuple[Codes, NDArray[np.bool_]]:
+        """Vectors of those passages whose parts are stored, and which passages those are."""
+        names = {*passages.hashes, *passages.path_hashes}
+        found = cache.lookup(self._db, names, self._provider.fingerprint) if names else {}
+        both = zip(passages.hashes, passages.path_hashes, strict=True)
+        have = np.array([text in found and path in found for text, path in both], dtype=bool)
+        if not have.any():
+            return np.empty((0, 0), dtype=np.int8), have
+        texts = cache.to_codes(found, passages.hashes[have])
+        paths = cache.to_codes(found, passages.path_hashes[have])
+        return mix(texts, paths, self._weight), have
+
+    def embed(self, passages: Wanted) -> None:
+        """Embed what of these passages' texts and paths is not stored yet, and store it in one transaction.
+
+        Raises:
+            ModelError: the model cannot be used.
+        """
+        paths = set(passages.path_hashes)
+        known = cache.lookup(self._db, paths.union(passages.hashes), self._provider.fingerprint).keys()
+        new = np.array([name not in known for name in passages.hashes], dtype=bool)
+        texts = cache.texts(self._db, passages[new])
+        work = {name: passage_text(title, text) for name, (title, text) in texts.items()}
+        work |= {name: name.removeprefix("path:") for name in sorted(paths - known)}
+        if not work:
+            return
+        codes = pack(self._provider.embed(list(work.values())))
+        vectors = {name: row.tobytes() for name, row in zip(work, codes, strict=True)}
+        cache.store(self._db, self._provider.fingerprint, vectors)

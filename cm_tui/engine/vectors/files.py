@@ -1,0 +1,109 @@
+"""Arrays on disk: one file that says what it holds, written whole or not at all, and checked when read."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"cm-vectors 1\n"
+_LARGEST_HEADER = 1_000_000
+
+Header = Mapping[str, Any]
+Arrays = dict[str, NDArray[Any]]
+
+
+class UnusableFileError(Exception):
+    """A file of vectors is missing, cut short or not what it claims; it is made again from the store."""
+
+
+def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a magic line, a JSON header with a CRC-32 of all that follows, then the arrays one after another.
+
+    Raises:
+        OSError: the disk is full or the folder cannot be written; an older file is then still there.
+    """
+    checksum = 0
+    layout = []
+    for name, array in arrays.items():
+        checksum = zlib.crc32(np.ascontiguousarray(array).data, checksum)
+        layout.append([name, array.dtype.str, list(array.shape)])
+    line = json.dumps({**header, "arrays": layout, "checksum": checksum}).encode() + b"\n"
+
+    def write(temporary: Path) -> None:
+        with temporary.open("wb") as stream:
+            stream.write(MAGIC + line)
+            for array in arrays.values():
+                np.ascontiguousarray(array).tofile(stream)
+
+    replace(file, write)
+
+
+def replace(file: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a new file beside the old one, then put it in the old one's place; readable by the user only.
+
+    Raises:
+        OSError: it cannot be written; the old file is then still there.
+    """
+    for left_over in file.parent.glob(f".{file.name}.*"):  # of a process that was killed while it wrote
+        left_over.unlink(missing_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)  # made with mode 0600
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        temporary.chmod(0o600)
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:
+    """Read what `save_arrays` wrote.
+
+    Raises:
+        FileNotFoundError: there is none.
+        UnusableFileError: it is cut short, damaged or something else; the text says what.
+    """
+    try:
+        with file.open("rb") as stream:
+            if stream.read(len(MAGIC)) != MAGIC:
+                raise UnusableFileError("it is not a file of vectors")
+            header = _header(stream.readline(_LARGEST_HEADER))
+            data = np.fromfile(stream, dtype=np.uint8)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UnusableFileError(str(error)) from error
+    layout = header["arrays"]
+    sizes = [kind.itemsize * math.prod(shape) for _, kind, shape in layout]
+    if len(data) != sum(sizes):
+        raise UnusableFileError(f"it has {len(data)} bytes of vectors where {sum(sizes)} belong")
+    if zlib.crc32(data.data) != header["checksum"]:
+        raise UnusableFileError("its checksum is wrong")
+    arrays, start = {}, 0
+    for (name, kind, shape), size in zip(layout, sizes, strict=True):
+        arrays[name] = np.frombuffer(data, dtype=kind, count=size // kind.itemsize, offset=start).reshape(shape)
+        start += size
+    return header, arrays
+
+
+def _header(line: bytes) -> dict[str, Any]:
+    try:
+        header = dict(json.loads(line))
+        header["arrays"] = [(name, np.dtype(kind), tuple(map(int, shape))) for name, kind, shape in header["arrays"]]
+        if any(kind.hasobject for _, kind, _ in header["arrays"]) or not isinstance(header["checksum"], int):
+            raise UnusableFileError("its header is not understood")
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnusableFileError("its header is damaged") from error
+    return header

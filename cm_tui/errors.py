@@ -1,0 +1,90 @@
+"""The error tree: every failure that a user can cause, with its exit code.
+
+::
+
+    CmError                    exit 1   something failed; the message says what, where and what to do next
+    ├── UsageError             exit 2   the words of a command or a setting are wrong
+    │   └── ConfigError        exit 2   a configuration file cannot be read or understood
+    ├── NotFoundError          exit 3   something was named and is not there
+    │   └── NotIndexedError    exit 3   the project has no index yet
+    ├── RefusedError           exit 4   unsafe root, or a path outside the project
+    ├── StoreBusyError         exit 5   another process has the store
+    ├── StoreError             exit 1   the store cannot be opened, read or written
+    │   ├── StoreDamagedError           truncated or not a database: `cm rebuild` mends it
+    │   └── StoreTooNewError            written by a newer cm
+    ├── ModelError             exit 1   an embedding model is missing, damaged or not reachable
+    └── CancelledError         exit 1   the user cancelled; what was done so far is kept
+"""
+
+from __future__ import annotations
+
+
+class CmError(Exception):
+    """A failure with a message for the user.
+
+    Args:
+        message: what happened, and where.
+        hint: what to do next; shown on a line of its own.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class UsageError(CmError):
+    """The words of a command or a setting are wrong."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A configuration file cannot be read or understood."""
+
+
+class NotFoundError(CmError):
+    """Something was named and is not there."""
+
+    exit_code = 3
+
+
+class NotIndexedError(NotFoundError):
+    """The project has no index yet."""
+
+
+class RefusedError(CmError):
+    """An unsafe root, or a path outside the project."""
+
+    exit_code = 4
+
+
+class StoreBusyError(CmError):
+    """Another process has the store open."""
+
+    exit_code = 5
+
+
+class StoreError(CmError):
+    """The store cannot be opened, read or written."""
+
+
+class StoreDamagedError(StoreError):
+    """The store is truncated or not a database."""
+
+
+class StoreTooNewError(StoreError):
+    """The store was written by a newer version of cm."""
+
+
+class ModelError(CmError):
+    """An embedding model is missing, damaged or not reachable."""
+
+
+class CancelledError(CmError):
+    """The user cancelled; what was done so far is kept."""

@@ -1,0 +1,37 @@
+"""A profile: every number of the search pipeline, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The numbers of one ranking recipe; the pipeline is the same code for all of them.
+
+    Adjustments are named weights: the search room documents each name. A weight of 0 turns one off.
+    """
+
+    name: str
+    description: str = ""
+    sources: tuple[str, ...] = ("code",)
+    fusion: Literal["weighted", "rrf"] = "weighted"
+    keyword_weight: float = 0.5
+    vector_weight: float = 0.5
+    rrf_k: int = 60
+    pool: int = 200
+    """Candidates taken from each side; fixed, so that asking for more results never changes the first ones."""
+    adjustments: Mapping[str, float] = field(default_factory=dict)
+    half_life_days: float | None = None
+    """Decay `e^(-λ·age)` with λ = ln 2 / half-life; None: none."""
+    diversity: Literal["none", "file", "mmr"] = "none"
+    diversity_lambda: float = 0.5
+    """mmr: share of relevance against novelty. file: factor for each further hit of one file."""
+    limit: int = 10
+    min_score: float = 0.0
+    snippet_chars: int = 700
+    rerank: Literal["auto", "on", "off"] = "auto"
+    rerank_alpha: float = 0.5
+    rerank_depth: int = 20

@@ -1,0 +1,70 @@
+"""Progress of long work, and the way to stop it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cm_tui.errors import CancelledError
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What an index run did; seconds by stage."""
+
+    files: int
+    blobs: int
+    """Blobs parsed in this run."""
+    symbols: int
+    references: int
+    passages: int
+    embedded: int
+    """Passages embedded in this run (those from the cache are not counted)."""
+    skipped: Mapping[str, int]
+    """How many files were left out, by reason."""
+    seconds: Mapping[str, float]
+    changed: int = 0
+    """Paths whose content differs from what the index held before."""
+    mode: str = "hybrid"
+    """What can be asked now: `hybrid`, or `keyword` with the cause in `notes`."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
+
+    stage: str
+    """scan, parse, store, keywords, vectors, graph, done."""
+    done: int
+    total: int
+    message: str = ""
+    summary: IndexSummary | None = None
+    searchable: bool = False
+    """True from the moment keyword and symbol queries answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """A flag that long work looks at between its steps."""
+
+    _event: threading.Event = field(default_factory=threading.Event)
+
+    def set(self) -> None:
+        """Ask the work to stop."""
+        self._event.set()
+
+    @property
+    def is_set(self) -> bool:
+        """True once someone asked."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Stop here if someone asked.
+
+        Raises:
+            CancelledError: when `set` was called.
+        """
+        if self._event.is_set():
+            raise CancelledError("Cancelled.", hint="What was done so far is kept; run the same command to go on.")

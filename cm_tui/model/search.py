@@ -1,0 +1,80 @@
+"""Records of search: what was found, and how each score came to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Mode = Literal["hybrid", "keyword", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """A named share of a hit's score.
+
+    The contributions of a hit's parts add up to its score. `value` is what was measured, `weight` what the
+    profile makes of it, `contribution` what it adds (negative for penalties; a factor is shown as the difference
+    it makes), `detail` says the rest in words: terms and their BM25, ranks on both sides, the hit that a
+    diversity penalty is against.
+    """
+
+    name: str
+    value: float
+    weight: float
+    contribution: float
+    detail: str = ""
+    group: str = ""
+    """keyword, vector, adjust, decay, diversity or rerank: what a stacked bar colours by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers a query. Lines are 1-based, inclusive; `path` is relative with `/`."""
+
+    rank: int
+    source: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str | None
+    """Qualname of the symbol that the passage belongs to."""
+    kind: str | None
+    language: str
+    score: float
+    snippet: str
+    """The matching lines."""
+    snippet_line: int
+    """Line of the file at which the snippet starts."""
+    parts: tuple[ScorePart, ...]
+    passage: int
+    """Id of the passage in this store."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A ranked answer."""
+
+    query: str
+    mode: Mode
+    """What was really used."""
+    profile: str
+    took_ms: float
+    hits: tuple[Hit, ...]
+    total: int
+    """How many candidates were ranked; `hits` are the first of them."""
+    notes: tuple[str, ...] = ()
+    """Why a side is off, what is still filling in, what is stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What retrieval found, before any ranking: re-rank it as often as the profile changes.
+
+    `table` is opaque to callers: the search room's own columns.
+    """
+
+    query: str
+    mode: Mode
+    table: Any
+    took_ms: float
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,73 @@
+"""Records of a project's state and of the installation's health."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectStatus:
+    """One view of a project and its index."""
+
+    root: str
+    name: str
+    identity: str
+    """`remote:…`, `root-commit:…` or `path:…`."""
+    store: str
+    """Folder of the store."""
+    indexed: bool
+    git: bool
+    branch: str | None
+    head: str | None
+    indexed_head: str | None
+    files: int
+    languages: Mapping[str, int]
+    """Files by language."""
+    symbols: int
+    references: int
+    passages: int
+    embedded: int
+    """Passages with a vector of the current model."""
+    skipped: Mapping[str, int]
+    errors: int
+    """Files that could not be parsed (they are searched by lines)."""
+    model: str
+    """Fingerprint of the embedding model."""
+    mode: str
+    """What a search would use now: hybrid, keyword or vector."""
+    vectors: str
+    """`graph`, `exact` or `none`: how vectors are searched."""
+    disk_bytes: int
+    indexed_at: float | None
+    """Seconds since the epoch."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPlan:
+    """What an index run would do: `cm index --dry-run`, and the first screen on a new project."""
+
+    files: int
+    bytes: int
+    languages: Mapping[str, int]
+    skipped: Mapping[str, int]
+    added: tuple[str, ...]
+    modified: tuple[str, ...]
+    removed: tuple[str, ...]
+    renamed: tuple[tuple[str, str], ...]
+    estimated_seconds: float
+    full: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of `cm doctor`."""
+
+    name: str
+    state: Literal["ok", "warning", "failed"]
+    message: str
+    mend: str = ""
+    """What to do about it."""

@@ -1,0 +1,45 @@
+"""Where things are kept. `CM_HOME` moves all of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+APP = "cm-tui"
+
+
+def _base(default: str, part: str) -> Path:
+    home = os.environ.get("CM_HOME")
+    return Path(home).expanduser() / part if home else Path(default)
+
+
+def data_dir() -> Path:
+    """Folder of stores, one below it for each project."""
+    return _base(platformdirs.user_data_dir(APP), "data")
+
+
+def config_file() -> Path:
+    """The user's configuration."""
+    return _base(platformdirs.user_config_dir(APP), "config") / "config.toml"
+
+
+def state_dir() -> Path:
+    """Folder for what the application remembers between runs, and its log."""
+    return _base(platformdirs.user_state_dir(APP), "state")
+
+
+def project_config_file(root: Path) -> Path:
+    """Configuration that a project carries."""
+    return root / ".cm" / "config.toml"
+
+
+def private_dir(path: Path) -> Path:
+    """Make a folder that only the user can read, with its parents.
+
+    Raises:
+        OSError: when it cannot be made.
+    """
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return path

@@ -1,0 +1,53 @@
+"""The commands that every mode has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cm_tui.tui.commands import Command
+
+if TYPE_CHECKING:
+    from cm_tui.tui.screens.base import ModeScreen
+
+
+def _no_index_run(screen: ModeScreen) -> str | None:
+    return None if screen.cm.gateway.indexing else "no index run is on its way"
+
+
+def _can_index(screen: ModeScreen) -> str | None:
+    if screen.cm.project.door != "open":
+        return "the project is not open"
+    return "an index run is on its way already" if screen.cm.gateway.indexing else None
+
+
+APP_COMMANDS: tuple[Command, ...] = (
+    Command("app.help", "question_mark,f12", "Help", "Every key of this mode", "show_help"),
+    Command("app.overview", "1,f1", "Overview", "The project and its index", "go_overview", bar=False),
+    Command("app.search", "2,f2", "Search", "Ask the code", "go_search", bar=False),
+    Command("app.symbols", "3,f3", "Symbols", "Browse symbols and who calls whom", "go_symbols", bar=False),
+    Command("app.pack", "4,f4", "Pack", "Collect context and take it away", "go_pack", bar=False),
+    Command("app.health", "5,f5", "Health", "Check the installation and the index", "go_health", bar=False),
+    Command("app.palette", "ctrl+p", "Commands", "Find any command by name", "show_palette", palette=False),
+    Command(
+        "app.index",
+        "ctrl+r",
+        "Update index",
+        "Index what changed since the last run",
+        "start_index",
+        bar=False,
+        priority=True,
+        blocked=_can_index,
+    ),
+    Command(
+        "app.stop-index",
+        "ctrl+g",
+        "Stop indexing",
+        "Stop the index run; what is done is kept",
+        "stop_index",
+        bar=False,
+        priority=True,
+        blocked=_no_index_run,
+    ),
+    Command("app.theme", "ctrl+t", "Theme", "Choose a theme", "choose_theme", bar=False),
+    Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time", "leave"),
+)

@@ -1,0 +1,33 @@
+"""A file in the person's own editor, at a line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from cm_tui.errors import CmError
+
+_COLON = {"hx", "helix", "subl", "zed", "micro"}
+_GOTO = {"code", "codium", "cursor", "windsurf"}
+
+
+def command_for(file: Path, line: int, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The command that opens a file at a line in `$VISUAL` or `$EDITOR`.
+
+    Raises:
+        CmError: neither is set, or the program is not there.
+    """
+    words = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+    if not words:
+        raise CmError("No editor is set.", hint="Set $EDITOR, for example: export EDITOR=nano")
+    if shutil.which(words[0], path=environ.get("PATH")) is None:
+        raise CmError(f"The editor {words[0]} is not on the PATH.", hint="Set $EDITOR to one that is.")
+    name = Path(words[0]).name
+    if name in _COLON:
+        return [*words, f"{file}:{line}"]
+    if name in _GOTO:
+        return [*words, "--goto", f"{file}:{line}"]
+    return [*words, f"+{line}", str(file)]

@@ -1,0 +1,339 @@
+"""The only file that starts work.
+
+Work leaves as a request with an id and comes back as a message to the application. A screen never waits, never opens
+a thread, and never sees the answer to a question that it has replaced by a newer one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.message import Message
+
+from cm_tui.errors import CancelledError, CmError, StoreError
+from cm_tui.model import Cancel, IndexSummary, Progress
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+    from textual.timer import Timer
+
+    from cm_tui.engine.memory import Door
+
+T = TypeVar("T")
+
+STEP_SECONDS = 1 / 20
+"""Progress reaches the screen at most this often."""
+
+
+class Answer(Message):
+    """A request came back; `deliver` hands the value to whoever asked."""
+
+    def __init__(self, topic: str, request: int, deliver: Callable[[], None]) -> None:
+        super().__init__()
+        self.topic = topic
+        self.request = request
+        self.deliver = deliver
+
+
+class DoorOpened(Message):
+    """The engine is ready."""
+
+
+class DoorFailed(Message):
+    """The engine could not be opened."""
+
+    def __init__(self, error: CmError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class IndexStep(Message):
+    """An index run got on."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+
+
+class IndexEnded(Message):
+    """An index run is over: with a summary, or with the error that stopped it."""
+
+    def __init__(self, summary: IndexSummary | None, error: CmError | None) -> None:
+        super().__init__()
+        self.summary = summary
+        self.error = error
+
+
+class Gateway:
+    """Runs what screens ask for on threads of its own, over a door that is opened in the background.
+
+    Args:
+        target: the application, which gets every message.
+        open_door: opens the engine; called on a worker thread, as importing it takes longer than a frame.
+    """
+
+    def __init__(self, target: MessagePump, open_door: Callable[[], Door]) -> None:
+        self._target = target
+        self._open_door = open_door
+        self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
+        self._long = ThreadPoolExecutor(1, thread_name_prefix="cm-long")
+        self._ids = count(1)
+        self._latest: dict[str, int] = {}
+        self._waiting: list[Callable[[], None]] = []
+        self._held: dict[str, tuple[Timer, Future[None]]] = {}
+        self._running: set[Future[None]] = set()
+        self._lock = threading.Lock()
+        self._cancel: Cancel | None = None
+        self._closing = False
+        self.door: Door | None = None
+
+    # --- the door ---
+
+    def open(self, *, first: Callable[[], None] | None = None) -> None:
+        """Open the door, after something else where given; `DoorOpened` or `DoorFailed` follows."""
+        self._submit(self._quick, partial(self._open, first))
+
+    def _open(self, first: Callable[[], None] | None) -> None:
+        try:
+            if first is not None:
+                first()
+            self.door = self._open_door()
+        except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
+            self._post(DoorFailed(as_cm_error(error)))
+            return
+        self._post(DoorOpened())
+
+    def start_waiting(self) -> None:
+        """Send off what was asked before the door was open."""
+        waiting, self._waiting = self._waiting, []
+        for submit in waiting:
+            submit()
+
+    # --- questions ---
+
+    def ask(
+        self,
+        topic: str,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None],
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask the door something.
+
+        A newer request of the same topic makes this one outdated: it is not started if it still waits, and its
+        answer is dropped if it comes.
+
+        Args:
+            topic: what is asked, such as `search.preview`; unique to the asker.
+            call: asks the door; runs on a worker thread.
+            then: gets the answer, on the thread of the application.
+            fail: gets what went wrong, on the thread of the application.
+            delay: seconds to wait for a newer request before this one leaves.
+
+        Returns:
+            The id of the request.
+        """
+        request = next(self._ids)
+        self._latest[topic] = request
+
+        def work() -> None:
+            self._answer(topic, request, call, then, fail)
+
+        self._release(topic)
+        if delay:
+            self._hold(topic, delay, work)
+        else:
+            self._send(work)
+        return request
+
+    def _send(self, work: Callable[[], None]) -> None:
+        if self.door is None:
+            self._waiting.append(lambda: self._submit(self._quick, work))
+        else:
+            self._submit(self._quick, work)
+
+    def _hold(self, topic: str, delay: float, work: Callable[[], None]) -> None:
+        """Send work off later, unless a newer request of the topic comes first."""
+        held: Future[None] = Future()
+        with self._lock:
+            self._running.add(held)
+        held.add_done_callback(self._finished)
+
+        def leave() -> None:
+            self._send(work)
+            self._release(topic)
+
+        self._held[topic] = (self._target.set_timer(delay, leave), held)
+
+    def _release(self, topic: str) -> None:
+        """Forget a request that did not leave yet."""
+        if topic in self._held:
+            timer, held = self._held.pop(topic)
+            timer.stop()
+            held.set_result(None)
+
+    def _answer(
+        self,
+        topic: str,
+        request: int,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None],
+    ) -> None:
+        if not self.is_latest(topic, request) or self.door is None:
+            return
+        try:
+            value = call(self.door)
+        except Exception as error:  # noqa: BLE001 - shown where the user looks
+            problem = as_cm_error(error)
+            deliver = _bind(fail, problem)
+        else:
+            deliver = _bind(then, value)
+        if self.is_latest(topic, request):
+            self._post(Answer(topic, request, deliver))
+
+    def drop(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self._release(topic)
+        self._latest.pop(topic, None)
+
+    def is_latest(self, topic: str, request: int) -> bool:
+        """True while no newer request of the topic was made."""
+        return self._latest.get(topic) == request
+
+    def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
+        """Run something slow that does not need the door, such as highlighting.
+
+        Nothing is expected to fail here: what does ends the application with a traceback in its log.
+        """
+        request = next(self._ids)
+        self._latest[topic] = request
+
+        def run() -> None:
+            if self.is_latest(topic, request):
+                self._post(Answer(topic, request, _bind(then, call())))
+
+        self._submit(self._quick, run)
+
+    # --- long work ---
+
+    @property
+    def indexing(self) -> bool:
+        """True while an index run is on its way."""
+        return self._cancel is not None
+
+    def index(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+        """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
+
+        Returns:
+            False when a run is on its way already.
+        """
+        if self._cancel is not None or self.door is None:
+            return False
+        self._cancel = Cancel()
+        self._submit(self._long, partial(self._index, steps, self._cancel))
+        return True
+
+    def cancel_index(self) -> None:
+        """Ask the index run to stop; what it did so far is kept."""
+        if self._cancel is not None:
+            self._cancel.set()
+
+    def _index(self, steps: Callable[[Door, Cancel], Iterator[Progress]], cancel: Cancel) -> None:
+        assert self.door is not None
+        summary: IndexSummary | None = None
+        problem: CmError | None = None
+        told = 0.0
+        before: tuple[str, bool] | None = None
+        try:
+            for progress in steps(self.door, cancel):
+                summary = progress.summary or summary
+                now = time.monotonic()
+                if (progress.stage, progress.searchable) != before or now - told >= STEP_SECONDS:
+                    told, before = now, (progress.stage, progress.searchable)
+                    self._post(IndexStep(progress))
+                cancel.check()
+        except Exception as error:  # noqa: BLE001 - shown on screen
+            problem = as_cm_error(error)
+        self._cancel = None
+        self._post(IndexEnded(summary, problem))
+
+    # --- the end ---
+
+    async def settled(self) -> None:
+        """Wait until nothing is running (for tests and pictures)."""
+        while running := [asyncio.wrap_future(future) for future in self._running_now()]:
+            await asyncio.wait(running)
+
+    @property
+    def busy(self) -> bool:
+        """True while anything is running."""
+        return bool(self._running_now())
+
+    def close(self) -> None:
+        """Stop everything, wait for it, and let go of the store."""
+        self._closing = True
+        self._latest.clear()
+        self._waiting.clear()
+        for topic in list(self._held):
+            self._release(topic)
+        self.cancel_index()
+        self._long.shutdown(cancel_futures=True)
+        self._quick.shutdown(cancel_futures=True)
+        if self.door is not None:
+            self.door.close()
+
+    def _running_now(self) -> list[Future[None]]:
+        with self._lock:
+            return list(self._running)
+
+    def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+        if self._closing:
+            return
+        future = pool.submit(work)
+        with self._lock:
+            self._running.add(future)
+        future.add_done_callback(self._finished)
+
+    def _finished(self, future: Future[None]) -> None:
+        with self._lock:
+            self._running.discard(future)
+        if not future.cancelled() and (error := future.exception()) is not None:
+            self._post(Answer("", 0, _bind(_raise, error)))
+
+    def _post(self, message: Message) -> None:
+        if not self._closing:
+            self._target.post_message(message)
+
+
+def as_cm_error(error: Exception) -> CmError:
+    """Whatever went wrong, with words for the user."""
+    if isinstance(error, CmError):
+        return error
+    if isinstance(error, OSError):
+        return StoreError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    return CmError(
+        f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
+    )
+
+
+def was_cancelled(error: CmError | None) -> bool:
+    """True for work that the user stopped."""
+    return isinstance(error, CancelledError)
+
+
+def _bind(function: Callable[[Any], Any], value: Any) -> Callable[[], None]:
+    return lambda: function(value)
+
+
+def _raise(error: BaseException) -> None:
+    raise error

@@ -1,0 +1,42 @@
+"""Messages that cross from one mode to another; the application routes them."""
+
+from __future__ import annotations
+
+from textual.message import Message
+
+from cm_tui.model import PackRequest, SymbolKey
+
+
+class OpenSymbol(Message):
+    """Show a symbol in the symbols mode: by key, or whatever stands at a line of a file."""
+
+    def __init__(self, key: SymbolKey | None = None, *, path: str = "", line: int = 1) -> None:
+        super().__init__()
+        self.key = key
+        self.path = key.path if key else path
+        self.line = line
+
+
+class OpenPath(Message):
+    """Show a file in the symbols mode, at a line."""
+
+    def __init__(self, path: str, line: int = 1) -> None:
+        super().__init__()
+        self.path = path
+        self.line = line
+
+
+class AddToPack(Message):
+    """Put lines of a file into the pack."""
+
+    def __init__(self, *requests: PackRequest) -> None:
+        super().__init__()
+        self.requests = requests
+
+
+class ProjectChanged(Message):
+    """Sent to every mode that is on the stack: status, plan, index progress or the door changed."""
+
+
+class BasketChanged(Message):
+    """Sent to every mode: what was chosen for the pack changed."""

@@ -1,0 +1,47 @@
+"""What the application knows about the project right now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cm_tui.errors import CmError
+from cm_tui.model import IndexPlan, IndexSummary, Progress, ProjectStatus
+
+
+@dataclass
+class ProjectView:
+    """The latest word on door, status, plan and index run; `ProjectChanged` says that it changed."""
+
+    door: Literal["opening", "open", "failed"] = "opening"
+    error: CmError | None = None
+    """Why the door could not be opened."""
+    status: ProjectStatus | None = None
+    status_error: CmError | None = None
+    plan: IndexPlan | None = None
+    progress: Progress | None = None
+    """The step an index run is at; None when none runs."""
+    summary: IndexSummary | None = None
+    """Of the last run in this session."""
+    index_error: CmError | None = None
+    """Why the last run stopped."""
+    cancelled: bool = False
+    """The last run was cancelled by the user."""
+
+    @property
+    def searchable(self) -> bool:
+        """True once keyword and symbol queries answer."""
+        return bool(self.status and self.status.indexed) or bool(self.progress and self.progress.searchable)
+
+    @property
+    def why_not_searchable(self) -> str | None:
+        """What a mode that needs the index says instead of its content; None when there is one."""
+        if self.door == "failed":
+            return "The project could not be opened; the Overview says why."
+        if self.door == "opening":
+            return "Opening the project…"
+        if self.searchable:
+            return None
+        if self.progress:
+            return "Indexing; search answers as soon as the files are parsed."
+        return "There is no index yet. Start one from the Overview."

@@ -1,0 +1,126 @@
+"""What every mode has in common: header, key bar, commands, and its part of the remembered state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from cm_tui.errors import CmError
+from cm_tui.tui.app_commands import APP_COMMANDS
+from cm_tui.tui.commands import Command, bindings
+from cm_tui.tui.messages import BasketChanged, ProjectChanged
+from cm_tui.tui.widgets.header import Header
+from cm_tui.tui.widgets.keybar import KeyBar
+
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+    from cm_tui.tui.app import CmApp
+
+T = TypeVar("T")
+
+
+class ModeScreen(Screen[None]):
+    """Base of the five modes.
+
+    A mode declares `MODE`, `COMMANDS_HERE` and `BINDINGS = bindings(COMMANDS_HERE)`, yields its widgets from
+    `compose_body`, asks questions with `ask`, and overrides `project_changed`, `basket_changed`
+    and `keep` where it cares.
+    """
+
+    MODE: ClassVar[str] = ""
+    BINDINGS = bindings(APP_COMMANDS)
+    COMMANDS_HERE: ClassVar[tuple[Command, ...]] = ()
+    INTRO: ClassVar[str] = ""
+    """What the mode is for; the first lines of its help."""
+    AUTO_FOCUS = ""
+
+    @property
+    def cm(self) -> CmApp:
+        """The application, typed."""
+        return cast("CmApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Header, body, key bar."""
+        yield Header()
+        yield from self.compose_body()
+        yield KeyBar()
+
+    def compose_body(self) -> Iterable[Any]:
+        """The mode's own widgets."""
+        return ()
+
+    # --- commands ---
+
+    def all_commands(self) -> tuple[Command, ...]:
+        """Those of the mode, then those of the application."""
+        return (*self.COMMANDS_HERE, *APP_COMMANDS)
+
+    def action_command(self, command_id: str) -> None:
+        """Run a command by id: what keys and the key bar call."""
+        command = next(item for item in self.all_commands() if item.id == command_id)
+        self.run_command(command)
+
+    def run_command(self, command: Command) -> None:
+        """Run a command, or say why it is not possible now."""
+        if reason := command.why_not(self):
+            self.cm.tell(f"{command.label}: {reason}", severity="warning")
+            return
+        method = getattr(self, command.method, None) or getattr(self.cm, command.method)
+        method()
+
+    # --- work ---
+
+    def ask(
+        self,
+        topic: str,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None] | None = None,
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask the door something; a newer question of the same topic replaces this one.
+
+        Args:
+            topic: what is asked; unique within the mode.
+            call: asks the door, on a worker thread.
+            then: gets the answer, unless it is outdated by then.
+            fail: gets the error; shown as a notification when not given.
+            delay: seconds to wait for a newer question before this one leaves.
+        """
+        return self.cm.gateway.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
+
+    # --- what others tell ---
+
+    def on_mount(self) -> None:
+        """Show what is known already."""
+        self.project_changed()
+
+    def on_project_changed(self, event: ProjectChanged) -> None:
+        """The project's state changed."""
+        event.stop()
+        self.query_one(Header).refresh_text()
+        self.query_one(KeyBar).refresh_text()
+        self.project_changed()
+
+    def on_basket_changed(self, event: BasketChanged) -> None:
+        """The pack changed."""
+        event.stop()
+        self.query_one(Header).refresh_text()
+        self.basket_changed()
+
+    def project_changed(self) -> None:
+        """For a mode to override: `self.cm.project` has news."""
+
+    def basket_changed(self) -> None:
+        """For a mode to override: `self.cm.basket` has news."""
+
+    def keep(self) -> None:
+        """For a mode to override: write what should be found again into `self.cm.state.of(self.MODE)`."""
+
+    def refresh_keys(self) -> None:
+        """Draw the key bar again, after something made commands possible or impossible."""
+        self.query_one(KeyBar).refresh_text()

@@ -1,0 +1,77 @@
+"""What the application remembers of a project between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+
+
+@dataclass
+class AppState:
+    """Remembered choices; `screens` holds whatever each mode wants to find again, by mode."""
+
+    mode: str = "overview"
+    theme: str | None = None
+    screens: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def of(self, mode: str) -> dict[str, Any]:
+        """The part that belongs to one mode; changes to it are kept."""
+        return self.screens.setdefault(mode, {})
+
+
+def state_file(root: Path) -> Path:
+    """Where the state of a project is kept."""
+    digest = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
+    return paths.state_dir() / "projects" / f"{digest[:16]}.json"
+
+
+def load_state(root: Path) -> tuple[AppState, str]:
+    """Read the state of a project.
+
+    Returns:
+        The state, and a note for the user when the file could not be used (then the state is fresh).
+    """
+    file = state_file(root)
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+        return _checked(values), ""
+    except FileNotFoundError:
+        return AppState(), ""
+    except (OSError, ValueError, TypeError) as error:
+        return AppState(), f"What was remembered from the last run could not be read and is ignored: {error}"
+
+
+def save_state(root: Path, state: AppState) -> None:
+    """Write the state of a project: a temporary file that takes the old one's place.
+
+    Raises:
+        OSError: when the folder cannot be written.
+    """
+    file = state_file(root)
+    paths.private_dir(file.parent)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.stem, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(asdict(state), stream, ensure_ascii=False, indent=1)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _checked(values: Any) -> AppState:
+    if not isinstance(values, dict):
+        raise TypeError("not an object")
+    known = {item.name for item in fields(AppState)}
+    state = AppState(**{name: value for name, value in values.items() if name in known})
+    right_screens = isinstance(state.screens, dict) and all(isinstance(v, dict) for v in state.screens.values())
+    if not isinstance(state.mode, str) or not isinstance(state.theme, str | None) or not right_screens:
+        raise TypeError("a value has the wrong type")
+    return state

@@ -1,0 +1,108 @@
+"""Bars: the parts of a score stacked, shares, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from cm_tui.model import Hit, ScorePart
+from cm_tui.tui.theme import PART_GROUPS, PART_MARKS
+
+
+@dataclass(frozen=True)
+class GroupSums:
+    """What each group of score parts gives and takes."""
+
+    gains: dict[str, float]
+    losses: dict[str, float]
+    """As positive numbers."""
+
+    @property
+    def gained(self) -> float:
+        """Everything that was added."""
+        return sum(self.gains.values())
+
+    @property
+    def lost(self) -> float:
+        """Everything that was taken away."""
+        return sum(self.losses.values())
+
+
+def group_sums(parts: Iterable[ScorePart]) -> GroupSums:
+    """Add up score parts by group."""
+    gains = dict.fromkeys(PART_GROUPS, 0.0)
+    losses = dict.fromkeys(PART_GROUPS, 0.0)
+    for part in parts:
+        side = gains if part.contribution >= 0 else losses
+        group = part.group if part.group in side else "adjust"
+        side[group] += abs(part.contribution)
+    return GroupSums(gains, losses)
+
+
+def cells_of(shares: Sequence[float], width: int) -> list[int]:
+    """Split `width` cells by shares that add up to at most 1; the largest remainders get what is left."""
+    exact = [max(0.0, share) * width for share in shares]
+    cells = [int(value) for value in exact]
+    total = min(width, round(sum(exact)))
+    order = sorted(range(len(exact)), key=lambda index: exact[index] - cells[index], reverse=True)
+    for index in order[: max(0, total - sum(cells))]:
+        cells[index] += 1
+    return cells
+
+
+def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Content:
+    """The parts of a score, stacked.
+
+    The solid stretch is as long as the score; behind it, thin, what penalties took away.
+
+    Args:
+        hit: whose score.
+        width: cells for the longest bar.
+        top: sum of all gains that fills `width`.
+        plain: tell groups apart by characters, for terminals without colour.
+    """
+    sums = group_sums(hit.parts)
+    scale = max(top, 1e-9)
+    kept = max(0.0, sums.gained - sums.lost)
+    shrink = kept / sums.gained if sums.gained else 0.0
+    shares = [sums.gains[group] * shrink / scale for group in PART_GROUPS]
+    shares += [sums.losses[group] / scale for group in PART_GROUPS]
+    cells = cells_of(shares, width)
+    pieces: list[tuple[str, str]] = []
+    for index, group in enumerate((*PART_GROUPS, *PART_GROUPS)):
+        loss = index >= len(PART_GROUPS)
+        mark = "╌" if loss else PART_MARKS[group] if plain else "━"
+        pieces.append((mark * cells[index], "$foreground 40%" if loss else f"$part-{group}"))
+    pieces.append((" " * (width - sum(cells)), ""))
+    return Content.assemble(*pieces)
+
+
+def legend(parts: Iterable[ScorePart], *, plain: bool = False) -> Content:
+    """What the colours of a stacked bar mean, with each group's sum."""
+    sums = group_sums(parts)
+    entries = []
+    for group in PART_GROUPS:
+        total = sums.gains[group] - sums.losses[group]
+        if sums.gains[group] or sums.losses[group]:
+            mark = PART_MARKS[group] if plain else "■"
+            entries.append(
+                Content.assemble((f"{mark} ", f"$part-{group}"), (f"{group} ", "$foreground 70%"), f"{total:+.3f}")
+            )
+    return Content("   ").join(entries)
+
+
+def share_bar(share: float, width: int, style: str = "$primary") -> Content:
+    """A bar for a share between 0 and 1."""
+    filled = round(min(1.0, max(0.0, share)) * width)
+    return Content.assemble(("━" * filled, style), ("━" * (width - filled), "$foreground 15%"))
+
+
+def slider(share: float, width: int, *, active: bool) -> Content:
+    """A slider with its knob at a share between 0 and 1."""
+    place = round(min(1.0, max(0.0, share)) * (width - 1))
+    style = "$accent" if active else "$primary"
+    return Content.assemble(
+        ("━" * place, style), ("●", f"bold {style}"), ("─" * (width - 1 - place), "$foreground 25%")
+    )

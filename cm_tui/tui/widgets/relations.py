@@ -1,0 +1,195 @@
+"""Who defines, calls, is called, imports: rows with the line of each use and how it was resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.widget import Widget
+
+from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
+from cm_tui.tui.widgets.codetree import kind_mark
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+
+TABS = ("definitions", "callers", "callees", "imports", "importers")
+Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
+
+RESOLUTION_STYLES = {
+    "same-file": "$success", "import": "$success", "receiver": "$primary", "unique": "$primary",
+    "ambiguous": "$warning", "external": "$foreground 45%", "unresolved": "$error",
+}  # fmt: skip
+RESOLUTION_WORDS = {
+    "same-file": "defined in the same file",
+    "import": "followed through an import",
+    "receiver": "by the type of the object it is called on",
+    "unique": "the only definition of that name in the project",
+    "ambiguous": "several definitions are possible: none is claimed",
+    "external": "from outside the project",
+    "unresolved": "no definition of that name is known",
+}
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A row: what stands there, where a jump goes, and how it was resolved."""
+
+    name: str
+    kind: str
+    path: str
+    line: int
+    """Where a jump goes; an empty path: nowhere."""
+    place: str
+    """What is shown as the place of the use."""
+    resolution: str = ""
+    depth: int = 1
+    text: str = ""
+    key: SymbolKey | None = None
+    candidates: tuple[SymbolKey, ...] = ()
+    opened: bool = False
+    candidate: bool = False
+    site: tuple[str, int] | None = None
+    """File and line of the use, whose text is read when it is looked at."""
+
+
+def of_symbols(symbols: Iterable[Symbol]) -> list[Relation]:
+    """Definitions."""
+    return [
+        Relation(s.qualname, s.kind, s.path, s.start_line, f"{s.path}:{s.start_line}", text=s.signature, key=s.key)
+        for s in symbols
+    ]
+
+
+def of_edges(edges: Iterable[Edge], *, callers: bool) -> list[Relation]:
+    """Callers jump to the call; callees jump to the definition."""
+    rows = []
+    for edge in edges:
+        path, line = (edge.site, edge.line) if callers else (edge.path, edge.start_line or 1)
+        key = SymbolKey(edge.path, edge.qualname, edge.kind) if edge.path and edge.start_line else None
+        via = f" in {edge.target}" if edge.depth > 1 and edge.target else ""
+        rows.append(
+            Relation(
+                edge.qualname, edge.kind, path, line, f"{edge.site}:{edge.line}", edge.resolution, edge.depth,
+                f"{edge.text}{via}" if edge.text else "", key, edge.candidates, site=(edge.site, edge.line),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def of_imports(edges: Iterable[ImportEdge], *, importers: bool) -> list[Relation]:
+    """Imports jump to the file brought in; importers to the import statement."""
+    rows = []
+    for edge in edges:
+        alias = f" as {edge.alias}" if edge.alias else ""
+        name = f"{edge.module} › {edge.name}{alias}" if edge.name else f"{edge.module}{alias}"
+        path, line = (edge.path, edge.line) if importers else (edge.target or "", 1)
+        text = f"{'re-exports' if edge.reexport else 'imports'} {name}"
+        rows.append(
+            Relation(
+                edge.path if importers else name, "", path, line,
+                f":{edge.line}" if importers else (edge.target or ""), edge.resolution, text=text,
+            )
+        )  # fmt: skip
+    return rows
+
+
+class RelationList(RowList[Relation]):
+    """Rows of one tab."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "flip", show=False)]
+
+    def action_flip(self) -> None:
+        """Show or hide what an ambiguous row may mean."""
+        row = self.current
+        if row is None or not row.candidates:
+            return
+        index = self.cursor
+        rest = list(self.rows[index + 1 :])
+        if row.opened:
+            rest = rest[len(row.candidates) :]
+            inner: list[Relation] = []
+        else:
+            inner = [
+                Relation(k.qualname, k.kind, k.path, 0, k.path, "", row.depth + 1, "may be meant", k, candidate=True)
+                for k in row.candidates
+            ]
+        self.set_rows([*self.rows[:index], replace(row, opened=not row.opened), *inner, *rest], cursor=index)
+
+    def chooses(self, row: Relation, x: int, *, again: bool) -> bool:
+        """A click on the mark of an ambiguous row opens it."""
+        if row.candidates and x <= 2 * row.depth:
+            self.action_flip()
+            return False
+        return again
+
+    def draw(self, row: Relation, width: int) -> Content:
+        """Mark, kind, name, place of the use, resolution: the name gives way last."""
+        mark = ("▾ " if row.opened else "▸ ") if row.candidates else "  "
+        if row.candidate:
+            mark = "? "
+        indent = "  " * (row.depth - 1)
+        letter, style = kind_mark(row.kind) if row.kind else (" ", "")
+        word = row.resolution
+        room = width - len(indent) - 4 - (len(word) + 2 if word else 0)
+        place = one_line(row.place)
+        name_width = min(cell_len(row.name), max(room // 2, room - cell_len(place) - 2))
+        name = elide_end(one_line(row.name), name_width)
+        left = room - cell_len(name) - 2
+        if cell_len(place) > left:
+            place = elide_middle(place.rpartition("/")[2], left)
+        gap = max(1, room - cell_len(name) - cell_len(place))
+        dim = "$foreground 55%" if not row.path else ""
+        return Content.assemble(
+            (indent + mark, "$warning" if row.candidates or row.candidate else ""),
+            (f"{letter} ", style), (name, dim), " " * gap, (place, "$foreground 50%"),
+            (f"  {word}" if word else "", RESOLUTION_STYLES.get(word, "")),
+        )  # fmt: skip
+
+
+class TabLine(Widget):
+    """The names of the tabs with their counts; a click chooses one."""
+
+    DEFAULT_CSS = "TabLine { height: 1; }"
+
+    class Chosen(Message):
+        """A tab was clicked."""
+
+        def __init__(self, tab: str) -> None:
+            super().__init__()
+            self.tab = tab
+
+    def __init__(self, tabs: Sequence[str] = TABS, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self.auto_links = False
+        self._tabs = tabs
+        self.active = "callers"
+        self.counts: dict[str, str] = {}
+
+    def render(self) -> Content:
+        """Names and counts in full; where there is less room shorter, then with the active one's count only."""
+        for squeeze in range(3):
+            content = self._line(squeeze)
+            if cell_len(content.plain) <= self.size.width:
+                break
+        return content
+
+    def _line(self, squeeze: int) -> Content:
+        pieces: list[Content] = []
+        for tab in self._tabs:
+            active = tab == self.active
+            name = "Defs" if squeeze and tab == "definitions" else tab.title()
+            number = self.counts.get(tab, "") if active or squeeze < 2 else ""
+            style = "bold $primary underline" if active else "$foreground 60%"
+            piece = Content.assemble((name, style), (f" {number}" if number else "", "$foreground 40%"))
+            pieces.append(piece.stylize(Style.from_meta({"@click": f"choose('{tab}')"})))
+        return Content(" " if squeeze else "  ").join(pieces)
+
+    def action_choose(self, tab: str) -> None:
+        """Tell who listens."""
+        self.post_message(self.Chosen(tab))

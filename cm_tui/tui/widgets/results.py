@@ -1,0 +1,124 @@
+"""The result list of search."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from cm_tui.model import Hit
+from cm_tui.tui.widgets.bars import group_sums, score_bar
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, elide_middle, fit, one_line
+
+WIDE = 84
+"""From this width on a row has one line."""
+
+
+def lines_of(hit: Hit) -> str:
+    """`12-40`, or `12`."""
+    return f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
+
+
+class ResultList(RowList[Hit]):
+    """Hits, each with the bar of its score; asks for more when its end comes near."""
+
+    row_height = 2
+
+    class MoreWanted(Message):
+        """The cursor or the scroll bar came near the end."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self.limit = 10
+        """How many hits the profile gives elsewhere; ranks beyond are dim."""
+        self._top = 1.0
+
+    def show(self, hits: tuple[Hit, ...], *, limit: int, keep: bool, empty: str = "") -> None:
+        """Show hits.
+
+        Args:
+            hits: in order.
+            limit: how many of them the profile gives elsewhere.
+            keep: leave the cursor on the hit it is on, where that is still listed.
+            empty: said when there are none.
+        """
+        old = self.current
+        cursor = 0
+        if keep and old is not None:
+            places = {hit.passage: place for place, hit in enumerate(hits)}
+            cursor = places.get(old.passage, min(self.cursor, len(hits) - 1))
+        self.limit = limit
+        self._top = max((group_sums(hit.parts).gained for hit in hits[:200]), default=1.0)
+        self.set_rows(hits, cursor=max(0, cursor), empty=empty)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """One line or two, by width."""
+        self.row_height = 1 if event.size.width >= WIDE else 2
+        super().on_resize(event)
+        self.call_after_refresh(self._show_cursor)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Ask for more in time."""
+        super().watch_scroll_y(old_value, new_value)
+        shown = (new_value + 2 * self.size.height) / self.row_height
+        if self.rows and new_value > old_value and shown >= len(self.rows):
+            self.post_message(self.MoreWanted())
+
+    def draw_line(self, row: Hit, line: int, width: int) -> Content:
+        """Symbol, kind, score and bar; path and lines."""
+        if self.row_height == 1:
+            return self._one_line(row, width)
+        return self._second(row, width) if line else self._first(row, width)
+
+    def _rank(self, hit: Hit) -> tuple[str, str]:
+        return f"{hit.rank:>3} ", "$accent" if hit.rank <= self.limit else "$foreground 40%"
+
+    def _symbol(self, hit: Hit, width: int) -> Content:
+        """Qualname (its last part bright), or what the passage is when it has no symbol."""
+        kind = hit.kind or hit.language
+        name = one_line(hit.symbol or hit.path.rpartition("/")[2])
+        room = width - cell_len(kind) - 1
+        name = elide_middle(name, max(8, room))
+        head, dot, tail = name.rpartition(".")
+        text = Content.assemble((head + dot, "$foreground 65%"), (tail, "bold $foreground"), (f" {kind}", "$secondary"))
+        return text.truncate(width, ellipsis=True, pad=True)
+
+    def _score(self, hit: Hit, bar: int) -> Content:
+        plain = self.app.no_color
+        return Content.assemble((f"{hit.score:7.3f} ", "bold $foreground"), score_bar(hit, bar, self._top, plain=plain))
+
+    def _first(self, hit: Hit, width: int) -> Content:
+        bar = 8 if width < 44 else 14
+        room = width - 4 - 8 - bar - 2
+        return Content.assemble(self._rank(hit), self._symbol(hit, room), " ", self._score(hit, bar))
+
+    def _second(self, hit: Hit, width: int) -> Content:
+        lines = f":{lines_of(hit)}"
+        path = elide_middle(one_line(hit.path), width - 6 - cell_len(lines))
+        return Content.assemble("    ", (path, "$foreground 55%"), (lines, "$secondary"))
+
+    def _one_line(self, hit: Hit, width: int) -> Content:
+        bar = 16
+        room = width - 4 - 8 - bar - 4
+        name_width = room * 2 // 5
+        lines = f":{lines_of(hit)}"
+        path_room = room - name_width - cell_len(lines)
+        path = elide_middle(one_line(hit.path), path_room)
+        pad = " " * max(0, path_room - cell_len(path))
+        return Content.assemble(
+            self._rank(hit),
+            self._symbol(hit, name_width),
+            "  ",
+            (path, "$foreground 60%"),
+            (lines, "$secondary"),
+            pad,
+            " ",
+            self._score(hit, bar),
+        )
+
+
+def title_of(hit: Hit) -> str:
+    """A short name for messages and packs."""
+    return fit(hit.symbol, cell_len(hit.symbol)) if hit.symbol else elide_end(f"{hit.path}:{lines_of(hit)}", 80)

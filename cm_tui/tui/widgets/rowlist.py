@@ -1,0 +1,223 @@
+"""A list of rows of one or two lines that stays quick at any length: only rows on screen are drawn."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+R = TypeVar("R")
+
+
+class RowList(ScrollView, Generic[R], can_focus=True):
+    """Rows with a cursor; a subclass draws one row in `draw`.
+
+    An empty list shows `empty`, which says why there is nothing.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "rowlist--cursor",
+        "rowlist--cursor-blurred",
+        "rowlist--hover",
+        "rowlist--empty",
+    }
+    DEFAULT_CSS = """
+    RowList { height: 1fr; width: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1;
+              text-wrap: nowrap; text-overflow: ellipsis; }
+    RowList > .rowlist--cursor { background: $block-cursor-background; }
+    RowList > .rowlist--cursor-blurred { background: $block-cursor-blurred-background; }
+    RowList > .rowlist--hover { background: $boost; }
+    RowList > .rowlist--empty { color: $foreground 60%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("home,g", "edge(0)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    row_height = 1
+    """Lines of a row; a subclass that changes it gives `draw_line`."""
+
+    class Highlighted(Message):
+        """The cursor stands on another row."""
+
+        def __init__(self, rows: RowList[Any], row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list."""
+            return self.rows
+
+    class Chosen(Message):
+        """Enter or a click on the row that the cursor stands on."""
+
+        def __init__(self, rows: RowList[Any], row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list."""
+            return self.rows
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._rows: Sequence[R] = ()
+        self._empty = empty
+        self._hover = -1
+
+    # --- what is shown ---
+
+    def draw(self, row: R, width: int) -> Content:  # noqa: ARG002 - for a subclass to use
+        """One row as one line; for a subclass to give."""
+        return Content(str(row))
+
+    def draw_line(self, row: R, line: int, width: int) -> Content:  # noqa: ARG002 - one line is all there is here
+        """One line of a row, counted from 0."""
+        return self.draw(row, width)
+
+    def row_at(self, y: int) -> int:
+        """Index of the row at a line of the widget."""
+        return (y + self.scroll_offset.y) // self.row_height
+
+    @property
+    def rows(self) -> Sequence[R]:
+        """All rows."""
+        return self._rows
+
+    @property
+    def current(self) -> R | None:
+        """The row under the cursor."""
+        return self._rows[self.cursor] if 0 <= self.cursor < len(self._rows) else None
+
+    def set_rows(self, rows: Sequence[R], *, cursor: int = 0, empty: str | None = None) -> None:
+        """Show other rows, with the cursor on one of them."""
+        self._rows = rows
+        if empty is not None:
+            self._empty = empty
+        self._hover = -1
+        self.virtual_size = Size(max(1, self.size.width), len(rows) * self.row_height)
+        self.set_reactive(RowList.cursor, max(0, min(cursor, len(rows) - 1)))
+        self.refresh()
+        self.call_after_refresh(self._show_cursor)
+        if rows:
+            self.post_message(self.Highlighted(self, self.current))
+
+    def redraw(self) -> None:
+        """Draw again what is on screen; the rows are the same."""
+        self.refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Rows are as wide as the list."""
+        self.virtual_size = Size(max(1, event.size.width), len(self._rows) * self.row_height)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """The row at a line of the screen."""
+        width = self.size.width
+        index = self.row_at(y)
+        if index >= len(self._rows):
+            return self._blank(y, width)
+        content = self.draw_line(self._rows[index], (y + self.scroll_offset.y) % self.row_height, width)
+        style = self.visual_style
+        if index == self.cursor:
+            name = "rowlist--cursor" if self.has_focus else "rowlist--cursor-blurred"
+            style = self.get_visual_style(name)
+        elif index == self._hover:
+            style = self.get_visual_style("rowlist--hover")
+        strips = Visual.to_strips(self, content, width, 1, style, apply_selection=False)
+        strip = strips[0] if strips else Strip.blank(width)
+        return strip.crop_extend(0, width, style.rich_style)
+
+    def _blank(self, y: int, width: int) -> Strip:
+        style = self.get_visual_style("rowlist--empty")
+        lines = [] if self._rows else textwrap.wrap(self._empty, max(8, width - 2))
+        if y >= len(lines):
+            return Strip.blank(width, self.visual_style.rich_style)
+        line = Content(f" {lines[y]}")
+        return Visual.to_strips(self, line, width, 1, style, apply_selection=False)[0].crop_extend(
+            0, width, style.rich_style
+        )
+
+    # --- the cursor ---
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep it on a row."""
+        return max(0, min(cursor, len(self._rows) - 1))
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Bring the row on screen and tell."""
+        if before == after:
+            return
+        self.refresh()
+        self._show_cursor()
+        if self._rows:
+            self.post_message(self.Highlighted(self, self.current))
+
+    def _show_cursor(self) -> None:
+        self.scroll_to_region(Region(0, self.cursor * self.row_height, 1, self.row_height), animate=False, force=True)
+
+    def action_move(self, by: int) -> None:
+        """Cursor up or down."""
+        self.cursor += by
+
+    def action_page(self, by: int) -> None:
+        """A page up or down."""
+        self.cursor += by * max(1, self.size.height // self.row_height - 1)
+
+    def action_edge(self, end: int) -> None:
+        """First or last row."""
+        self.cursor = len(self._rows) - 1 if end else 0
+
+    def action_choose(self) -> None:
+        """Choose the row under the cursor."""
+        if self.current is not None:
+            self.post_message(self.Chosen(self, self.current))
+
+    # --- the mouse ---
+
+    def on_click(self, event: events.Click) -> None:
+        """The first click moves the cursor, the next one chooses."""
+        index = self.row_at(event.y)
+        if index >= len(self._rows):
+            return
+        again = index == self.cursor
+        self.cursor = index
+        if self.chooses(cast("R", self.current), event.x, again=again):
+            self.action_choose()
+
+    def chooses(self, row: R, x: int, *, again: bool) -> bool:  # noqa: ARG002 - for a subclass to look at
+        """True when a click chooses the row; `again`: the cursor was on it already."""
+        return again
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Mark the row under the mouse."""
+        self._set_hover(self.row_at(event.y))
+
+    def on_leave(self) -> None:
+        """The mouse is gone."""
+        self._set_hover(-1)
+
+    def _set_hover(self, index: int) -> None:
+        if index != self._hover:
+            self._hover = index
+            self.refresh()

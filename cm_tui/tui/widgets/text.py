@@ -1,0 +1,82 @@
+"""Small helpers around text on a terminal: widths are counted in cells, content is never read as markup."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+
+def elide_middle(text: str, width: int) -> str:
+    """Shorten a path to a width in cells; the end, which names the file, keeps the larger share."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 1:
+        return "…"[:width]
+    tail_width = (width - 1) * 2 // 3 if width > 6 else width - 1
+    head = _take(text, width - 1 - tail_width)
+    tail = _take(text[::-1], tail_width)[::-1]
+    return f"{head}…{tail}"
+
+
+def elide_end(text: str, width: int) -> str:
+    """Shorten text to a width in cells, from the end."""
+    if cell_len(text) <= width:
+        return text
+    return f"{_take(text, width - 1)}…" if width > 0 else ""
+
+
+def fit(text: str, width: int) -> str:
+    """Text in exactly `width` cells: elided at its end, or padded."""
+    return set_cell_size(elide_end(text, width), max(0, width))
+
+
+def _take(text: str, width: int) -> str:
+    used = 0
+    for index, character in enumerate(text):
+        used += cell_len(character)
+        if used > width:
+            return text[:index]
+    return text
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks, tabs and control characters."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """`1 file`, `12,031 files`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def short_count(number: int) -> str:
+    """`950`, `12.0k`, `1.2M`: for where there is little room; the full number stands elsewhere."""
+    for size, unit in ((1_000_000, "M"), (10_000, "k")):
+        if number >= size:
+            return f"{number / (1000 if unit == 'k' else size):.1f}{unit}"
+    return f"{number:,}"
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 20 s`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
+
+
+def size(number: float) -> str:
+    """`512 B`, `1.4 MB`."""
+    for unit in ("B", "KB", "MB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} GB"
+
+
+def ago(seconds: float) -> str:
+    """`just now`, `5 minutes ago`, `3 days ago`."""
+    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= length:
+            return f"{count(int(seconds // length), unit)} ago"
+    return "just now"

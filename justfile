@@ -1,0 +1,42 @@
+# Recipes for people who work on cm. `just` lists them.
+
+python := "python3"
+
+_default:
+    @just --list
+
+# Make an environment with everything in it.
+install:
+    {{python}} -m venv .venv
+    .venv/bin/python -m pip install --constraint requirements.lock --editable '.[dev]'
+
+# Open the application on a repository.
+run path=".":
+    .venv/bin/cm --project {{path}}
+
+# Run the tests.
+test *args:
+    .venv/bin/pytest -n 2 --dist loadfile {{args}}
+
+# Lint, types and import contracts.
+check:
+    .venv/bin/ruff check .
+    .venv/bin/ruff format --check .
+    .venv/bin/mypy
+    .venv/bin/lint-imports
+
+# Everything that must hold before a change is handed in.
+ci:
+    .ci/run
+
+# Measure quality, speed, call graph or vectors.
+bench name *args:
+    .venv/bin/cm bench {{name}} {{args}}
+
+# Render every screen again.
+screenshots path=".":
+    .venv/bin/python screenshots/make.py {{path}}
+
+# Build the wheel.
+wheel:
+    .venv/bin/python -m pip wheel --no-deps --wheel-dir dist .

@@ -1,0 +1,99 @@
+"""Draw every mode of the application on a real repository: `python screenshots/make.py [REPOSITORY]`.
+
+The application runs without a terminal, keys are pressed, and what is on screen becomes a PNG in this folder. The
+repository is indexed into a temporary folder; nothing of the user's is touched. Needs `pip install -e '.[dev]'`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import resvg_py
+from textual.pilot import Pilot
+
+from cm_tui.config import Config
+from cm_tui.engine.memory import Memory
+from cm_tui.tui.app import CmApp
+
+HERE = Path(__file__).parent
+SIZES = ((120, 40), (80, 24))
+QUESTION = "where are results ranked"
+FONT = "DejaVu Sans Mono"
+QUIET = 4
+"""Rounds without work after which the application is at rest."""
+
+# Name of the picture, and the keys that lead to it from the picture before.
+SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("overview", ("f1",)),
+    ("search", ("f2", f"type:{QUESTION}", "enter", "down")),
+    ("tuning", ("t", "down", "down", "right", "right", "right")),
+    ("help", ("escape", "question_mark")),
+    ("symbols", ("escape", "o")),
+    ("pack", ("f2", "a", "a", "a", "f4")),
+    ("health", ("f5",)),
+)
+
+
+async def rest(pilot: Pilot[int]) -> None:
+    """Wait until nothing is running and everything is drawn."""
+    app = pilot.app
+    assert isinstance(app, CmApp)
+    quiet = 0
+    while quiet < QUIET:
+        await app.gateway.settled()
+        await pilot.pause()
+        idle = not app.gateway.busy and not app.gateway.indexing and app.project.door != "opening"
+        quiet = quiet + 1 if idle else 0
+
+
+async def press(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
+    """Press keys; `type:…` types words."""
+    for key in keys:
+        if key.startswith("type:"):
+            for character in key.removeprefix("type:"):
+                await pilot.press("space" if character == " " else character)
+        else:
+            await pilot.press(key)
+        await rest(pilot)
+
+
+def picture(svg: str) -> bytes:
+    """A PNG of a drawing."""
+    style = f"text {{ font-family: '{FONT}' !important }}"
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, font_family=FONT, monospace_family=FONT, style_sheet=style))
+
+
+async def draw(root: Path, folder: Path, size: tuple[int, int]) -> None:
+    """Walk through all scenes at one size."""
+    app = CmApp(lambda: Memory.open(root), root, Config())
+    async with app.run_test(size=size) as pilot:
+        await rest(pilot)
+        for name, keys in SCENES:
+            await press(pilot, keys)
+            app.clear_notifications()
+            await rest(pilot)
+            file = folder / f"{name}-{size[0]}x{size[1]}.png"
+            file.write_bytes(picture(app.export_screenshot(title=f"cm · {root.name}")))
+            print(file)
+
+
+def main() -> None:
+    """Read the arguments, draw at every size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("repository", nargs="?", type=Path, default=HERE.parent)
+    parser.add_argument("--out", type=Path, default=HERE)
+    arguments = parser.parse_args()
+    os.environ.pop("NO_COLOR", None)
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as home:
+            os.environ["CM_HOME"] = home
+            asyncio.run(draw(arguments.repository.resolve(), arguments.out, size))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""A small real repository, indexed once for the commands that only ask."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+FILES = {
+    "shop/__init__.py": "from shop.cart import Cart\n",
+    "shop/cart.py": '''"""A shopping cart."""
+
+from shop.money import add_tax
+
+
+class Cart:
+    """Holds the items that a customer wants to buy."""
+
+    def __init__(self) -> None:
+        self.items: list[tuple[str, int]] = []
+
+    def add(self, name: str, cents: int) -> None:
+        """Put an item into the cart."""
+        self.items.append((name, cents))
+
+    def total(self) -> int:
+        """Sum of all items, tax included."""
+        return add_tax(sum(cents for _, cents in self.items))
+''',
+    "shop/money.py": '''"""Amounts in cents."""
+
+TAX_PERCENT = 19
+
+
+def add_tax(cents: int) -> int:
+    """Raise an amount by the tax."""
+    return cents + cents * TAX_PERCENT // 100
+
+
+def format_price(cents: int) -> str:
+    """Show an amount to a person."""
+    return f"{cents // 100}.{cents % 100:02d}"
+''',
+    "shop/checkout.py": '''"""Paying."""
+
+from shop.cart import Cart
+from shop.money import format_price
+
+
+def pay(cart: Cart) -> str:
+    """Charge the customer and give a receipt."""
+    return receipt(cart)
+
+
+def receipt(cart: Cart) -> str:
+    return format_price(cart.total())
+''',
+    "README.md": "# Shop\n\n## Refunds\n\nMoney goes back within fourteen days.\n",
+    "weird name [x].py": "def bracketed():\n    return 1\n",
+    "package-lock.json": "{}\n",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished `cm`."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Shop:
+    """The repository, and `cm` run in it as a process of its own."""
+
+    root: Path
+    home: Path
+
+    def cm(self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Result:
+        run = subprocess.run(
+            [sys.executable, "-m", "cm_tui", *words],
+            cwd=cwd or self.root,
+            env={**os.environ, "CM_HOME": str(self.home), "COLUMNS": "120", **environment},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in run.stderr, run.stderr
+        assert "Internal error" not in run.stderr, run.stderr
+        return Result(run.returncode, run.stdout, run.stderr)
+
+
+def make_repository(root: Path) -> None:
+    for name, text in FILES.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Open the shop")
+
+
+def git(root: Path, *words: str) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.fixture
+def new_shop(tmp_path: Path) -> Shop:
+    """Not indexed yet; free to be changed."""
+    root = tmp_path / "shop repo"
+    root.mkdir()
+    make_repository(root)
+    return Shop(root, tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Indexed; only asked."""
+    base = tmp_path_factory.mktemp("shop")
+    root = base / "repo"
+    root.mkdir()
+    make_repository(root)
+    shop = Shop(root, base / "home")
+    done = shop.cm("index", "--json")
+    assert done.code == 0, done.err
+    return shop

@@ -1,0 +1,128 @@
+def test_go_packages_methods_and_module_path(project):
+    p = project(
+        {
+            "go.mod": "module example.com/shop\n\ngo 1.22\n",
+            "store/store.go": "package store\n\ntype Store struct{}\n\nfunc (s *Store) Load(id string) string { return s.key(id) }\n\nfunc New() *Store { return &Store{} }\n",
+            "store/key.go": "package store\n\nfunc (s *Store) key(id string) string { return pad(id) }\n\nfunc pad(id string) string { return id }\n",
+            "main.go": """
+                package main
+
+                import (
+                    "fmt"
+                    st "example.com/shop/store"
+                )
+
+                func run(s *st.Store) {
+                    s.Load("1")
+                    fmt.Println(st.New())
+                }
+                """,
+        }
+    )
+    assert p.called_from("New") == ["main.go:10 run (import)"]
+    assert p.called_from("Store.Load") == ["main.go:9 run (receiver)"]
+    assert p.sites("Store.key") == ["store/store.go:5 Store.Load"]
+    assert p.sites("pad") == ["store/key.go:3 Store.key"]
+    assert [(i.target, i.resolution) for i in p.graph.dependencies("main.go").rows] == [
+        (None, "external"),
+        ("store", "import"),
+    ]
+
+
+def test_java_packages_inheritance_and_bare_member_calls(project):
+    p = project(
+        {
+            "src/main/java/shop/Base.java": "package shop;\n\npublic class Base {\n  protected void log(String m) {}\n}\n",
+            "src/main/java/shop/Cart.java": """
+                package shop;
+
+                import shop.pay.Gateway;
+
+                public class Cart extends Base {
+                  private final Gateway gateway;
+
+                  public Cart(Gateway gateway) { this.gateway = gateway; }
+
+                  public void pay() {
+                    log("x");
+                    gateway.charge(1);
+                    this.check();
+                  }
+
+                  private void check() {}
+                }
+                """,
+            "src/main/java/shop/pay/Gateway.java": "package shop.pay;\n\npublic class Gateway {\n  public void charge(int cents) {}\n}\n",
+        }
+    )
+    assert p.sites("Base.log") == ["src/main/java/shop/Cart.java:11 Cart.pay"]
+    assert p.called_from("Gateway.charge") == ["src/main/java/shop/Cart.java:12 Cart.pay (receiver)"]
+    assert p.sites("Cart.check") == ["src/main/java/shop/Cart.java:13 Cart.pay"]
+
+
+def test_rust_modules_and_methods(project):
+    p = project(
+        {
+            "Cargo.toml": '[package]\nname = "geo"\n',
+            "src/lib.rs": "pub mod shapes;\n\nuse crate::shapes::Circle;\n\npub fn total(c: &Circle) -> f64 {\n    shapes::unit();\n    c.area()\n}\n",
+            "src/shapes.rs": "pub struct Circle;\n\nimpl Circle {\n    pub fn area(&self) -> f64 { self.half() }\n    fn half(&self) -> f64 { 1.0 }\n}\n\npub fn unit() {}\n",
+        }
+    )
+    assert p.sites("Circle.area") == ["src/lib.rs:7 total"]
+    assert p.sites("Circle.half") == ["src/shapes.rs:4 Circle.area"]
+    assert p.sites("unit") == ["src/lib.rs:6 total"]
+
+
+def test_csharp_namespaces(project):
+    p = project(
+        {
+            "Shop/Store.cs": "namespace Shop.Data\n{\n  public class Store\n  {\n    public void Load(string id) { }\n  }\n}\n",
+            "Shop/Program.cs": """
+                using Shop.Data;
+
+                namespace Shop
+                {
+                  public class Program
+                  {
+                    private readonly Store _store;
+
+                    public Program(Store store) { _store = store; }
+
+                    public void Run() { _store.Load("1"); Check(); }
+
+                    private void Check() { }
+                  }
+                }
+                """,
+        }
+    )
+    assert p.sites("Store.Load") == ["Shop/Program.cs:11 Shop.Program.Run"]
+    assert p.sites("Program.Check") == ["Shop/Program.cs:11 Shop.Program.Run"]
+    assert [e.qualname.rpartition(".")[0] for e in p.graph.injectors("Store").rows] == ["Shop.Program"]
+
+
+def test_ruby_classes_and_bare_member_calls(project):
+    p = project(
+        {
+            "lib/store.rb": "class Store\n  def load_all(id)\n    pad(id)\n  end\n\n  def pad(id)\n    id\n  end\nend\n",
+            "app.rb": "require_relative 'lib/store'\n\ndef run\n  Store.new.load_all(1)\nend\n",
+        }
+    )
+    assert p.sites("Store.pad") == ["lib/store.rb:3 Store.load_all"]
+    assert p.sites("load_all") == ["app.rb:4 run"]
+    assert [i.target for i in p.graph.dependencies("app.rb").rows] == ["lib/store.rb"]
+
+
+def test_c_functions_across_files_and_includes(project):
+    p = project(
+        {
+            "src/list.h": "#ifndef LIST_H\n#define LIST_H\nint list_size(void);\n#endif\n",
+            "src/list.c": '#include "list.h"\nint list_size(void) { return 0; }\n',
+            "src/main.c": '#include <stdio.h>\n#include "list.h"\nint main(void) { return list_size(); }\n',
+        }
+    )
+    assert [(e.site, e.line) for e in p.graph.callers("list_size").rows] == [("src/main.c", 3)]
+    assert [(i.path, i.target) for i in p.graph.importers("src/list.h").rows] == [
+        ("src/list.c", "src/list.h"),
+        ("src/main.c", "src/list.h"),
+    ]

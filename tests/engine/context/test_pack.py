@@ -1,0 +1,235 @@
+"""Packs: order, budget, Markdown that survives a chat, and honesty about what was cut."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cm_tui.engine.context import markdown
+from cm_tui.engine.context.automatic import auto_pack
+from cm_tui.engine.context.budget import tokens, weight
+from cm_tui.engine.context.neighbours import neighbours_of
+from cm_tui.engine.context.pack import manual_pack
+from cm_tui.errors import NotFoundError
+from cm_tui.model import Edge, Hit, PackRequest, Page, SearchResult, Source, Symbol, SymbolKey
+
+FILES = {
+    "a.py": "\n".join(f"line_{n} = compute(value, {n})" for n in range(1, 101)),
+    "b.py": "\n".join(f"other_{n} = fetch('{n}')" for n in range(1, 41)),
+    "guide.md": "# Guide\n\n````md\n```python\nx = 1\n```\n````\n\nend",
+}
+SYMBOLS = [
+    Symbol("a.py", "Loader", "Loader", "class", "python", "class Loader", "", 1, 60),
+    Symbol("a.py", "Loader.read", "read", "method", "python", "def read", "", 10, 20, parent="Loader"),
+    Symbol("a.py", "helper", "helper", "function", "python", "def helper", "", 70, 75),
+    Symbol("b.py", "fetch_all", "fetch_all", "function", "python", "def fetch_all", "", 5, 12),
+]
+
+
+def source(path: str, start: int, end: int) -> Source:
+    if path not in FILES:
+        raise NotFoundError(f"{path} is not in the project.")
+    lines = FILES[path].split("\n")[start - 1 : end]
+    return Source(path, start, "\n".join(lines), "python" if path.endswith(".py") else "markdown")
+
+
+def symbol_at(path: str, line: int) -> Symbol | None:
+    around = [s for s in SYMBOLS if s.path == path and s.start_line <= line <= s.end_line]
+    return max(around, key=lambda s: s.start_line, default=None)
+
+
+def callers(key: SymbolKey) -> Page[Edge]:
+    rows = {
+        "Loader.read": [Edge("b.py", "fetch_all", "function", 8, "b.py", "call", "unique", start_line=5)],
+    }.get(key.qualname, [])
+    return Page(tuple(rows), len(rows))
+
+
+def callees(key: SymbolKey) -> Page[Edge]:
+    rows = {
+        "Loader.read": [
+            Edge("a.py", "helper", "function", 12, "a.py", "call", "same-file", start_line=70),
+            Edge("", "open", "function", 13, "a.py", "call", "external"),
+            Edge("b.py", "fetch_all", "function", 14, "a.py", "call", "ambiguous", start_line=5),
+        ],
+    }.get(key.qualname, [])
+    return Page(tuple(rows), len(rows))
+
+
+def hit(rank: int, path: str, start: int, end: int, symbol: str | None = None) -> Hit:
+    text = source(path, start, end).text
+    return Hit(
+        rank,
+        "code",
+        path,
+        start,
+        end,
+        symbol,
+        "function",
+        "python",
+        1 / rank,
+        text[:80].split("\n")[0],
+        start,
+        (),
+        rank,
+    )
+
+
+def auto(hits: list[Hit], budget: int, *, neighbours: bool = True, question: str = "how is it read?"):
+    def search(query: str) -> SearchResult:
+        return SearchResult(query, "hybrid", "code", 1.0, tuple(hits), len(hits))
+
+    return auto_pack(
+        question,
+        budget,
+        neighbours,
+        search=search,
+        source=source,
+        symbol_at=symbol_at,
+        callers=callers,
+        callees=callees,
+    )
+
+
+def places(pack, *, included: bool = True) -> list[str]:
+    return [f"{i.path}:{i.start_line}-{i.end_line}" for i in pack.items if i.included is included]
+
+
+def test_manual_keeps_the_order_given():
+    pack = manual_pack(
+        [PackRequest("b.py", 3, 4, "two"), PackRequest("a.py", 1, 2, "one")], 1000, "Why?", source=source
+    )
+    assert places(pack) == ["b.py:3-4", "a.py:1-2"]
+    assert pack.markdown.startswith("Why?\n\n### `b.py:3-4` — `two`\n\n```python\nother_3 = fetch('3')\n")
+    assert pack.tokens == tokens(pack.markdown)
+
+
+def test_item_too_large_is_named_and_smaller_ones_after_it_stay():
+    pack = manual_pack([PackRequest("a.py", 1, 100), PackRequest("b.py", 1, 2)], 120, "", source=source)
+    assert places(pack) == ["b.py:1-2"]
+    assert places(pack, included=False) == ["a.py:1-100"]
+    assert "a.py:1-100" in pack.notes[0]
+
+
+def test_nothing_fits():
+    pack = manual_pack([PackRequest("a.py", 1, 100)], 5, "A question", source=source)
+    assert (pack.markdown, pack.tokens) == ("", 0)
+    assert pack.notes[0].startswith("Nothing fits into 5 tokens")
+
+
+def test_vanished_file_is_a_note():
+    pack = manual_pack([PackRequest("gone.py", 1, 3), PackRequest("b.py", 1, 1)], 100, "", source=source)
+    assert places(pack) == ["b.py:1-1"]
+    assert "gone.py:1-3 left out" in pack.notes[0]
+
+
+def test_fence_is_longer_than_any_inside():
+    pack = manual_pack([PackRequest("guide.md", 1, 9)], 1000, "", source=source)
+    assert "`````markdown\n# Guide" in pack.markdown
+    assert pack.markdown.endswith("\nend\n`````")
+
+
+@pytest.mark.parametrize("name", ["__init__.py", "a`b.py", "`x`", "[b]a*.py"])
+def test_heading_is_code_whatever_the_name(name: str):
+    span = markdown.code(name)
+    run = re.match("`+", span).group()
+    assert span.endswith(run)
+    assert name in span
+    assert run not in name.split("`") or "`" not in name
+
+
+def test_hits_grow_to_symbols_and_merge():
+    pack = auto([hit(1, "a.py", 12, 13, "Loader.read"), hit(2, "a.py", 15, 16), hit(3, "b.py", 30, 31)], 4000)
+    assert places(pack)[:2] == ["a.py:10-20", "b.py:30-31"]
+
+
+def test_neighbours_follow_and_ambiguous_ones_stay_out():
+    pack = auto([hit(1, "a.py", 12, 13, "Loader.read")], 4000)
+    assert places(pack) == ["a.py:10-20", "a.py:70-75", "b.py:5-12"]
+    assert pack.items[1].why == "called by Loader.read"
+    assert pack.items[2].why == "calls Loader.read"
+    assert places(auto([hit(1, "a.py", 12, 13)], 4000, neighbours=False)) == ["a.py:10-20"]
+
+
+def test_too_large_a_symbol_gives_its_passage():
+    pack = auto([hit(1, "a.py", 2, 4, "Loader")], 400, neighbours=False)
+    assert places(pack) == ["a.py:2-4"]
+
+
+def test_cut_hits_are_named():
+    hits = [hit(1, "a.py", 70, 75), hit(2, "b.py", 1, 40)]
+    first = auto(hits[:1], 1000, neighbours=False).tokens
+    pack = auto(hits, first + 60, neighbours=False)
+    assert places(pack) == ["a.py:70-75", "b.py:1-1"]
+    pack = auto(hits, first + 5, neighbours=False)
+    assert places(pack, included=False) == ["b.py:1-40"]
+    assert "b.py:1-40" in pack.notes[-1]
+
+
+def test_no_hits_says_so():
+    pack = auto([], 100)
+    assert pack.markdown == ""
+    assert pack.notes == ("The search found nothing for this question.",)
+
+
+def test_neighbours_of_a_choice_leave_out_what_it_covers():
+    chosen = [PackRequest("a.py", 10, 20), PackRequest("a.py", 65, 80)]
+    found = neighbours_of(chosen, symbol_at=symbol_at, callers=callers, callees=callees)
+    assert [(r.path, r.start_line, r.title) for r in found] == [("b.py", 5, "fetch_all")]
+
+
+request = st.builds(
+    lambda path, start, length, title: PackRequest(path, start, start + length, title),
+    st.sampled_from([*FILES, "gone.py"]),
+    st.integers(1, 100),
+    st.integers(0, 40),
+    st.text(max_size=12),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(request, max_size=8), st.integers(0, 1500), st.text(max_size=60))
+def test_never_over_budget_order_kept_and_same_twice(requests, budget, question):
+    pack = manual_pack(requests, budget, question, source=source)
+    assert tokens(pack.markdown) == pack.tokens <= budget
+    assert [(i.path, i.title) for i in pack.items] == [(r.path, r.title) for r in requests]
+    assert pack == manual_pack(requests, budget, question, source=source)
+    assert pack.markdown.count("\n### ") + pack.markdown.startswith("### ") >= sum(i.included for i in pack.items)
+
+
+hits_strategy = st.lists(
+    st.builds(
+        lambda path, start, length: (path, start, min(start + length, FILES[path].count("\n") + 1)),
+        st.sampled_from(["a.py", "b.py"]),
+        st.integers(1, 40),
+        st.integers(0, 30),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(hits_strategy, st.integers(0, 2500), st.booleans(), st.text(max_size=40))
+def test_automatic_never_over_budget_and_never_the_same_line_twice(spans, budget, neighbours, question):
+    hits = [hit(rank, *span) for rank, span in enumerate(spans, 1)]
+    pack = auto(hits, budget, neighbours=neighbours, question=question)
+    assert tokens(pack.markdown) == pack.tokens <= budget
+    lines = [(i.path, n) for i in pack.items if i.included for n in range(i.start_line, i.end_line + 1)]
+    assert len(lines) == len(set(lines))
+    assert pack == auto(hits, budget, neighbours=neighbours, question=question)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_weights_add_up_across_sections(left, right):
+    left, right = f"{left}```", f"### {right}"
+    assert weight(left + "\n\n" + right) == pytest.approx(weight(left) + weight("\n\n") + weight(right))
+
+
+def test_estimate_is_sane():
+    assert tokens("") == 0
+    assert tokens("def parse_config(path: str) -> Config:") in range(9, 14)
+    assert tokens("漢字") >= 2

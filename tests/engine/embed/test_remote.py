@@ -1,0 +1,185 @@
+"""OpenAI-compatible endpoints, spoken to over real HTTP."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+
+from cm_tui.config import EmbeddingConfig
+from cm_tui.engine.embed import provider_for
+from cm_tui.engine.embed.remote import ATTEMPTS, RemoteProvider
+from cm_tui.errors import ModelError
+
+KEY = "sk-very-secret-1234"
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Answers (length of the text, 1) for each text, after the answers that a test puts first."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.first: list[tuple[int, dict, object]] = []
+        self.requests: list[tuple[dict, dict]] = []
+        self.lock = threading.Lock()
+        self.active = self.most_active = 0
+        self.together: threading.Barrier | None = None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with server.lock:
+            server.requests.append((dict(self.headers), body))
+            answer = server.first.pop(0) if server.first else None
+            server.active += 1
+            server.most_active = max(server.active, server.most_active)
+        if server.together:
+            server.together.wait(timeout=20)
+        with server.lock:
+            server.active -= 1
+        if answer is None:
+            rows = [{"index": i, "embedding": [len(text), 1]} for i, text in enumerate(body["input"])]
+            answer = (200, {}, {"data": rows[::-1]})
+        status, headers, content = answer
+        data = content.encode() if isinstance(content, str) else json.dumps(content).encode()
+        self.send_response(status if self.path == "/v1/embeddings" else 404)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def endpoint(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    server = Endpoint()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def provider(endpoint, sleep=lambda _: None, **settings):
+    settings = {"provider": "openai", "model": "m", "base_url": endpoint.url, "api_key": KEY, **settings}
+    return RemoteProvider(EmbeddingConfig(**settings), sleep)
+
+
+def test_vectors_come_back_in_order_and_scaled(endpoint):
+    matrix = provider(endpoint, batch_size=2).embed(["a", "bb", "ccc", "dddd", "eeeee"])
+    expected = np.array([[n, 1] / np.hypot(n, 1) for n in range(1, 6)])
+    np.testing.assert_allclose(matrix, expected, atol=1e-6)
+    assert sorted(len(body["input"]) for _, body in endpoint.requests) == [1, 2, 2]
+
+
+def test_two_requests_run_at_a_time(endpoint):
+    endpoint.together = threading.Barrier(2)
+    provider(endpoint, batch_size=1).embed(["a", "b", "c", "d"])
+    assert endpoint.most_active == 2
+
+
+def test_key_headers_model_and_dimensions_are_sent(endpoint, monkeypatch):
+    settings = {"headers": {"X-Team": "memory"}, "dimensions": 2}
+    made = provider(endpoint, **settings)
+    assert made.dimensions == 2
+    made.embed_query("a")
+    headers, body = endpoint.requests[-1]
+    assert headers["Authorization"] == f"Bearer {KEY}"
+    assert headers["X-Team"] == "memory"
+    assert body == {"model": "m", "input": ["a"], "dimensions": 2}
+    monkeypatch.setenv("OTHER_KEY", "from-environment")
+    provider(endpoint, api_key=None, api_key_env="OTHER_KEY").embed_query("a")
+    assert endpoint.requests[-1][0]["Authorization"] == "Bearer from-environment"
+    provider(endpoint, api_key=None).embed_query("a")
+    assert "Authorization" not in endpoint.requests[-1][0]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again_when_it_says(endpoint, status):
+    endpoint.first = [(status, {"Retry-After": "7"}, "busy"), (status, {"Retry-After": "0"}, "busy")]
+    slept = []
+    assert provider(endpoint, slept.append).embed_query("abc").shape == (2,)
+    assert slept == [7, 0.5 * 2]  # a wait of 0 leaves the usual pause
+    assert len(endpoint.requests) == 3
+
+
+def test_retry_after_may_be_a_date(endpoint):
+    endpoint.first = [(429, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "busy")]
+    assert provider(endpoint).embed_query("abc").shape == (2,)
+
+
+def test_it_gives_up_with_the_reason(endpoint):
+    endpoint.first = [(503, {}, {"error": {"message": "out of capacity"}})] * ATTEMPTS
+    with pytest.raises(ModelError, match="out of capacity"):
+        provider(endpoint).embed_query("abc")
+    assert len(endpoint.requests) == ATTEMPTS
+    endpoint.first = [(429, {"Retry-After": "86400"}, "come back tomorrow")]
+    with pytest.raises(ModelError, match="86400 seconds"):
+        provider(endpoint).embed_query("abc")
+
+
+def test_a_refused_key_is_never_shown(endpoint):
+    endpoint.first = [(401, {}, {"error": {"message": f"Incorrect API key provided: {KEY}"}})]
+    with pytest.raises(ModelError) as caught:
+        provider(endpoint).embed_query("abc")
+    assert KEY not in str(caught.value)
+    assert "Incorrect API key" in str(caught.value)
+    assert "embedding.api_key" in caught.value.hint
+    assert len(endpoint.requests) == 1
+    endpoint.first = [(401, {}, "no")]
+    with pytest.raises(ModelError, match="No key is set: put it into the environment variable OPENAI_API_KEY"):
+        provider(endpoint, api_key=None).embed_query("abc")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("<html>", "something else than vectors"),
+        ({"data": [{"nothing": 1}]}, "something else than vectors"),
+        ([1], "something else than vectors"),
+        ({"data": []}, "0 vectors for 1 texts"),
+        ('{"data": [{"embedding": [NaN, 1]}]}', "vectors for 1 texts"),
+        ({"data": [{"embedding": [1, 2, 3]}]}, "3 dimensions, not 2"),
+    ],
+)
+def test_answers_that_are_no_vectors_are_refused(endpoint, content, says):
+    endpoint.first = [(200, {}, content)]
+    with pytest.raises(ModelError, match=says):
+        provider(endpoint, dimensions=2).embed_query("abc")
+
+
+def test_nobody_there_and_no_address_are_explained(endpoint):
+    url = endpoint.url
+    with pytest.raises(ModelError, match="5 attempts"):
+        provider(endpoint, base_url="http://127.0.0.1:9/v1").embed_query("abc")
+    with pytest.raises(ModelError, match="cannot be asked"):
+        provider(endpoint, base_url="localhost/v1").embed_query("abc")
+    with pytest.raises(ModelError, match="HTTP 404"):
+        provider(endpoint, base_url=url + "/wrong").embed_query("abc")
+
+
+def test_empty_and_huge_texts_are_sent_in_a_form_the_api_takes(endpoint):
+    provider(endpoint).embed(["", "x" * 100_000])
+    sent = endpoint.requests[-1][1]["input"]
+    assert sent[0] == " "
+    assert len(sent[1]) == 16_000
+
+
+def test_the_fingerprint_names_endpoint_model_and_dimensions(endpoint):
+    made = provider_for(EmbeddingConfig(provider="openai", model="m", base_url="https://a.example/v1/", api_key=KEY))
+    assert made.fingerprint == "openai:https://a.example/v1/m/native/r1"
+    assert KEY not in made.fingerprint

@@ -1,0 +1,299 @@
+"""The whole pipeline on a small project, with the real model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cm_tui.config import Config
+from cm_tui.engine.embed import NoProvider, provider_for
+from cm_tui.engine.search import adjust, profiles
+from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.engine.vectors import VectorIndex
+from cm_tui.errors import ModelError, UsageError
+from cm_tui.model import Profile, SearchResult
+from tests.shop import Project
+
+PROVIDER = provider_for(Config().embedding)
+CODE = profiles.make("code", {})
+
+
+@pytest.fixture
+def vectors(shop: Project, tmp_path: Path) -> VectorIndex:
+    index = VectorIndex(shop.db, tmp_path, PROVIDER)
+    list(index.fill())
+    return index
+
+
+@pytest.fixture
+def searcher(shop: Project, vectors: VectorIndex) -> Searcher:
+    return Searcher(shop.db, vectors, Config(), provider=PROVIDER)
+
+
+def paths(result: SearchResult) -> list[str]:
+    return [hit.path for hit in result.hits]
+
+
+def check_sums(result: SearchResult) -> None:
+    for hit in result.hits:
+        assert sum(part.contribution for part in hit.parts) == pytest.approx(hit.score, abs=1e-6)
+        assert all(part.name and part.group for part in hit.parts)
+    assert [hit.rank for hit in result.hits] == list(range(1, len(result.hits) + 1))
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+
+
+weights = st.floats(0, 2).map(lambda value: round(value, 3))
+shares = st.floats(0, 1).map(lambda value: round(value, 3))
+any_profile = st.builds(
+    Profile,
+    name=st.just("any"),
+    fusion=st.sampled_from(["weighted", "rrf"]),
+    keyword_weight=weights,
+    vector_weight=weights,
+    pool=st.integers(1, 50),
+    adjustments=st.fixed_dictionaries(
+        {name: (shares if name in adjust.PENALTIES else weights) for name in adjust.NAMES}
+    ),
+    half_life_days=st.sampled_from([None, 1.0, 30.0]),
+    diversity=st.sampled_from(["none", "file", "mmr"]),
+    diversity_lambda=shares,
+    min_score=st.sampled_from([0.0, 0.3]),
+)
+any_query = st.sampled_from(
+    [
+        "cart",
+        "ShoppingCart",
+        "how is the total price of a cart computed",
+        "parse_config",
+        "検索",
+        "test add item",
+        "refund()",
+    ]
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(profile=any_profile, query=any_query, mode=st.sampled_from(["hybrid", "keyword", "vector"]))
+def test_parts_add_up_and_more_results_never_change_the_first(
+    searcher: Searcher, profile: Profile, query: str, mode: str
+) -> None:
+    candidates = searcher.retrieve(query, profile=profile, mode=mode)
+    everything = searcher.rank(candidates, profile, limit=1000)
+    check_sums(everything)
+    assert everything.total == len(everything.hits)
+    for limit in (1, 2, 5):
+        few = searcher.rank(candidates, profile, limit=limit)
+        assert few.hits == everything.hits[:limit]
+
+
+def test_the_same_question_twice_has_the_same_answer(searcher: Searcher) -> None:
+    assert searcher.search("cart items").hits == searcher.search("cart items").hits
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("ShoppingCart", "shop/cart.py"),
+        ("shopping_cart", "shop/cart.py"),
+        ("parseConfig", "shop/config.py"),
+        ("parse_config", "shop/config.py"),
+        ("httpserver2", "shop/config.py"),
+        ("server", "shop/config.py"),
+        ("検索", "shop/日本.py"),
+        ("検索エンジン", "shop/日本.py"),
+        ("paying through a gateway", "shop/payment.py"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_finds(searcher: Searcher, query: str, path: str, mode: str) -> None:
+    assert paths(searcher.search(query, mode=mode))[0] == path
+
+
+def test_words_are_ored(searcher: Searcher) -> None:
+    found = paths(searcher.search("cart zebra quagga", mode="keyword"))
+    assert "shop/cart.py" in found
+
+
+def test_a_test_is_ranked_down_unless_tests_are_asked_for(searcher: Searcher) -> None:
+    plain = searcher.search("add item to cart")
+    assert paths(plain)[0] == "shop/cart.py"
+    [test] = [hit for hit in plain.hits if hit.path == "tests/test_cart.py" and hit.start_line > 1]
+    assert any(part.name == "tests" and part.contribution < 0 for part in test.parts)
+    asked = searcher.search("test that an item is added to the cart")
+    assert not any(part.name == "tests" for hit in asked.hits for part in hit.parts)
+
+
+def test_every_term_has_its_share(searcher: Searcher) -> None:
+    hit = searcher.search("total price", mode="keyword").hits[0]
+    shares = {part.name: part for part in hit.parts if part.group == "keyword"}
+    assert set(shares) == {"keyword: total", "keyword: pric"}
+    assert all("BM25" in part.detail and "rank 1" in part.detail for part in shares.values())
+
+
+def test_further_hits_of_a_file_say_against_which(searcher: Searcher) -> None:
+    hits = [hit for hit in searcher.search("cart item").hits if hit.path == "shop/cart.py"]
+    first, second = hits[:2]
+    assert not any(part.group == "diversity" for part in first.parts)
+    [penalty] = [part for part in second.parts if part.group == "diversity"]
+    assert penalty.contribution < 0
+    assert penalty.detail == f"against shop/cart.py:{first.start_line}-{first.end_line}"
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   ", "!!! ??? ---", "\0", "😀", "'; DROP TABLE passage; --", "[red]<b>*[/]", "a" * 100_000, "x " * 60_000,
+     "%s %d {} $1", "\ud800 broken", "SELECT * FROM passage WHERE 1=1"],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
+def test_odd_queries_get_an_answer(searcher: Searcher, shop: Project, query: str, mode: str) -> None:
+    result = searcher.search(query, mode=mode)
+    check_sums(result)
+    if not any(character.isalnum() for character in query):
+        assert result.hits == ()
+        assert "no words" in result.notes[0]
+    assert shop.db.value("SELECT count(*) FROM passage") > 5
+
+
+def test_a_long_query_says_what_was_read(searcher: Searcher) -> None:
+    assert "first 2,000 of 120,000" in searcher.search("x " * 60_000).notes[0]
+
+
+class Broken(NoProvider):
+    def embed_query(self, text: str) -> object:
+        raise ModelError("model missing")
+
+
+def test_without_a_model_it_is_keyword_only_and_says_so(shop: Project, vectors: VectorIndex) -> None:
+    result = Searcher(shop.db, vectors, Config(), provider=Broken()).search("cart")
+    assert result.mode == "keyword"
+    assert result.notes == ("Keyword only: model missing",)
+    assert result.hits
+    assert not any(part.group == "vector" for hit in result.hits for part in hit.parts)
+
+
+def test_without_vectors_it_is_keyword_only_and_says_so(shop: Project) -> None:
+    result = Searcher(shop.db, None, Config()).search("cart")
+    assert result.mode == "keyword"
+    assert "no vector index" in result.notes[0]
+
+
+def test_vectors_that_are_still_filling_in_are_said(shop: Project, vectors: VectorIndex) -> None:
+    searcher = Searcher(shop.db, vectors, Config(), provider=PROVIDER)
+    before = vectors.coverage()[0]
+    shop.put({"new.py": "def brand_new(thing):\n    return thing\n"})
+    vectors.refresh()
+    result = searcher.search("cart")
+    assert result.mode == "hybrid"
+    assert result.notes == (f"Vectors cover {before} of {before + 1} passages.",)
+    assert paths(searcher.search("brand_new"))[0] == "new.py"
+
+
+def test_vector_mode_uses_no_words(searcher: Searcher) -> None:
+    result = searcher.search("cart", mode="vector")
+    assert result.mode == "vector"
+    assert {part.group for hit in result.hits for part in hit.parts} <= {"vector", "adjust", "diversity"}
+    assert any(part.group == "vector" for part in result.hits[0].parts)
+
+
+def test_an_empty_index_answers_nothing(project: Project) -> None:
+    assert Searcher(project.db, None, Config()).search("cart").hits == ()
+
+
+def test_unknown_profile_and_mode_are_refused(searcher: Searcher) -> None:
+    with pytest.raises(UsageError, match="no profile 'nope'"):
+        searcher.search("cart", profile="nope")
+    with pytest.raises(UsageError, match="Unknown mode"):
+        searcher.search("cart", mode="psychic")
+
+
+class Stub:
+    """Likes texts that hold a word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        return [float(self.word in text) for text in texts]
+
+
+def test_a_reranker_is_blended_in(shop: Project, vectors: VectorIndex) -> None:
+    searcher = Searcher(shop.db, vectors, Config(), provider=PROVIDER, reranker=Stub("refund"))
+    profile = replace(CODE, rerank_alpha=0.9)
+    result = searcher.search("cart", profile=profile)
+    check_sums(result)
+    assert "refund" in result.hits[0].snippet
+    assert [part.name for part in result.hits[0].parts][-1] == "rerank"
+    off = searcher.search("cart", profile=replace(profile, rerank="off"))
+    assert "refund" not in off.hits[0].snippet
+
+
+def test_a_reranker_that_cannot_load_is_said(shop: Project, tmp_path: Path) -> None:
+    config = Config.model_validate({"search": {"reranker": str(tmp_path)}})
+    result = Searcher(shop.db, None, config).search("cart")
+    assert result.hits
+    assert any("Not reranked" in note and "no .onnx file" in note for note in result.notes)
+
+
+@pytest.fixture
+def notes(project: Project) -> Project:
+    day = 86_400
+    rows = [
+        (1, "note", "2026-01-01-router.md", 1, 2, "", "The router hides its cache behind a flag.", "a", 1_000 * day),
+        (2, "note", "2026-02-10-router.md", 1, 2, "", "The router hides its cache behind a flag.", "b", 1_030 * day),
+        (3, "note", "MEMORY.md", 1, 2, "", "Deploys go out on Fridays.", "c", None),
+    ]
+    from cm_tui.engine.search import fts
+
+    with project.db.transaction():
+        for key, source, path, start, end, title, text, digest, time in rows:
+            project.db.execute(
+                "INSERT INTO passage VALUES (?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?)",
+                [key, source, path, start, end, title, text, digest, time],
+            )
+        fts.add(project.db, [fts.Document(row[0], (row[2], "", row[6])) for row in rows])
+        project.db.set_meta("passage_generation", "1")
+    return project
+
+
+def test_notes_that_are_old_fade(notes: Project) -> None:
+    searcher = Searcher(notes.db, None, Config())
+    profile = replace(profiles.make("memory", {}), diversity="none")
+    candidates = searcher.retrieve("router cache", profile=profile, mode="keyword")
+    candidates = replace(candidates, table=replace(candidates.table, now=1_030 * 86_400))
+    new, old = searcher.rank(candidates, profile).hits
+    assert (new.path, old.path) == ("2026-02-10-router.md", "2026-01-01-router.md")
+    [part] = [part for part in old.parts if part.group == "decay"]
+    assert part.value == pytest.approx(0.5)
+    assert "30.0 days old, half-life 30" in part.detail
+
+
+def test_mmr_puts_a_repetition_behind_something_new(notes: Project) -> None:
+    searcher = Searcher(notes.db, None, Config())
+    base = profiles.make("notes", {"min_score": 0.0})
+    plain = searcher.search("router hides cache behind flag Fridays", profile=base, mode="keyword")
+    diverse = searcher.search(
+        "router hides cache behind flag Fridays", profile=replace(base, diversity="mmr"), mode="keyword"
+    )
+    assert paths(plain)[2] == "MEMORY.md"
+    assert paths(diverse)[1] == "MEMORY.md"
+    check_sums(diverse)
+
+
+def test_a_profile_sees_its_own_sources_only(notes: Project) -> None:
+    assert Searcher(notes.db, None, Config()).search("router", profile="code").hits == ()
+
+
+def test_least_score(notes: Project) -> None:
+    searcher = Searcher(notes.db, None, Config())
+    query = "router hides cache behind flag Fridays"
+    everything = searcher.search(query, profile=profiles.make("notes", {"min_score": 0.0}), mode="keyword")
+    assert len(everything.hits) == 3
+    least = everything.hits[1].score
+    some = searcher.search(query, profile=profiles.make("notes", {"min_score": least}), mode="keyword")
+    assert some.hits == everything.hits[:2]
+    assert some.total == 2

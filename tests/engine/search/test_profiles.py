@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cm_tui import paths
+from cm_tui.config import Config, load_config
+from cm_tui.engine.search import adjust, profiles
+from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.errors import ConfigError
+from tests.shop import Project
+
+BEFORE = """# our settings
+[index]
+exclude = ["third_party/"]  # not ours
+
+[profiles.notes]
+limit = 3
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    file = paths.project_config_file(tmp_path)
+    file.parent.mkdir()
+    file.write_text(BEFORE, encoding="utf-8")
+    return tmp_path
+
+
+def reload(root: Path) -> dict[str, object]:
+    return dict(profiles.load(load_config(root).profiles))
+
+
+def test_the_documents_numbers() -> None:
+    known = profiles.load({})
+    memory, notes, code = known["memory"], known["notes"], known["code"]
+    assert (memory.vector_weight, memory.keyword_weight, memory.half_life_days) == (0.7, 0.3, 30)
+    assert (memory.diversity, memory.diversity_lambda, memory.limit, memory.pool) == ("mmr", 0.5, 10, 20)
+    assert (notes.vector_weight, notes.keyword_weight, notes.half_life_days) == (0.7, 0.3, None)
+    assert (notes.diversity, notes.diversity_lambda, notes.limit) == ("none", 0.7, 6)
+    assert (notes.min_score, notes.snippet_chars, notes.pool) == (0.35, 700, 200)
+    assert (code.diversity, code.half_life_days, code.rerank_alpha) == ("file", None, 0.5)
+
+
+def test_saving_changes_only_what_was_changed(project: Project, root: Path) -> None:
+    searcher = Searcher(project.db, None, load_config(root), root=root)
+    changed = replace(
+        searcher.profile("code"),
+        keyword_weight=0.4,
+        adjustments={**searcher.profile("code").adjustments, "tests": 0.0},
+    )
+    file = searcher.save_profile(changed)
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith(BEFORE.rstrip())
+    assert text.removeprefix(BEFORE.rstrip()).split() == [
+        "[profiles.code]", "keyword_weight", "=", "0.4", "[profiles.code.adjustments]", "tests", "=", "0.0",
+    ]  # fmt: skip
+    assert searcher.profile("code") == changed
+    assert reload(root)["code"] == changed
+    assert reload(root)["notes"].limit == 3
+
+
+def test_saving_the_defaults_removes_the_section(project: Project, root: Path) -> None:
+    searcher = Searcher(project.db, None, load_config(root), root=root)
+    searcher.save_profile(profiles.make("notes", {}))
+    assert "profiles" not in paths.project_config_file(root).read_text(encoding="utf-8")
+    assert 'exclude = ["third_party/"]  # not ours' in paths.project_config_file(root).read_text(encoding="utf-8")
+
+
+def test_the_users_changes_are_not_repeated_in_the_project(project: Project, root: Path) -> None:
+    user = paths.config_file()
+    user.parent.mkdir(parents=True)
+    user.write_text("[profiles.code]\nkeyword_weight = 0.9\n", encoding="utf-8")
+    searcher = Searcher(project.db, None, load_config(root), root=root)
+    file = searcher.save_profile(replace(searcher.profile("code"), limit=7))
+    assert "keyword_weight" not in file.read_text(encoding="utf-8")
+    saved = reload(root)["code"]
+    assert (saved.keyword_weight, saved.limit) == (0.9, 7)
+
+
+def test_switching_decay_off_survives(project: Project, root: Path) -> None:
+    searcher = Searcher(project.db, None, load_config(root), root=root)
+    searcher.save_profile(replace(searcher.profile("memory"), half_life_days=None))
+    assert reload(root)["memory"].half_life_days is None
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(["code", "memory", "my own", "a.b"]),
+    values=st.fixed_dictionaries(
+        {},
+        optional={
+            "keyword_weight": st.floats(0, 5),
+            "limit": st.integers(1, 99),
+            "description": st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20),
+            "half_life_days": st.floats(0.5, 400),
+            "sources": st.lists(st.sampled_from(["code", "note", "entry"]), min_size=1).map(tuple),
+            "adjustments": st.dictionaries(st.sampled_from(adjust.BOOSTS), st.floats(-2, 5)),
+        },
+    ),
+)
+def test_round_trip(root: Path, name: str, values: dict[str, object]) -> None:
+    file = root / "any.toml"
+    wanted = profiles.make(name, values)
+    profiles.save(wanted, profiles.make(name, {}), file)
+    import tomllib
+
+    read = tomllib.loads(file.read_text(encoding="utf-8")).get("profiles", {})
+    assert profiles.load(read).get(name, profiles.make(name, {})) == wanted
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"speed": 1}, "unknown setting 'speed'"),
+        ({"adjustments": {"luck": 1}}, "unknown adjustment 'luck'"),
+        ({"adjustments": {"tests": 2}}, "from 0 to 1"),
+        ({"keyword_weight": -1}, "0 or more"),
+        ({"pool": 0}, "1 or more"),
+        ({"limit": "many"}, "limit"),
+        ({"diversity": "loud"}, "diversity"),
+        ({"diversity_lambda": 3}, "between 0 and 1"),
+        ({"min_score": float("nan")}, "must be a number"),
+    ],
+)
+def test_wrong_numbers_name_the_setting(changes: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        profiles.make("code", changes)
+
+
+def test_a_file_that_cannot_be_edited_safely_stays_as_it_is(project: Project, tmp_path: Path) -> None:
+    file = paths.project_config_file(tmp_path)
+    file.parent.mkdir()
+    text = "profiles = {code = {limit = 5}}\n"
+    file.write_text(text, encoding="utf-8")
+    searcher = Searcher(project.db, None, Config(), root=tmp_path)
+    with pytest.raises(ConfigError, match="edited safely"):
+        searcher.save_profile(replace(searcher.profile("code"), limit=9))
+    assert file.read_text(encoding="utf-8") == text
+    assert [path.name for path in file.parent.iterdir()] == ["config.toml"]

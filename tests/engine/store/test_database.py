@@ -1,0 +1,266 @@
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from arro3.core import DataType
+
+from cm_tui.engine.store.database import FILE, Database
+from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return tmp_path / "stores" / "app-1"
+
+
+def fill(folder: Path, rows: int = 20_000) -> None:
+    db = Database(folder)
+    with db.transaction():
+        db.insert(
+            "skipped",
+            {"path": [f"path/{n}" for n in range(rows)], "reason": [f"reason {n * 7919}" for n in range(rows)]},
+            {"path": DataType.string(), "reason": DataType.string()},
+        )
+    db.close()
+
+
+def in_another_process(script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", textwrap.dedent(script), *words]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+
+
+def test_a_new_store_has_a_schema_and_is_private(folder):
+    db = Database(folder)
+    assert int(db.get_meta("schema")) >= 1
+    assert db.rows("SELECT * FROM now_file") == []
+    db.close()
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_what_was_written_is_there_after_closing(folder):
+    fill(folder, 10)
+    db = Database(folder)
+    assert db.value("SELECT count(*) FROM skipped") == 10
+    db.close()
+
+
+def test_a_failed_transaction_leaves_nothing(folder):
+    db = Database(folder)
+
+    def fail_half_way() -> None:
+        with db.transaction():
+            db.set_meta("a", "1")
+            with db.transaction():
+                db.set_meta("b", "1")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    assert db.get_meta("a") is None
+    assert db.get_meta("b") is None
+    with db.transaction():
+        db.set_meta("a", "2")
+    assert db.get_meta("a") == "2"
+    db.close()
+
+
+def test_other_threads_read_the_old_state_until_it_is_committed(folder):
+    db = Database(folder)
+    written, seen, read = threading.Event(), [], threading.Event()
+
+    def reader() -> None:
+        written.wait(10)
+        seen.append(db.get_meta("x"))
+        read.set()
+
+    thread = threading.Thread(target=reader)
+    thread.start()
+    with db.transaction():
+        db.set_meta("x", "1")
+        written.set()
+        assert read.wait(10)
+    thread.join()
+    assert seen == [None]
+    assert db.get_meta("x") == "1"
+    db.close()
+
+
+def test_writers_of_several_threads_wait_for_each_other(folder):
+    db = Database(folder)
+    db.set_meta("n", "0")
+    errors = []
+
+    def count() -> None:
+        try:
+            for _ in range(20):
+                with db.transaction():
+                    db.set_meta("n", str(int(db.get_meta("n")) + 1))
+        except Exception as error:  # noqa: BLE001 - whatever a thread raises is the finding
+            errors.append(error)
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert db.get_meta("n") == "80"
+    db.close()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.3, 0.7, 0.99])
+def test_a_truncated_store_is_named_as_damaged(folder, share):
+    fill(folder)
+    file = folder / FILE
+    os.truncate(file, int(file.stat().st_size * share))
+    with pytest.raises(StoreDamagedError, match=FILE) as damaged:
+        Database(folder)
+    assert "cm rebuild" in damaged.value.hint
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 400, b"\0" * 20_000, b"x"])
+def test_a_file_that_is_no_store_is_named_as_damaged(folder, content):
+    folder.mkdir(parents=True)
+    (folder / FILE).write_bytes(content)
+    with pytest.raises(StoreDamagedError):
+        Database(folder)
+
+
+def test_blocks_that_were_overwritten_are_named_as_damaged(folder):
+    fill(folder, 200_000)
+    file = folder / FILE
+    size = file.stat().st_size
+    with file.open("r+b") as handle:
+        for offset in range(12_288 + 4096, size, 50_000):
+            handle.seek(offset)
+            handle.write(b"\xff" * 64)
+
+    def read_all() -> None:
+        with closing(Database(folder)) as db:
+            db.rows("SELECT * FROM skipped")
+
+    with pytest.raises(StoreDamagedError):
+        read_all()
+
+
+def test_a_store_of_a_newer_version_is_left_alone(folder):
+    db = Database(folder)
+    db.set_meta("schema", "999")
+    db.close()
+    before = (folder / FILE).read_bytes()
+    with pytest.raises(StoreTooNewError, match="999"):
+        Database(folder)
+    assert (folder / FILE).read_bytes() == before
+
+
+def test_a_store_in_use_names_the_process(folder):
+    db = Database(folder)
+    done = in_another_process(
+        """
+        import sys
+        from pathlib import Path
+        from cm_tui.engine.store.database import Database
+        from cm_tui.errors import StoreBusyError
+        try:
+            Database(Path(sys.argv[1]))
+        except StoreBusyError as error:
+            print(error.message)
+            sys.exit(error.exit_code)
+        """,
+        str(folder),
+    )
+    db.close()
+    assert done.returncode == StoreBusyError.exit_code, done.stderr
+    assert str(os.getpid()) in done.stdout
+
+
+def test_a_folder_that_cannot_be_made_is_a_plain_message(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="Cannot make") as failed:
+        Database(tmp_path / "file" / "store")
+    assert "CM_HOME" in failed.value.hint
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs users and modes")
+@pytest.mark.parametrize("made", [True, False])
+def test_a_read_only_folder_is_a_plain_message(folder, made, tmp_path, tmp_path_factory):
+    folder.mkdir(parents=True)
+    if made:
+        fill(folder, 10)
+    warm = tmp_path_factory.mktemp("warm")
+    for place in tmp_path.parents[:2]:
+        place.chmod(place.stat().st_mode | 0o055)
+    for place in (folder, *folder.parents[:2]):
+        place.chmod(0o555)
+    if made:
+        (folder / FILE).chmod(0o444)
+    script = """
+        import os, sys
+        from pathlib import Path
+        from cm_tui.engine.store.database import Database
+        from cm_tui.errors import StoreError
+        Database(Path(sys.argv[2])).close()
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        try:
+            Database(Path(sys.argv[1]))
+        except StoreError as error:
+            print(error.message)
+            sys.exit(7)
+        """
+    done = in_another_process(script, str(folder), str(warm))
+    for place in (folder, *folder.parents[:2]):
+        place.chmod(0o755)
+    assert done.returncode == 7, done.stderr
+    assert "ermission" in done.stdout or "Read-only" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs resource limits")
+def test_a_full_disk_is_a_plain_message_and_loses_nothing(folder):
+    fill(folder, 100)
+    done = in_another_process(
+        """
+        import resource, signal, sys
+        from pathlib import Path
+        from arro3.core import DataType
+        from cm_tui.engine.store.database import FILE, Database
+        from cm_tui.errors import StoreError
+        folder = Path(sys.argv[1])
+        db = Database(folder)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        limit = (folder / FILE).stat().st_size + 100_000
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        try:
+            for batch in range(50):
+                with db.transaction():
+                    paths = [f"{batch} {n} {n * 7919 % 10007}" for n in range(50_000)]
+                    db.insert("skipped", {"path": paths, "reason": paths},
+                              {"path": DataType.string(), "reason": DataType.string()})
+        except StoreError as error:
+            print(error)
+            sys.exit(7)
+        """,
+        str(folder),
+    )
+    assert done.returncode == 7, done.stderr
+    assert "space" in done.stdout
+    db = Database(folder)
+    assert db.value("SELECT count(*) FROM skipped") >= 100
+    assert db.value("SELECT count(*) FROM skipped WHERE reason LIKE 'reason %'") == 100
+    db.close()
+
+
+def test_insert_keeps_order_nulls_and_odd_text(folder):
+    db = Database(folder)
+    odd = ["'; DROP TABLE skipped; --", "é\n\t", "\u0000", "[bold]"]
+    db.insert("skipped", {"path": odd, "reason": odd}, {"path": DataType.string(), "reason": DataType.string()})
+    assert [row[0] for row in db.rows("SELECT path FROM skipped")] == odd
+    db.insert("worktree", {"path": ["a"], "blob": [None]}, {"path": DataType.string(), "blob": DataType.int32()})
+    assert db.rows("SELECT * FROM worktree") == [("a", None)]
+    db.insert("worktree", {"path": [], "blob": []}, {"path": DataType.string(), "blob": DataType.int32()})
+    db.close()

@@ -1,0 +1,48 @@
+"""A real git repository to work on in tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+_ENVIRONMENT = {
+    **os.environ,
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_AUTHOR_NAME": "A",
+    "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A",
+    "GIT_COMMITTER_EMAIL": "a@example.org",
+}
+
+
+class Repo:
+    """Runs git in a folder and writes files there."""
+
+    def __init__(self, root: Path, *, init: bool = True) -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+        if init:
+            self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ["git", "-c", "protocol.file.allow=always", *words],
+            cwd=self.root,
+            env=_ENVIRONMENT,
+            check=True,
+            capture_output=True,
+        )
+        return done.stdout.decode("utf-8", "surrogateescape").strip()
+
+    def write(self, path: str, content: str | bytes = "") -> Path:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return file
+
+    def commit(self, message: str = "change") -> str:
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")

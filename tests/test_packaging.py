@@ -1,0 +1,30 @@
+"""The wheel carries everything that is read at run time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_wheel_is_complete(tmp_path: Path):
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*command, "--wheel-dir", str(tmp_path), str(ROOT)], check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = set(wheel.namelist())
+    for folder, pattern in (
+        ("styles", "*.tcss"),
+        ("cm_tui/engine/code/queries", "*.scm"),
+        ("cm_tui/engine/store/migrations", "*.sql"),
+        ("cm_tui/docs", "*.md"),
+        ("cm_tui/data/models/code-static-256", "*"),
+    ):
+        files = [file for file in (ROOT / folder).rglob(pattern) if file.is_file()]
+        assert files, folder
+        for file in files:
+            inside = file.relative_to(ROOT).as_posix()
+            inside = inside if inside.startswith("cm_tui/") else f"cm_tui/{inside}"
+            assert inside in names

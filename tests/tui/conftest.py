@@ -1,0 +1,31 @@
+"""A project that was indexed once: each test gets a copy of it with its store."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from cm_tui.engine.memory import Memory
+from tests.tui.mode_driver import make_project
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `project` and, beside it, `home` with its index."""
+    folder = tmp_path_factory.mktemp("prepared")
+    root = make_project(folder / "project")
+    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), Memory.open(root) as memory:
+        for _ in memory.index():
+            pass
+    return folder
+
+
+@pytest.fixture
+def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
+    """The copy: an indexed git repository."""
+    shutil.copytree(prepared / "home", cm_home, dirs_exist_ok=True)
+    return Path(shutil.copytree(prepared / "project", tmp_path / "project"))

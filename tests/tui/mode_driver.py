@@ -1,0 +1,128 @@
+"""A small real project, and a driver that presses keys in the real application and reads its screen."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from cm_tui.config import Config
+from cm_tui.engine.memory import Memory
+from cm_tui.tui.app import CmApp
+
+FILES = {
+    "src/store.py": '''"""Keeps things."""
+import json
+
+
+class Store:
+    """Where records are kept."""
+
+    def load(self, name: str) -> dict:
+        """Read a record by name."""
+        return json.loads(self._read(name))
+
+    def _read(self, name: str) -> str:
+        return open(name).read()
+
+    def sync(self) -> None:
+        self.load("all")
+''',
+    "src/remote.py": """class Remote:
+    def sync(self) -> None:
+        return None
+""",
+    "src/service.py": '''from src.store import Store
+
+
+def make_store() -> Store:
+    """A fresh store."""
+    return Store()
+
+
+def report(name: str) -> str:
+    store = make_store()
+    return str(store.load(name))
+
+
+def everything(thing) -> None:
+    thing.sync()
+    report("x")
+''',
+    "web/we[ird] /x[b]y.py": "def odd[T](value: list[int]) -> T:\n    return value[0]\n",
+    "notes.txt": "plain text about nothing\n",
+}
+
+
+def make_project(root: Path) -> Path:
+    """A git repository with these files committed."""
+    for name, text in FILES.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "first")
+    return root
+
+
+def git(root: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=root, check=True)
+
+
+class Driver:
+    """Presses keys, waits until nothing is on its way, reads the screen."""
+
+    def __init__(self, app: CmApp, pilot) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def settle(self) -> None:
+        quiet = 0
+        for _ in range(400):
+            await self.app.gateway.settled()
+            await self.pilot.pause()
+            idle = not self.app.gateway.busy and self.app.project.door != "opening" and not self.app.gateway.indexing
+            quiet = quiet + 1 if idle else 0
+            if quiet == 2:
+                return
+        raise AssertionError("The application does not come to rest.")
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def type(self, text: str) -> None:
+        for character in text:
+            await self.pilot.press("space" if character == " " else character)
+        await self.settle()
+
+    async def resize(self, size: tuple[int, int]) -> None:
+        await self.pilot.resize_terminal(*size)
+        await self.settle()
+
+    @property
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def told(self) -> list[str]:
+        """Every notification that is on screen."""
+        return [notification.message for notification in self.app._notifications]
+
+
+@asynccontextmanager
+async def driving(
+    root: Path, *, mode: str = "", size: tuple[int, int] = (120, 40), open_door=None
+) -> AsyncIterator[Driver]:
+    """The application over a project, in a mode, at rest."""
+    app = CmApp(open_door or (lambda: Memory.open(root)), root, Config())
+    async with app.run_test(size=size) as pilot:
+        driver = Driver(app, pilot)
+        await driver.settle()
+        if mode:
+            await driver.press(mode)
+        yield driver

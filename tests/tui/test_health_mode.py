@@ -1,0 +1,75 @@
+"""Health: checks, index, what was read by lines, and the session's log."""
+
+from __future__ import annotations
+
+from cm_tui.engine.memory import Memory
+from cm_tui.errors import StoreBusyError
+from cm_tui.model import Check, FileEntry
+from cm_tui.tui.screens import health_text
+from tests.tui.mode_driver import driving
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+async def test_checks_index_and_log_at_every_size(project):
+    async with driving(project, mode="5", size=SIZES[0]) as driver:
+        for size in SIZES:
+            await driver.resize(size)
+            await driver.press("home")
+            assert "full-text extension" in driver.text
+            assert "✔ grammars" in driver.text
+            await driver.press("end")
+            assert "Left out" in driver.text
+            assert "Every file could be parsed." in driver.text
+
+
+async def test_update_and_full_run_are_logged(project):
+    async with driving(project, mode="5") as driver:
+        await driver.press("i")
+        assert "nothing changed, 5 files" in driver.text
+        await driver.press("f")
+        assert "Full index run started." in driver.text
+
+
+async def test_reset_asks_first(project):
+    async with driving(project, mode="5") as driver:
+        await driver.press("X", "n")
+        assert driver.app.project.status.indexed
+        await driver.press("X", "y")
+        assert not driver.app.project.status.indexed
+        assert "There is no index yet; i makes one." in driver.text
+        await driver.press("i")
+        assert driver.app.project.status.indexed
+        assert "on disk" in driver.text
+
+
+async def test_rebuild_asks_first(project):
+    async with driving(project, mode="5") as driver:
+        await driver.press("b", "y")
+        assert "Building the index anew." in driver.text
+        assert driver.app.project.status.indexed
+
+
+async def test_failed_door_still_shows_checks_and_the_cause(project):
+    def busy():
+        raise StoreBusyError("Process 42 has the store.", hint="Close it first.")
+
+    async with driving(project, mode="5", open_door=busy) as driver:
+        assert "Process 42 has the store." in driver.text
+        assert "✔ grammars" in driver.text
+
+
+async def test_failed_check_comes_first_with_how_to_mend_it(project, monkeypatch):
+    checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
+    monkeypatch.setattr(Memory, "doctor", lambda self: checks)
+    async with driving(project, mode="5") as driver:
+        text = driver.text
+        assert text.index("model") < text.index("✔ git")
+        assert "failed: m[0] is gone" in text
+        assert "→ Install again [all]" in text
+        assert "1 failed" in text
+
+
+def test_long_list_of_files_says_how_many():
+    files = [FileEntry(f"f{n}.py", "python", 1, 1, 0, generated=False, error="bad") for n in range(150)]
+    assert health_text.files_text(files).plain.endswith("100 of 150 shown")

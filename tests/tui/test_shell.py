@@ -1,0 +1,280 @@
+"""The shell around the modes: first run, errors, cancelling, commands, keys, themes, memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cm_tui.config import Config, TuiConfig
+from cm_tui.engine.memory import Memory
+from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
+from cm_tui.model import PackRequest
+from cm_tui.tui.app import CmApp, style_sheets
+from cm_tui.tui.app_commands import APP_COMMANDS
+from cm_tui.tui.basket import Basket
+from cm_tui.tui.commands import key_name
+from cm_tui.tui.state import AppState, load_state, save_state, state_file
+from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
+from tests.tui.mode_driver import Driver, driving, make_project
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "project")
+
+
+# --- overview ---
+
+
+@pytest.mark.parametrize("size_", SIZES)
+async def test_a_new_project_is_indexed_by_itself(project, size_):
+    async with driving(project, size=size_) as driver:
+        text = driver.text
+        assert "1 Overview" in text
+        assert "● hybrid" in text
+        assert "files       5" in text
+        await driver.press("end")
+        assert "python" in driver.text
+        assert driver.app.project.plan.files == 5
+
+
+async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(project):
+    reached, go = threading.Event(), threading.Event()
+    memory = Memory.open(project)
+    original = memory.index
+
+    def slow(**options):
+        for number, progress in enumerate(original(**options)):
+            yield progress
+            if not number:
+                reached.set()
+                go.wait(20)
+
+    memory.index = slow
+    app = CmApp(lambda: memory, project, Config())
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        while not (reached.is_set() and app.project.progress):
+            await pilot.pause()
+        assert "about" in driver.text
+        assert "5 files" in driver.text
+        assert "◐" in driver.text
+        await pilot.press("x")
+        go.set()
+        await driver.settle()
+        assert "Stopped. What was done is kept" in driver.text
+        await driver.press("i")
+        assert "Up to date" in driver.text
+
+
+async def test_files_left_out_can_be_listed(project):
+    (project / "package-lock.json").write_text("{}")
+    (project / "picture.bin").write_bytes(bytes(range(256)) * 10)
+    async with driving(project) as driver:
+        await driver.press("s")
+        assert "picture.bin" in driver.text
+        await driver.press("escape")
+        assert "picture.bin" not in driver.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreBusyError("Another cm has this project open (process 12).", hint="Close it, then try again."),
+        RefusedError("/ is not a project.", hint="Choose a folder of your own."),
+        StoreDamagedError("The store is damaged.", hint="Build it anew."),
+    ],
+)
+async def test_a_project_that_does_not_open_says_why(project, error):
+    failing = [error]
+
+    def open_door():
+        if failing:
+            raise failing[0]
+        return Memory.open(project)
+
+    async with driving(project, open_door=open_door, size=(80, 24)) as driver:
+        text = driver.text
+        assert error.message in text
+        assert error.hint in text
+        assert "✖ not open" in text
+        failing.clear()
+        await driver.press("r")
+        assert "● hybrid" in driver.text
+
+
+async def test_a_damaged_store_is_built_anew_by_key(project):
+    mended = []
+
+    def open_door():
+        if not mended:
+            raise StoreDamagedError("The store is damaged.", hint="Build it anew.")
+        return Memory.open(project)
+
+    app = CmApp(open_door, project, Config(), mend=lambda: mended.append(True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.settle()
+        await driver.press("b")
+        assert "Throw this project's index away" in driver.text
+        await driver.press("n")
+        assert not mended
+        await driver.press("b", "y")
+        assert mended
+        assert "● hybrid" in driver.text
+
+
+# --- commands, keys, help ---
+
+
+@pytest.mark.parametrize("size_", SIZES)
+async def test_help_lists_every_command_of_a_mode(project, size_):
+    async with driving(project, size=size_) as driver:
+        await driver.press("question_mark")
+        assert "Help · Overview" in driver.text
+        seen = driver.text
+        for _ in range(20):
+            await driver.press("down")
+            seen += driver.text
+        for command in APP_COMMANDS:
+            assert command.help in seen
+        await driver.press("escape")
+        assert "Help · Overview" not in driver.text
+
+
+async def test_the_palette_finds_commands_and_runs_them(project):
+    async with driving(project) as driver:
+        await driver.press("ctrl+p")
+        await driver.type("Health")
+        while "Check the installation" not in driver.text:
+            await driver.pilot.pause()
+        await driver.press("enter")
+        assert driver.app.current_mode == "health"
+
+
+async def test_keys_come_from_the_configuration(project):
+    config = Config(tui=TuiConfig(keys={"app.search": "g", "search.tune": "x"}))
+    app = CmApp(lambda: Memory.open(project), project, config)
+    async with app.run_test(size=(120, 40)) as pilot:
+        driver = Driver(app, pilot)
+        await driver.settle()
+        await driver.press("g")
+        assert app.current_mode == "search"
+        await driver.press("escape", "x")
+        assert app.screen.has_class("-tuning")
+        assert "x Tune" in driver.text
+
+
+async def test_tabs_and_key_bar_take_clicks(project):
+    async with driving(project) as driver:
+        await driver.pilot.click("Header", offset=(driver.text.splitlines()[0].index("Search"), 0))
+        await driver.settle()
+        assert driver.app.current_mode == "search"
+        await driver.press("escape")
+        await driver.pilot.click("KeyBar", offset=(driver.text.splitlines()[-1].index("Tune"), 0))
+        await driver.settle()
+        assert driver.app.screen.has_class("-tuning")
+
+
+def test_key_names():
+    assert [key_name(key) for key in ("ctrl+p", "question_mark", "a", "shift+left")] == ["^p", "?", "a", "shift+←"]
+
+
+# --- themes, state ---
+
+
+@pytest.mark.parametrize("theme", ["cm-light", "nord", "ansi-dark"])
+async def test_other_themes_draw_every_mode(project, theme):
+    async with driving(project) as driver:
+        driver.app.theme = theme
+        for key in ("2", "f3", "f4", "f5", "f1"):
+            await driver.press(key)
+        driver.app.remember()
+    async with driving(project) as driver:
+        assert driver.app.theme == theme
+
+
+async def test_without_colour_bars_use_characters(project, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with driving(project, mode="2") as driver:
+        await driver.type("load record")
+        assert "█" in driver.text
+        assert "▓" in driver.text
+
+
+async def test_a_corrupt_state_file_is_ignored_with_a_note(project):
+    file = state_file(project)
+    file.parent.mkdir(parents=True)
+    file.write_text("{ not json")
+    async with driving(project) as driver:
+        assert any("could not be read and is ignored" in text for text in driver.told)
+        assert driver.app.current_mode == "overview"
+
+
+@pytest.mark.parametrize("content", ["[]", '{"mode": 3}', '{"screens": {"search": 1}}', '{"theme": []}'])
+def test_states_of_the_wrong_shape_are_ignored(tmp_path, content):
+    file = state_file(tmp_path)
+    file.parent.mkdir(parents=True)
+    file.write_text(content)
+    state, note = load_state(tmp_path)
+    assert state == AppState()
+    assert note
+
+
+def test_state_is_written_whole_and_read_back(tmp_path):
+    state = AppState(mode="search", theme="nord", screens={"search": {"query": "ä"}})
+    save_state(tmp_path, state)
+    assert load_state(tmp_path) == (state, "")
+    folder = state_file(tmp_path).parent
+    assert [item.suffix for item in folder.iterdir()] == [".json"]
+    assert json.loads(state_file(tmp_path).read_text())["mode"] == "search"
+
+
+# --- small parts ---
+
+
+def test_the_basket_takes_nothing_twice():
+    changes = []
+    basket = Basket(lambda: changes.append(1))
+    assert basket.add([PackRequest("a.py", 1, 20), PackRequest("a.py", 3, 5)]) == 1
+    assert basket.add([PackRequest("a.py", 2, 4)]) == 0
+    assert basket.add([PackRequest("a.py", 15, 30)]) == 1
+    assert len(changes) == 2
+
+
+def test_text_helpers_count_cells():
+    assert elide_middle("abcdefghij", 5) == "ab…ij" or len(elide_middle("abcdefghij", 5)) == 5
+    assert fit("漢字", 3).startswith("漢")
+    assert short_count(12_031) == "12.0k"
+    assert count(1, "file") == "1 file"
+    assert count(2, "file") == "2 files"
+    assert duration(200) == "3 min 20 s"
+    assert size(1_400_000) == "1.4 MB"
+    assert ago(7200) == "2 hours ago"
+
+
+def test_style_sheets_are_found():
+    assert "app.tcss" in {Path(sheet).name for sheet in style_sheets()}
+
+
+def test_the_first_frame_waits_for_nothing_heavy():
+    heavy = ["duckdb", "numpy", "onnxruntime", "hnswlib", "pygit2", "tree_sitter", "fastembed", "pygments.lexers"]
+    code = f"import sys, cm_tui.tui.app, cm_tui.tui.screens.overview; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_guide_lists_every_key_id():
+    from cm_tui.tui.screens.overview import OverviewScreen
+    from cm_tui.tui.screens.search_commands import SEARCH_COMMANDS
+
+    guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
+    for command in (*APP_COMMANDS, *OverviewScreen.COMMANDS_HERE, *SEARCH_COMMANDS):
+        assert f"`{command.id}`" in guide

@@ -1,0 +1,242 @@
+"""Symbols: what a person finds, sees and jumps to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cm_tui.errors import CmError
+from cm_tui.model import FileEntry
+from cm_tui.tui import clipboard
+from cm_tui.tui.editor import command_for
+from cm_tui.tui.widgets.codetree import CodeTree, highlighted
+from tests.tui.mode_driver import driving
+
+
+async def find(driver, letters: str) -> None:
+    await driver.press("slash")
+    await driver.type(letters)
+    await driver.press("enter")
+
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+async def test_find_a_symbol_and_see_who_calls_it_at_every_size(project):
+    async with driving(project, mode="3", size=SIZES[0]) as driver:
+        assert "src/" in driver.text
+        assert "5 files" in driver.text
+        await driver.press("slash")
+        await driver.type("mkstor")
+        assert "make_store" in driver.text
+        await driver.press("enter")
+        for size in SIZES:
+            await driver.resize(size)
+            text = driver.text
+            assert "def make_store() -> Store:" in text
+            assert "A fresh store." in text
+            assert "report" in text
+            assert "service.py:10" in text
+            assert "same-file" in text
+
+
+async def test_jump_along_a_call_and_back(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        await driver.press("tab")
+        assert "store = make_store()" in driver.text
+        await driver.press("enter")
+        screen = driver.app.screen
+        assert screen.view.symbol.qualname == "report"
+        assert screen.code.current.number == 10
+        await driver.press("left_square_bracket")
+        assert screen.view.symbol.qualname == "make_store"
+        await driver.press("right_square_bracket")
+        assert screen.view.symbol.qualname == "report"
+
+
+async def test_depth_follows_callers_of_callers(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        before = [row.name for row in driver.app.screen.relation_list.rows]
+        await driver.press("d")
+        after = [row.name for row in driver.app.screen.relation_list.rows]
+        assert before == ["report"]
+        assert after == ["report", "everything"]
+        assert "depth 2" in driver.text
+
+
+async def test_ambiguous_call_opens_its_candidates(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "everything")
+        await driver.press("t", "tab")
+        relation_list = driver.app.screen.relation_list
+        ambiguous = next(i for i, row in enumerate(relation_list.rows) if row.resolution == "ambiguous")
+        relation_list.cursor = ambiguous
+        await driver.press("space")
+        names = {(row.path, row.name) for row in relation_list.rows if row.candidate}
+        assert names == {("src/store.py", "Store.sync"), ("src/remote.py", "Remote.sync")}
+        await driver.press("down", "enter")
+        assert driver.app.screen.view.symbol.name == "sync"
+
+
+async def test_imports_and_importers_jump_to_files(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        await driver.press("t", "t", "tab", "enter")
+        assert driver.app.screen.view.place.path == "src/store.py"
+        await driver.press("t")
+        assert [row.path for row in driver.app.screen.relation_list.rows] == ["src/service.py"]
+
+
+async def test_tree_opens_folders_files_and_classes(project):
+    async with driving(project, mode="3") as driver:
+        await driver.press("home")
+        while "Store" not in [node.name for node in driver.app.screen.code_tree.rows]:
+            node = driver.app.screen.code_tree.current
+            if node.path in {"src/", "src/store.py"}:
+                await driver.press("right")
+            await driver.press("down")
+        tree = driver.app.screen.code_tree
+        tree.cursor = next(i for i, node in enumerate(tree.rows) if node.name == "Store")
+        await driver.press("right")
+        names = [node.name for node in tree.rows if node.symbol]
+        assert names == ["Store", "load", "_read", "sync"]
+        assert "Where records are kept." in driver.text
+        await driver.press("left")
+        assert [node.name for node in tree.rows if node.symbol] == ["Store"]
+
+
+async def test_names_with_brackets_are_shown_as_they_are(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "odd")
+        assert "x[b]y.py" in driver.text
+        assert "def odd[T](value: list[int]) -> T:" in driver.text
+
+
+async def test_add_row_and_symbol_to_the_pack(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        await driver.press("a", "tab", "a")
+        assert [(i.path, i.title) for i in driver.app.basket.items] == [
+            ("src/service.py", "make_store"),
+            ("src/service.py", "report"),
+        ]
+        assert "Pack 2" in driver.text
+
+
+async def test_copy_place(project, monkeypatch):
+    copied: list[str] = []
+
+    def copy(text, write):
+        copied.append(text)
+        return clipboard.Copied("Copied with xsel.", sure=True)
+
+    monkeypatch.setattr(clipboard, "copy", copy)
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        await driver.press("down", "y")
+        assert copied == ["src/service.py:5"]
+        assert any("Copied with xsel." in words for words in driver.told)
+
+
+async def test_no_match_says_so_and_escape_brings_the_tree_back(project):
+    async with driving(project, mode="3") as driver:
+        await driver.press("slash")
+        await driver.type("zzqqxx")
+        assert "No symbol matches zzqqxx." in driver.text
+        await driver.press("escape")
+        assert "src/" in driver.text
+
+
+async def test_mouse_chooses_a_tab_and_a_row(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        lines = driver.text.split("\n")
+        y = next(i for i, line in enumerate(lines) if "Callees" in line)
+        await driver.pilot.click(offset=(lines[y].index("Callees") + 1, y))
+        await driver.settle()
+        assert driver.app.screen.relations.tabs.active == "callees"
+        await driver.pilot.click(offset=(lines[y].index("Callers") + 1, y))
+        await driver.settle()
+        await driver.pilot.click(offset=(lines[y].index("Callers") + 4, y + 1))
+        await driver.settle()
+        assert driver.app.screen.view.symbol.qualname == "report"
+
+
+async def test_zoom_shows_one_panel(project):
+    async with driving(project, mode="3", size=(80, 24)) as driver:
+        await find(driver, "make_store")
+        await driver.press("z")
+        assert "Files and symbols" not in driver.text
+        assert "def make_store() -> Store:" in driver.text
+        await driver.press("z")
+        assert "Files and symbols" in driver.text
+
+
+async def test_place_is_found_again_after_a_restart(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        driver.app.remember()
+    async with driving(project) as driver:
+        assert driver.app.current_mode == "symbols"
+        assert driver.app.screen.view.symbol.qualname == "make_store"
+
+
+async def test_vanished_file_is_said_where_the_source_would_be(project):
+    async with driving(project, mode="3") as driver:
+        await find(driver, "make_store")
+        from cm_tui.tui.messages import OpenPath
+
+        driver.app.post_message(OpenPath("gone/away.py", 3))
+        await driver.settle()
+        assert "gone/away.py" in driver.text
+
+
+async def test_before_there_is_an_index_the_tree_says_why(tmp_path):
+    class Closed:
+        root = tmp_path
+
+    def refuse():
+        raise CmError("The store is held by process 42.", hint="Close it first.")
+
+    async with driving(tmp_path, mode="3", open_door=refuse) as driver:
+        assert "could not be opened" in driver.text
+
+
+def test_tree_of_100_000_files_is_filled_on_opening():
+    files = [
+        FileEntry(f"d{n // 1000:03}/s{n // 100 % 10}/f{n}.py", "python", 1, 1, 1, generated=False)
+        for n in range(100_000)
+    ]
+    tree = CodeTree()
+    tree._files = files
+    tree._paths = [entry.path for entry in files]
+    top = tree._children("", 0)
+    assert len(top) == 100
+    assert [node.name for node in tree._children("d007/", 1)] == [f"s{n}" for n in range(10)]
+    assert len(tree._children("d007/s3/", 2)) == 100
+
+
+def test_highlight_marks_what_matched():
+    assert [(s.start, s.end) for s in highlighted("Database.connect", "conn").spans] == [(9, 13)]
+    assert [(s.start, s.end) for s in highlighted("make_store", "mks").spans] == [(0, 1), (2, 3), (5, 6)]
+
+
+def test_editor_commands(tmp_path):
+    for name in ("vi", "code", "hx"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    file = Path("/p/a.py")
+
+    def run(editor: str) -> list[str]:
+        return command_for(file, 7, {"EDITOR": editor, "PATH": str(tmp_path)})
+
+    assert run("vi -u NONE") == ["vi", "-u", "NONE", "+7", "/p/a.py"]
+    assert run("code --wait") == ["code", "--wait", "--goto", "/p/a.py:7"]
+    assert run("hx") == ["hx", "/p/a.py:7"]
+    with pytest.raises(CmError, match="not on the PATH"):
+        run("nosuch")
+    with pytest.raises(CmError, match="No editor is set"):
+        command_for(file, 7, {})
