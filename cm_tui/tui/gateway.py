@@ -169,8 +169,10 @@ class Gateway:
         held.add_done_callback(self._finished)
 
         def leave() -> None:
-            self._send(work)
-            self._release(topic)
+            # A timer that fired is heard of later, even if it was stopped meanwhile for a newer request.
+            if not held.done():
+                self._send(work)
+                self._release(topic)
 
         self._held[topic] = (self._target.set_timer(delay, leave), held)
 

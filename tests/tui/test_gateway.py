@@ -96,6 +96,21 @@ async def test_a_delayed_request_leaves_once_for_many_keys():
     gateway.close()
 
 
+async def test_a_stopped_timer_that_is_heard_of_late_does_not_take_the_newer_request_with_it():
+    target, gateway, _ = await opened()
+    got = []
+    gateway.ask("search", lambda _: "p", got.append, got.append, delay=0.06)
+    fired = target.timers[0].fire
+    gateway.ask("search", lambda _: "pa", got.append, got.append, delay=0.06)
+    fired()
+    assert gateway.busy
+    target.timers[1].fire()
+    await gateway.settled()
+    target.deliver(gateway)
+    assert got == ["pa"]
+    gateway.close()
+
+
 async def test_errors_arrive_where_the_question_came_from():
     target, gateway, _ = await opened()
     got = []
