@@ -1,0 +1,1 @@
+"""The owner process and the doors that lead to it: remote door, MCP, hooks, agents."""
