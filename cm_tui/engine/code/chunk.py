@@ -93,7 +93,6 @@ def _merge(pieces: Sequence[Piece], lines: Sequence[str]) -> list[Piece]:
     """Put tiny neighbours together, as long as they stay within a piece's size."""
     merged: list[Piece] = []
     size = 0
-    owners: set[int | None] = set()
     for piece in pieces:
         length = sum(len(line) + 1 for line in lines[piece.start : piece.stop])
         last = merged[-1] if merged else None
@@ -104,7 +103,7 @@ def _merge(pieces: Sequence[Piece], lines: Sequence[str]) -> list[Piece]:
             size += length
         else:
             merged.append(piece)
-            size, owners = length, {piece.symbol} - {None}
+            size = length
     return merged
 
 
