@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cm_tui.engine.embed.ahead import Ahead
 from cm_tui.engine.embed.pieces import Counts, Ints, Pieces
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
@@ -24,6 +25,8 @@ DIMENSIONS = 256
 MAX_TOKENS = 512
 MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
 ROWS = 32  # rows of one model run; small enough for the processor's cache (64 and 128 were slower)
+WORTH_A_PROCESS = 8192
+"""Texts; this many take about a second."""
 MEND = "Install cm again to mend it: pip install --force-reinstall cm-tui. Until then search is by keyword only."
 
 
@@ -47,6 +50,20 @@ class BundledProvider:
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
         self._loaded: tuple[Pieces, Any] | None = None
+        self._ahead: Ahead | None = None
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Begin to embed texts in a process of its own, where they are enough to be worth one."""
+        if self._ahead is None and len(texts) < WORTH_A_PROCESS:
+            return
+        self._ahead = self._ahead or Ahead()
+        self._ahead.prepare(texts, self.batch)
+
+    def forget_prepared(self) -> None:
+        """End what `prepare` began."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.close()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 256).
@@ -54,6 +71,15 @@ class BundledProvider:
         Raises:
             ModelError: a file of the model is missing or damaged.
         """
+        if self._ahead is None:
+            return self._embed(texts)
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        missing = self._ahead.take(texts, vectors)
+        if missing:
+            vectors[missing] = self._embed([texts[position] for position in missing])
+        return vectors
+
+    def _embed(self, texts: Sequence[str]) -> Matrix:
         pieces, session = self._load()
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for start in range(0, len(texts), self.batch):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\x00-\x7f\s]+")
-_WHOLE = re.compile("[\u212a\u0130]|\\[(?:PAD|UNK)\\]")
+_WHOLE = ("[UNK]", "[PAD]", "\u212a", "\u0130")
 """What the tokenizer sees across our cuts: letters that become ASCII in lower case, and its own special words."""
 _KNOWN_WORDS = 1 << 18
 """Words that are kept; beyond that they are forgotten all at once."""
@@ -76,4 +76,4 @@ class Pieces:
 
 
 def _words(text: str) -> list[str]:
-    return [text] if _WHOLE.search(text) else _WORD.findall(text)
+    return [text] if any(mark in text for mark in _WHOLE) else _WORD.findall(text)
