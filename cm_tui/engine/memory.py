@@ -140,7 +140,12 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the store."""
+        self._stop_reading()
         self._db.close()
+
+    def _stop_reading(self) -> None:
+        if "_searcher" in self.__dict__:
+            self._searcher.close()
 
     @property
     def root(self) -> Path:
@@ -223,6 +228,7 @@ class Memory:
         """Remove the project's index; the door stays open on an empty one."""
         from cm_tui.engine.store.database import Database
 
+        self._stop_reading()
         self._db.close()
         for room in ("_repository", "_graph", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)

@@ -11,6 +11,7 @@ from typing import Protocol
 from cm_tui.config import Config
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search.ahead import ReadAhead
 from cm_tui.engine.search.cards import Cards
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.query import Query
@@ -56,9 +57,14 @@ class Searcher:
         self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
+        self._ahead = ReadAhead(self._keyword, self._cards)
         self._saved: dict[str, Profile] = {}
         model = config.search.reranker
         self._reranker = reranker or (FastembedReranker(model) if model else None)
+
+    def close(self) -> None:
+        """Stop what goes on behind answers; the store can be closed then."""
+        self._ahead.close()
 
     # --- answering ---
 
@@ -92,6 +98,7 @@ class Searcher:
             self._cards, self._keyword, asked, chosen.pool, self._vectors if vector is not None else None, vector,
             keyword=used != "vector", sources=chosen.sources,
         )  # fmt: skip
+        self._ahead.asked(self._keyword.documents().generation)
         return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
