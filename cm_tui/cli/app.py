@@ -25,6 +25,9 @@ and --json; data goes to stdout, narration to stderr.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not indexed or not found, 4 refused, 5 store in use.
 """
 
+_STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
 _UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO}
 
 app = typer.Typer(
@@ -82,8 +85,8 @@ def run(arguments: Sequence[str]) -> int:
         _complain(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        _complain("Stopped.")
-        return 130
+        _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
+        return _STOPPED
     except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
         if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
             _drop_output()
@@ -98,9 +101,11 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         app(list(arguments), prog_name="cm")
     except SystemExit as done:
+        # The library turns both of these into silent exit codes of its own.
         if isinstance(done.__context__, BrokenPipeError):
-            # The library has turned it into an exit code of its own.
             raise done.__context__ from None
+        if done.code == _STOPPED:
+            raise KeyboardInterrupt from None
         return done.code if isinstance(done.code, int) else 1
     return 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -221,6 +222,21 @@ def test_killed_while_it_indexes(new_shop: Shop):
     assert new_shop.cm("rebuild").code == 0
     assert new_shop.cm("symbols", "--limit", "9999", "--json").json == killed
     assert new_shop.cm("doctor").code == 0
+
+
+def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cm_tui", "index"],
+        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("scan")
+    process.send_signal(signal.SIGINT)
+    rest = process.stderr.read()
+    assert process.wait() == 130
+    assert "cm: Stopped." in rest
+    assert "Traceback" not in rest
+    assert new_shop.cm("index").code == 0
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
