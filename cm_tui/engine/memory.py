@@ -206,7 +206,7 @@ class Memory:
         """The project and its index at a glance."""
         from cm_tui.engine.overview import status
 
-        return status(self._db, self._root, self._repository, self._vectors, self._provider.fingerprint)
+        return status(self._db, self._root, self._repository, self._vectors, self._provider)
 
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """What `index` would do, without doing it."""

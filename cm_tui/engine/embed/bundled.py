@@ -25,6 +25,7 @@ DIMENSIONS = 256
 MAX_TOKENS = 512
 MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
 ROWS = 32  # rows of one model run; small enough for the processor's cache (64 and 128 were slower)
+_FILES = ("model.onnx", "tokenizer.json")
 WORTH_A_PROCESS = 8192
 """Texts; this many take about a second."""
 MEND = "Install cm again to mend it: pip install --force-reinstall cm-tui. Until then search is by keyword only."
@@ -51,6 +52,15 @@ class BundledProvider:
         self._lock = threading.Lock()
         self._loaded: tuple[Pieces, Any] | None = None
         self._ahead: Ahead | None = None
+
+    def check(self) -> None:
+        """Compare the model's files with their checksums.
+
+        Raises:
+            ModelError: one of them is missing or damaged.
+        """
+        for name in _FILES:
+            _verified(self._folder, name)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed texts in a process of its own, where they are enough to be worth one."""
@@ -104,7 +114,7 @@ class BundledProvider:
     def _load(self) -> tuple[Pieces, Any]:
         with self._lock:
             if self._loaded is None:
-                model, tokenizer = (_verified(self._folder, name) for name in ("model.onnx", "tokenizer.json"))
+                model, tokenizer = (_verified(self._folder, name) for name in _FILES)
                 self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), _session(model))
             return self._loaded
 

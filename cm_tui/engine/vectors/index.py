@@ -162,6 +162,7 @@ class VectorIndex:
         cancel = cancel or Cancel()
         if isinstance(self._provider, NoProvider):
             return
+        self._provider.check()
         changed, missing = self._refresh()
         total = len(self._rows) + len(missing)
         done = len(self._rows)
