@@ -373,7 +373,7 @@ class Memory:
         """Make a pack of what a person chose, in that order."""
         from cm_tui.engine.context.pack import manual_pack
 
-        return manual_pack(items, budget, question, source=self.source)
+        return manual_pack(items, budget, question, source=self.source, symbol_at=self._symbol_at)
 
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
         """Callers, callees and used types of what was chosen, nearest first."""
