@@ -13,8 +13,8 @@ _HITS_SHARE = 0.7
 """Of the budget, while neighbours are wanted too."""
 _WHOLE_SHARE = 0.4
 """Of the budget: what one symbol may take before only the lines that match are shown."""
-_AROUND_MATCH = 12
-"""Lines from the first match on, where the passage does not fit."""
+_AT_LEAST = 12
+"""Lines of a hit that is not shown whole, where there are so many and they fit."""
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
@@ -116,10 +116,13 @@ def _widths(hit: Hit, symbol_at: SymbolAt) -> Iterator[_Span]:
     why = f"hit {hit.rank}, score {hit.score:.3f}"
     if symbol is not None and symbol.start_line <= hit.start_line and symbol.end_line >= hit.end_line:
         yield _Span(PackRequest(hit.path, symbol.start_line, symbol.end_line, symbol.qualname, why), whole=True)
+        # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
+        end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
+        if end > hit.end_line:
+            yield _Span(PackRequest(hit.path, hit.start_line, end, symbol.qualname, why), whole=False)
     yield _Span(_request(hit), whole=False)
     last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
-    # A single line that matches says little; what follows it says what it is about.
-    for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AROUND_MATCH - 1)), last)):
+    for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
         yield _Span(PackRequest(hit.path, hit.snippet_line, end, hit.symbol or "", why), whole=False)
 
 
