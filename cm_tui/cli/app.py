@@ -88,13 +88,21 @@ def run(arguments: Sequence[str]) -> int:
         _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
         return _STOPPED
     except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
-        if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
-            _drop_output()
-            _complain(f"Cannot write the output: {error.strerror}.", "Free some space where it goes.")
-            return 1
-        _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
-        return 1
+        return _unexpected(error)
     return code
+
+
+def _unexpected(error: Exception) -> int:
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        name = error.object.encode("utf-8", "backslashreplace").decode()
+        _complain(f"{name} is not valid UTF-8.", "Give the folder another name: git's library and the store need it.")
+        return 2
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
+        _drop_output()
+        _complain(f"Cannot write the output: {error.strerror}.", "Free some space where it goes.")
+        return 1
+    _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
+    return 1
 
 
 def _run(arguments: Sequence[str]) -> int:

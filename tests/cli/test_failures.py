@@ -335,6 +335,18 @@ def test_names_that_are_not_utf8(shop: Shop):
     assert shop.cm("search", "--json", "--", odd).json["query"] == odd
 
 
+def test_a_project_folder_that_is_not_utf8(new_shop: Shop, tmp_path: Path):
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        Path(os.fsdecode(folder)).mkdir()
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    for command in ("index", "status"):
+        done = new_shop.cm(command, "--project", os.fsdecode(folder))
+        assert done.code == 2
+        assert "not valid UTF-8" in done.err
+
+
 def test_each_line_of_a_batch_is_one_query_and_one_answer(shop: Shop):
     odd = ["cart\x0btotal\x0c", "price\u2028tax", "pay\x85", "", "last"]
     done = shop.cm("search", "--batch", "-", stdin="\n".join(odd) + "\r\n")
