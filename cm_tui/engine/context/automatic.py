@@ -118,7 +118,7 @@ def _widths(hit: Hit, symbol_at: SymbolAt) -> Iterator[_Span]:
         yield _Span(PackRequest(hit.path, symbol.start_line, symbol.end_line, symbol.qualname, why), whole=True)
         # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
         end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
-        if end > hit.end_line:
+        if hit.start_line == symbol.start_line and end > hit.end_line:
             yield _Span(PackRequest(hit.path, hit.start_line, end, symbol.qualname, why), whole=False)
     yield _Span(_request(hit), whole=False)
     last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")

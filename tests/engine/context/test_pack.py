@@ -235,6 +235,10 @@ def test_estimate_is_sane():
     assert tokens("漢字") >= 2
 
 
+def test_the_head_of_a_large_class_brings_its_beginning_along():
+    assert places(auto([hit(1, "a.py", 1, 1, "Loader")], 400, neighbours=False)) == ["a.py:1-12"]
+
+
 def test_what_begins_in_the_middle_of_a_symbol_says_of_which():
     def inside(path, line):
         return Symbol(path, "Shop.total", "total", "method", "python", "def total(self) -> int", "", 1, 50)
