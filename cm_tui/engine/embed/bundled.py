@@ -28,7 +28,7 @@ ROWS = 32  # rows of one model run; small enough for the processor's cache (64 a
 _FILES = ("model.onnx", "tokenizer.json")
 WORTH_A_PROCESS = 8192
 """Texts; this many take about a second."""
-MEND = "Install cm again to mend it: pip install --force-reinstall cm-tui. Until then search is by keyword only."
+MEND = "Install cm again as you did before, with pip's --force-reinstall. Until then search is by keyword only."
 
 
 def bundled_folder() -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,8 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import Candidates, Mode, Profile, SearchResult
 from cm_tui.paths import project_config_file
+
+_PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
 class VectorSide(retrieve.Vectors, Protocol):
@@ -98,7 +100,10 @@ class Searcher:
             self._cards, self._keyword, asked, chosen.pool, self._vectors if vector is not None else None, vector,
             keyword=used != "vector", sources=chosen.sources,
         )  # fmt: skip
-        self._ahead.asked(self._keyword.documents().generation)
+        documents = self._keyword.documents()
+        if len(documents.ids) and not documents.of(chosen.sources).any():
+            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
+        self._ahead.asked(documents.generation)
         return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
@@ -164,3 +169,9 @@ class Searcher:
         profiles.save(profile, profiles.below(profile.name), file)
         self._saved[profile.name] = profile
         return file
+
+
+def _listed(sources: Sequence[str]) -> str:
+    """`notes and entries`."""
+    *first, last = (_PLURALS.get(source, source) for source in sources)
+    return f"{', '.join(first)} and {last}" if first else last

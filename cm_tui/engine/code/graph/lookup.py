@@ -47,6 +47,8 @@ def check_file(db: Database, alive: str, file: str) -> None:
     """
     if not db.value(f"SELECT count(*) FROM {alive} WHERE path = ?", [file]):  # noqa: S608 - our own relation
         known = [row[0] for row in db.rows(f"SELECT path FROM {alive}")]  # noqa: S608 - likewise
+        if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
+            raise NotFoundError(f"{file} is a folder.", hint="Name one of its files.")
         raise NotFoundError(f"{file} is not in the index.", hint=_suggest(file, known))
 
 
