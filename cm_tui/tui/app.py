@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual.app import App, SuspendNotSupported
+from textual.app import App
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
@@ -252,17 +251,13 @@ class CmApp(App[int]):
 
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
-        from cm_tui.tui.editor import command_for
+        from cm_tui.tui.editor import edit_over
 
         root = self.gateway.door.root if self.gateway.door else self.root
         try:
-            command = command_for(root / path, line)
-            with self.suspend():
-                subprocess.run(command, check=False, cwd=root)
+            edit_over(self, root, path, line)
         except CmError as error:
             self.tell_error(error)
-        except (OSError, SuspendNotSupported) as error:
-            self.tell(f"The editor could not be started: {error}", severity="error")
         else:
             self.refresh()
             self.lifecycle.start_index()

@@ -20,7 +20,7 @@ from cm_tui.tui.commands import key_name
 from cm_tui.tui.state import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
-from tests.tui.mode_driver import driving, make_project, starting
+from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -55,12 +55,11 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
             yield progress
             if not number:
                 reached.set()
-                go.wait(20)
+                go.wait(PATIENCE)
 
     memory.index = slow
     async with starting(project, open_door=lambda: memory) as driver:
-        while not (reached.is_set() and driver.app.project.progress):
-            await driver.pilot.pause()
+        await driver.until(lambda: reached.is_set() and driver.app.project.progress)
         assert "about" in driver.text
         assert "5 files" in driver.text
         assert "◐" in driver.text
@@ -148,8 +147,7 @@ async def test_the_palette_finds_commands_and_runs_them(project):
     async with driving(project) as driver:
         await driver.press("ctrl+p")
         await driver.type("Health")
-        while "Check the installation" not in driver.text:
-            await driver.pilot.pause()
+        await driver.until(lambda: "Check the installation" in driver.text)
         await driver.press("enter")
         assert driver.app.current_mode == "health"
 

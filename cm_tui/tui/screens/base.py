@@ -97,6 +97,10 @@ class ModeScreen(Screen[None]):
         """
         return self.cm.gateway.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
 
+    def drop_question(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self.cm.gateway.drop(f"{self.MODE}.{topic}")
+
     # --- what others tell ---
 
     def on_mount(self) -> None:

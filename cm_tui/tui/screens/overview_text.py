@@ -79,7 +79,7 @@ def index_text(view: ProjectView, width: int) -> Content:
         lines.append(Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning"))
     if status and status.indexed and not status.files and not lines:
         lines.append(Content.styled("○ There are no files to index here.", "$warning"))
-        lines.append(Content.styled("Add some, then press i. s lists what was left out, and why.", "$soft"))
+        lines.append(Content.styled("Add some, then press i.", "$soft"))
         return Content("\n").join(lines)
     if status and status.indexed:
         when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"

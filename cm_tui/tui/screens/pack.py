@@ -335,5 +335,6 @@ class PackScreen(ModeScreen):
 def _build(door: Door, items: tuple[PackRequest, ...], budget: int, question: str) -> tuple[Pack, list[CodeLine]]:
     """The pack, and its Markdown as it is shown: in colours, which take too long for the screen's thread."""
     pack = door.pack_items(items, budget=budget, question=question)
-    lines = highlighted_lines(pack.markdown, "markdown", "pack.md") if pack.markdown else []
+    # With a line break at its end, as the last block of code has no colours otherwise.
+    lines = highlighted_lines(f"{pack.markdown}\n", "markdown", "pack.md")[:-1] if pack.markdown else []
     return pack, [CodeLine(number, line) for number, line in enumerate(lines, start=1)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -12,28 +11,25 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from cm_tui.model import Hit, PackRequest, Profile, Source
+from cm_tui.model import Hit, PackRequest, Profile
 from cm_tui.tui.commands import Command, bindings
 from cm_tui.tui.inquiry import PAGE, SEARCH_MODES, Inquiry
 from cm_tui.tui.messages import AddToPack, OpenSymbol
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.screens.copying import copy_and_tell
+from cm_tui.tui.screens.hitside import HitSide
 from cm_tui.tui.screens.search_commands import SEARCH_COMMANDS
 from cm_tui.tui.widgets.results import ResultList, lines_of
-from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.tune import TunePanel
-from cm_tui.tui.widgets.why import WhyPanel
 
 DEBOUNCE = 0.06
 """Seconds without a key before a query is sent."""
-PREVIEW_DELAY = 0.03
 
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
     "Every answer says why it ranked where it did; t opens the knobs."
 )
-NO_HIT = "The source of a result is shown here."
 
 
 class SearchScreen(ModeScreen):
@@ -50,8 +46,8 @@ class SearchScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inquiry = Inquiry(self.ask, lambda topic: self.cm.gateway.drop(f"{self.MODE}.{topic}"), self._show)
-        self._side = "preview"
+        self.inquiry = Inquiry(self.ask, self.drop_question, self._show)
+        self._shown = "preview"
         self._started = False
         self._was_running = False
 
@@ -66,20 +62,13 @@ class SearchScreen(ModeScreen):
             with Split(id="panels"):
                 with Vertical(classes="panel", id="results-panel"):
                     yield ResultList(id="results")
-                with Vertical(id="side"):
-                    with Vertical(classes="panel", id="preview-panel"):
-                        yield SourceList(id="preview", empty=NO_HIT)
-                    with Vertical(classes="panel", id="tune-panel"):
-                        yield TunePanel(id="tune")
-                    with Vertical(classes="panel", id="why-panel"):
-                        yield WhyPanel(id="why")
+                yield HitSide(self.ask, self.drop_question, id="side")
 
     # --- the beginning, and what is remembered ---
 
     def on_mount(self) -> None:
         """Find the last query again, and read the profiles."""
-        for panel, title in (("results", "Results"), ("preview", "Preview"), ("why", "Why"), ("tune", "Tuning")):
-            self.query_one(f"#{panel}-panel").border_title = title
+        self.query_one("#results-panel").border_title = "Results"
         kept = self.cm.state.of(self.MODE)
         if kept.get("search_mode") in SEARCH_MODES:
             self.inquiry.mode = kept["search_mode"]
@@ -99,7 +88,7 @@ class SearchScreen(ModeScreen):
         state.update(
             query=self.query_input.value[:2000],
             search_mode=self.inquiry.mode,
-            side=self._side,
+            side=self._shown,
             tuning=self.has_class("-tuning"),
         )
         if self.inquiry.profile:  # until the profiles are known, what was remembered of them stands
@@ -108,7 +97,7 @@ class SearchScreen(ModeScreen):
     def _got_profiles(self, profiles: dict[str, Profile]) -> None:
         kept = self.cm.state.of(self.MODE)
         self.inquiry.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
-        self._show_tuning()
+        self.side.show_knobs(self.inquiry)
         self.search()
 
     def project_changed(self) -> None:
@@ -133,6 +122,11 @@ class SearchScreen(ModeScreen):
     def results(self) -> ResultList:
         """The result list."""
         return self.query_one(ResultList)
+
+    @property
+    def side(self) -> HitSide:
+        """Everything about the hit, and the knobs."""
+        return self.query_one(HitSide)
 
     @property
     def hit(self) -> Hit | None:
@@ -168,7 +162,7 @@ class SearchScreen(ModeScreen):
         panel = self.query_one("#results-panel")
         panel.border_subtitle = Content(f"{len(hits):,} of {result.total:,} candidates" if result and hits else "")
         if not hits:
-            self._show_hit(None)
+            self.side.clear(*([""] if self.inquiry.problem else []))
         self._show_facts()
         notes = "\n".join(f"▲ {note}" for note in (result.notes if result else ()))
         self.query_one("#notes", Static).update(notes)
@@ -200,44 +194,9 @@ class SearchScreen(ModeScreen):
     @on(ResultList.Highlighted, "#results")
     def _highlighted(self, event: ResultList.Highlighted) -> None:
         event.stop()
-        self.query_one(WhyPanel).show(self.hit)
-        self._title_why()
-        self._show_hit(self.hit)
+        if self.hit:
+            self.side.show(self.hit)
         self.refresh_keys()
-
-    def _title_why(self) -> None:
-        panel, hit = self.query_one("#why-panel"), self.hit
-        panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
-        panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
-
-    def _show_hit(self, hit: Hit | None) -> None:
-        view = self.query_one("#preview", SourceList)
-        panel = self.query_one("#preview-panel")
-        if hit is None:
-            self.cm.gateway.drop("search.preview")
-            view.set_rows((), empty="" if self.inquiry.problem else NO_HIT)
-            self.query_one(WhyPanel).show(None, "Every part of a result's score is listed here.")
-            panel.border_title, panel.border_subtitle = Content("Preview"), Content("")
-            self._title_why()
-            return
-        self.ask(
-            "preview",
-            lambda door: door.source(hit.path),
-            partial(self._got_source, hit),
-            lambda error: view.set_rows((), empty=f"✖ {error.message}"),
-            delay=PREVIEW_DELAY,
-        )
-
-    def _got_source(self, hit: Hit, source: Source) -> None:
-        panel = self.query_one("#preview-panel")
-        panel.border_title = Content(hit.path)
-        panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
-        view = self.query_one("#preview", SourceList)
-        view.mark(*matching(hit))
-        view.set_rows(code_lines(source, plain=True))
-        view.show_marked()
-        # Colours take a moment longer, and come when they are there.
-        self.cm.gateway.work(partial(code_lines, source), view.recolour, topic="search.preview")
 
     # --- commands ---
 
@@ -248,7 +207,7 @@ class SearchScreen(ModeScreen):
 
     def leave_query(self) -> None:
         """From the input or a panel back to the results."""
-        if self.query_one(TunePanel).has_focus:
+        if self.side.knobs.has_focus:
             self.toggle_tuning()
         self.results.focus()
 
@@ -298,7 +257,7 @@ class SearchScreen(ModeScreen):
         """The next ranking recipe."""
         self.inquiry.next_profile()
         if profile := self.inquiry.profile:
-            self._show_tuning()
+            self.side.show_knobs(self.inquiry)
             self.cm.tell(f"{profile.name}: {profile.description}", timeout=3)
             self.search()
             self._show_facts()
@@ -307,7 +266,7 @@ class SearchScreen(ModeScreen):
         """Show or hide the knobs."""
         self.toggle_class("-tuning")
         self._set_side("why")
-        panel = self.query_one(TunePanel)
+        panel = self.side.knobs
         if self.has_class("-tuning"):
             panel.focus()
         elif panel.has_focus or self.focused is None:
@@ -316,11 +275,11 @@ class SearchScreen(ModeScreen):
 
     def switch_side(self) -> None:
         """Preview or explanation, where there is room for one."""
-        self._set_side("why" if self._side == "preview" else "preview")
+        self._set_side("why" if self._shown == "preview" else "preview")
 
     def reset_tuning(self) -> None:
         """Back to the saved numbers."""
-        self.query_one(TunePanel).reset()
+        self.side.knobs.reset()
 
     def save_tuning(self) -> None:
         """Save the numbers to the project."""
@@ -329,29 +288,18 @@ class SearchScreen(ModeScreen):
 
         def saved(file: Any) -> None:
             self.inquiry.profiles[profile.name] = profile
-            self._show_tuning()
+            self.side.show_knobs(self.inquiry)
             self.cm.tell(f"Saved to {file}")
 
         self.ask("save", lambda door: door.save_profile(profile), saved)
 
     # --- tuning ---
 
-    def _show_tuning(self) -> None:
-        profile, saved = self.inquiry.profile, self.inquiry.saved
-        if profile and saved:
-            self.query_one(TunePanel).show(self.inquiry.settings, profile, saved)
-            self._title_tuning()
-
-    def _title_tuning(self) -> None:
-        panel, changed = self.query_one("#tune-panel"), len(self.inquiry.tuned)
-        panel.border_title = Content(f"Tuning {self.inquiry.profile.name if self.inquiry.profile else ''}")
-        panel.border_subtitle = Content(f"{changed} changed · s saves · r resets" if changed else "←/→ turn · ⌫ back")
-
     @on(TunePanel.Changed)
     def _tuned(self, event: TunePanel.Changed) -> None:
         event.stop()
         self.inquiry.profile = event.profile
-        self._title_tuning()
+        self.side.title_knobs(self.inquiry)
         self._show_facts()
         self.refresh_keys()
         self.remember()
@@ -363,6 +311,6 @@ class SearchScreen(ModeScreen):
     # --- room ---
 
     def _set_side(self, side: str) -> None:
-        self._side = side
+        self._shown = side
         self.set_class(side == "preview", "-side-preview")
         self.set_class(side == "why", "-side-why")

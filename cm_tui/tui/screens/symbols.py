@@ -10,10 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import FileEntry, PackRequest, Page, Symbol
+from cm_tui.model import PackRequest
 from cm_tui.tui.commands import bindings
 from cm_tui.tui.messages import AddToPack, OpenPath, OpenSymbol
 from cm_tui.tui.relating import DEPTHS, Relating
@@ -29,9 +29,9 @@ from cm_tui.tui.widgets.relationpanel import RelationPanel
 from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.treepanel import TreePanel
 
-_MATCHES = 200
 _NEVER = object()
 
 
@@ -60,10 +60,7 @@ class SymbolsScreen(ModeScreen):
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
         with Split(id="symbols-body"):
-            with Vertical(id="tree-panel", classes="panel") as panel:
-                panel.border_title = Content("Files and symbols")
-                yield Input(placeholder="/ find a symbol", id="jump", compact=True)
-                yield CodeTree(id="tree", empty="Opening the project…")
+            yield TreePanel(self.ask, self.drop_question, id="tree-panel")
             with Container(id="symbol-detail"):
                 yield Static(id="symbol-head", markup=False)
                 with Vertical(id="source-panel", classes="panel") as panel:
@@ -74,7 +71,7 @@ class SymbolsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.relating = Relating(self.relations, self.ask, lambda topic: self.cm.gateway.drop(f"{self.MODE}.{topic}"))
+        self.relating = Relating(self.relations, self.ask, self.drop_question)
         self.relating.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
@@ -101,9 +98,14 @@ class SymbolsScreen(ModeScreen):
         return self.trail.here
 
     @property
+    def finder(self) -> TreePanel:
+        """Tree and filter."""
+        return self.query_one("#tree-panel", TreePanel)
+
+    @property
     def code_tree(self) -> CodeTree:
         """The tree."""
-        return self.query_one("#tree", CodeTree)
+        return self.finder.tree_list
 
     @property
     def code(self) -> SourceList:
@@ -120,91 +122,39 @@ class SymbolsScreen(ModeScreen):
         """The rows of the active tab."""
         return self.relations.rows
 
-    # --- files and the filter ---
+    # --- the tree ---
 
     def project_changed(self) -> None:
         """Read the files again when the index has news."""
-        reason = self.cm.project.why_not_searchable
-        if reason:
-            if not self.code_tree.rows:
-                self.code_tree.set_rows((), empty=reason)
-            return
-        if self._seen_status is not self.cm.project.status:
+        if reason := self.cm.project.why_not_searchable:
+            self.finder.say(reason)
+        elif self._seen_status is not self.cm.project.status:
             self._seen_status = self.cm.project.status
-            if not self.code_tree.rows:
-                self.code_tree.set_rows((), empty="Reading the files…")
-            self.ask("files", lambda door: door.files(), self._got_files, self._no_files)
+            self.finder.refill()
 
-    def _got_files(self, page: Page[FileEntry]) -> None:
-        panel = self.query_one("#tree-panel")
-        some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
-        panel.border_subtitle = Content(some + count(page.total, "file"))
-        if not self.query_one("#jump", Input).value:
-            self.code_tree.set_files(page.rows)
-            if self.place is not None:
-                self.code_tree.reveal(self.place.path)
-        if not page.rows:
-            self.code_tree.set_rows((), empty="The index has no files.")
+    @on(TreePanel.Filled)
+    def _look_again(self) -> None:
         if self.place is not None:
+            self.code_tree.reveal(self.place.path)
             self._go(self.place, record=False)
-
-    def _no_files(self, error: CmError) -> None:
-        self.code_tree.set_rows((), empty=f"{error.message} {error.hint}")
 
     def jump(self) -> None:
         """Type to find."""
         if self.has_class("-zoomed"):
             self.zoom()
-        self.query_one("#jump", Input).focus()
-
-    @on(Input.Changed, "#jump")
-    def _filter(self, event: Input.Changed) -> None:
-        text = event.value.strip()
-        if not text:
-            self.cm.gateway.drop(f"{self.MODE}.match")
-            self._seen_status = _NEVER
-            self.code_tree.query_text = ""
-            self.code_tree.set_rows(())
-            self.project_changed()
-            return
-
-        def got(page: Page[Symbol]) -> None:
-            self.code_tree.show_matches(text, page.rows)
-            shown = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
-            self.query_one("#tree-panel").border_subtitle = Content(
-                f"{shown} {'symbol' if page.total == 1 else 'symbols'}"
-            )
-
-        self.ask("match", lambda door: door.symbols(match=text, limit=_MATCHES), got, self._no_files)
-
-    @on(Input.Submitted, "#jump")
-    def _take_first(self) -> None:
-        self.code_tree.focus()
-        self.code_tree.action_choose()
+        self.finder.letters.focus()
 
     def action_into_tree(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.query_one("#jump"):
+        if self.focused is self.finder.letters:
             self.code_tree.focus()
 
     def action_escape(self) -> None:
         """Leave zoom, then the filter."""
         if self.has_class("-zoomed"):
             self.zoom()
-            return
-        self.query_one("#jump", Input).value = ""
-        self.code_tree.focus()
-
-    # --- the tree ---
-
-    @on(CodeTree.SymbolsWanted)
-    def _fill_file(self, event: CodeTree.SymbolsWanted) -> None:
-        node = event.node
-        self.ask(
-            f"inside:{node.path}",
-            lambda door: door.symbols(file=node.path, limit=100_000),
-            lambda page: self.code_tree.fill(node, page.rows),
-        )
+        else:
+            self.finder.clear()
 
     @on(CodeTree.Visited)
     def _preview(self, event: CodeTree.Visited) -> None:

@@ -94,7 +94,7 @@ def legend(parts: Iterable[ScorePart], *, plain: bool = False) -> Content:
 def share_bar(share: float, width: int, style: str = "$primary") -> Content:
     """A bar for a share between 0 and 1."""
     filled = round(min(1.0, max(0.0, share)) * width)
-    return Content.assemble(("━" * filled, style), ("━" * (width - filled), "$foreground 15%"))
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$faint"))
 
 
 def slider(share: float, width: int, *, active: bool) -> Content:

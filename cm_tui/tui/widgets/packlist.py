@@ -89,6 +89,6 @@ class BudgetBar(Widget):
         beyond = room - filled if over else 0
         return Content.assemble(
             " ", ("━" * filled, "$success"), ("╍" * beyond, "$warning"),
-            ("━" * (room - filled - beyond), "$foreground 15%"),
+            ("─" * (room - filled - beyond), "$faint"),
             (words, "$warning" if over else "$soft"),
         )  # fmt: skip

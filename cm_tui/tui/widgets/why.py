@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.model import Hit, ScorePart
+from cm_tui.tui.theme import PART_MARKS
 from cm_tui.tui.widgets.bars import group_sums, legend, score_bar
 from cm_tui.tui.widgets.text import fit, one_line
 
@@ -59,7 +60,7 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
         _heading(width),
     ]
     for part in hit.parts:
-        lines.extend(_part(part, width))
+        lines.extend(_part(part, width, plain=plain))
     total = sum(part.contribution for part in hit.parts)
     agrees = abs(total - hit.score) < 1e-4
     lines.append(Content.styled("─" * (width - 2), "$faint"))
@@ -94,7 +95,7 @@ def _heading(width: int) -> Content:
     return Content.styled(text, "$muted")
 
 
-def _part(part: ScorePart, width: int) -> list[Content]:
+def _part(part: ScorePart, width: int, *, plain: bool) -> list[Content]:
     """One part: exact where value times weight is the contribution, an arrow where it works differently."""
     product = abs(part.value * part.weight - part.contribution) < 1e-6
     sign = "=" if product else "→"
@@ -106,7 +107,7 @@ def _part(part: ScorePart, width: int) -> list[Content]:
         (f" {sign}", "$muted"),
     )
     row = Content.assemble(
-        ("■ ", f"$part-{part.group}" if part.group else "$muted"),
+        (f"{PART_MARKS.get(part.group, '■') if plain else '■'} ", f"$part-{part.group}" if part.group else "$muted"),
         (fit(one_line(part.name), _name_width(width) - 2), "$foreground"),
         *(numbers if width >= COMPACT else ()),
         (f"{part.contribution:+10.4f}", f"bold {color}"),
