@@ -13,3 +13,9 @@ def cm_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
     home = tmp_path_factory.mktemp("cm_home")
     monkeypatch.setenv("CM_HOME", str(home))
     return home
+
+
+@pytest.fixture(autouse=True)
+def no_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody starts an owner process that would outlive its test; tests of the owner start and end their own."""
+    monkeypatch.setenv("CM_OWNER__USE", "never")
