@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,7 @@ from cm_tui.server import runtime
 
 if TYPE_CHECKING:
     from cm_tui.engine.door import Door
-    from cm_tui.model import Check
+    from cm_tui.model import Check, Progress
     from cm_tui.server.wire import Where
 
 Say = Callable[[str], None]
@@ -60,6 +60,20 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
     from cm_tui.engine.memory import Memory
 
     return Memory.examine(folder)
+
+
+def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterator[Progress]:
+    """Throw a project's index away, whole or damaged, and make it again."""
+    if uses_owner() and _ready(say):
+        from cm_tui.server.remote import RemoteMemory
+
+        with RemoteMemory(_where(folder)) as door:
+            yield from cast("Door", door).rebuild()
+        return
+    from cm_tui.engine.memory import Memory
+
+    with Memory.rebuilt(folder) as memory:
+        yield from memory.index(full=True)
 
 
 def remove(store: Path) -> None:
