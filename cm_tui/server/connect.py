@@ -177,7 +177,4 @@ def _tell(path: str, body: dict[str, Any]) -> Any:
     answer = runtime.request("POST", path, body, timeout=runtime.START_SECONDS * 5)
     if answer is None:
         raise OwnerError("The owner process has gone.", hint="Run the command again.")
-    record = wire.load(answer[1])
-    if answer[0] != 200:
-        raise wire.error_of(record.get("error"))
-    return record.get("result")
+    return wire.answered(*answer).get("result")

@@ -10,7 +10,7 @@ from functools import partialmethod
 from pathlib import Path
 from typing import Any, Self
 
-from cm_tui.errors import CmError, UsageError
+from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel, Candidates, Mode, Profile, Progress, SearchResult
 from cm_tui.server import runtime, wire
 from cm_tui.server.transport import GoneError, Line
@@ -166,15 +166,11 @@ class RemoteMemory:
     @staticmethod
     def _checked(status: int, data: bytes) -> dict[str, Any]:
         try:
-            record = wire.load(data)
-        except UsageError as error:
-            raise runtime.foreign() from error
-        if not isinstance(record, dict):
-            raise runtime.foreign()
-        if status != 200:
-            told = wire.error_of(record.get("error"))
-            raise _ForgottenError(told.message, hint=told.hint) if status == _FORGOTTEN else told
-        return record
+            return wire.answered(status, data)
+        except NotFoundError as error:
+            if status == _FORGOTTEN:
+                raise _ForgottenError(error.message, hint=error.hint) from error
+            raise
 
 
 class _ForgottenError(CmError):

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
-import stat
-import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cm_tui import __version__, paths
 from cm_tui.errors import CmError, OwnerError, RefusedError
+from cm_tui.server.place import HAS_UNIX, INFO, LOCK, START_LOCK, folder, settings_digest, socket_path
+
+if TYPE_CHECKING:
+    import subprocess
+
+__all__ = [
+    "HAS_UNIX", "INFO", "LOCK", "PROTOCOL", "RESTART", "START_SECONDS", "OwnerInfo", "dial", "folder", "foreign", "headers",
+    "health", "nudge", "owner_info", "owns", "request", "settings_digest", "socket_path", "start_owner", "stop_owner",
+    "write_info",
+]  # fmt: skip
 
 PROTOCOL = 1
 """Version of what doors and the owner say to each other; a change that old ones cannot follow raises it."""
 
 START_SECONDS = 60.0
 """How long an owner may take to answer after it was started, on a slow and busy machine."""
-
-LOCK, SOCKET, INFO, START_LOCK = "owner.lock", "owner.sock", "owner.json", "start.lock"
-HAS_UNIX = hasattr(socket, "AF_UNIX")
-_PATH_BYTES = 100
-"""Socket paths are limited to 104 bytes on some systems, 108 on others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,63 +44,6 @@ class OwnerInfo:
     token: str = ""
     """What requests carry on the loopback address, where there are no Unix sockets."""
     port: int = 0
-
-
-# --- places ---
-
-
-def folder() -> Path:
-    """The runtime folder, made when missing.
-
-    Raises:
-        RefusedError: it is a link, belongs to someone else, or others can reach into it.
-        OwnerError: it cannot be made.
-    """
-    return _private(paths.runtime_dir())
-
-
-def socket_path() -> Path:
-    """Where the owner listens: in the runtime folder, or in a short private one when that path is too long.
-
-    Raises:
-        RefusedError: the folder is not private to the user.
-        OwnerError: it cannot be made.
-    """
-    home = folder()
-    if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:
-        return home / SOCKET
-    digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
-    # Never from TMPDIR, which differs between terminals: all doors must come to the same place.
-    return _private(Path("/tmp") / f"cm-{os.getuid()}-{digest}") / SOCKET  # noqa: S108 - checked to be the user's own
-
-
-def _private(path: Path) -> Path:
-    try:
-        paths.private_dir(path)
-        found = path.lstat()
-    except OSError as error:
-        raise OwnerError(
-            f"Cannot make {path}: {error.strerror or error}", hint="Set CM_HOME to a folder you can write."
-        ) from error
-    if stat.S_ISLNK(found.st_mode):
-        raise RefusedError(f"{path} is a link: the owner's socket must lie in a folder of its own.", hint="Remove it.")
-    if not HAS_UNIX:
-        return path
-    if found.st_uid != os.getuid():
-        raise RefusedError(f"{path} belongs to another user.", hint="Set CM_HOME to a folder of your own.")
-    if found.st_mode & 0o077:
-        raise RefusedError(f"{path} is open to other users.", hint=f"Run `chmod 700 {path}`.")
-    return path
-
-
-def settings_digest() -> str:
-    """Names the `CM_SECTION__NAME` settings of this process's environment; those of the owner itself do not count."""
-    chosen = sorted(f"{key}={value}" for key, value in os.environ.items() if _is_setting(key))
-    return hashlib.sha256("\0".join(chosen).encode("utf-8", "surrogateescape")).hexdigest()[:16] if chosen else ""
-
-
-def _is_setting(key: str) -> bool:
-    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_OWNER__", "CM_TUI__"))
 
 
 # --- what an owner says about itself ---
@@ -298,6 +243,8 @@ def _log_hint() -> str:
 
 
 def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
+    import subprocess
+
     environment = dict(os.environ)
     home = Path(__file__).parents[2]
     if not home.name.endswith("-packages"):

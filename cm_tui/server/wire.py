@@ -18,6 +18,7 @@ from cm_tui import errors
 from cm_tui.engine.door import Door
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Progress
+from cm_tui.server import runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,24 @@ def error_record(error: Exception) -> dict[str, str]:
         "message": f"Internal error: {type(error).__name__}: {error}",
         "hint": "The owner's log has the details.",
     }
+
+
+def answered(status: int, data: bytes) -> dict[str, Any]:
+    """What the owner answered.
+
+    Raises:
+        CmError: the failure that the answer tells of.
+        OwnerError: it is no answer of an owner.
+    """
+    try:
+        record = load(data)
+    except UsageError as error:
+        raise runtime.foreign() from error
+    if not isinstance(record, dict):
+        raise runtime.foreign()
+    if status != 200:
+        raise error_of(record.get("error"))
+    return record
 
 
 def error_of(record: Any) -> CmError:
