@@ -66,6 +66,19 @@ class SearchConfig(BaseModel):
     """A fastembed cross-encoder, or a local folder of one."""
 
 
+class OwnerConfig(BaseModel):
+    """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    use: Literal["auto", "never"] = "auto"
+    """`never`: each command opens the store itself, as long as no other process has it."""
+    idle_seconds: float = Field(default=1800.0, gt=0)
+    """How long the owner stays when nobody asks anything."""
+    project_idle_seconds: float = Field(default=600.0, gt=0)
+    """How long it keeps a project open that nobody asks about."""
+
+
 class TuiConfig(BaseModel):
     """How the application looks and listens."""
 
@@ -84,6 +97,7 @@ class Config(BaseModel):
     index: IndexConfig = IndexConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
+    owner: OwnerConfig = OwnerConfig()
     tui: TuiConfig = TuiConfig()
     profiles: Mapping[str, Mapping[str, Any]] = {}
     """Changes to profiles by name; the search room checks them."""

@@ -1,0 +1,71 @@
+"""Where the owner process is found: a folder and a socket that are the user's alone."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import stat
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.errors import OwnerError, RefusedError
+
+LOCK, SOCKET, INFO, START_LOCK = "owner.lock", "owner.sock", "owner.json", "start.lock"
+HAS_UNIX = hasattr(socket, "AF_UNIX")
+_PATH_BYTES = 100
+"""Socket paths are limited to 104 bytes on some systems, 108 on others."""
+
+
+def folder() -> Path:
+    """The runtime folder, made when missing.
+
+    Raises:
+        RefusedError: it is a link, belongs to someone else, or others can reach into it.
+        OwnerError: it cannot be made.
+    """
+    return _private(paths.runtime_dir())
+
+
+def socket_path() -> Path:
+    """Where the owner listens: in the runtime folder, or in a short private one when that path is too long.
+
+    Raises:
+        RefusedError: the folder is not private to the user.
+        OwnerError: it cannot be made.
+    """
+    home = folder()
+    if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:
+        return home / SOCKET
+    digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
+    # Never from TMPDIR, which differs between terminals: all doors must come to the same place.
+    return _private(Path("/tmp") / f"cm-{os.getuid()}-{digest}") / SOCKET  # noqa: S108 - checked to be the user's own
+
+
+def _private(path: Path) -> Path:
+    try:
+        paths.private_dir(path)
+        found = path.lstat()
+    except OSError as error:
+        raise OwnerError(
+            f"Cannot make {path}: {error.strerror or error}", hint="Set CM_HOME to a folder you can write."
+        ) from error
+    if stat.S_ISLNK(found.st_mode):
+        raise RefusedError(f"{path} is a link: the owner's socket must lie in a folder of its own.", hint="Remove it.")
+    if not HAS_UNIX:
+        return path
+    if found.st_uid != os.getuid():
+        raise RefusedError(f"{path} belongs to another user.", hint="Set CM_HOME to a folder of your own.")
+    if found.st_mode & 0o077:
+        raise RefusedError(f"{path} is open to other users.", hint=f"Run `chmod 700 {path}`.")
+    return path
+
+
+def settings_digest() -> str:
+    """Names the `CM_SECTION__NAME` settings of this process's environment; those of the owner itself do not count."""
+    chosen = sorted(f"{key}={value}" for key, value in os.environ.items() if _is_setting(key))
+    return hashlib.sha256("\0".join(chosen).encode("utf-8", "surrogateescape")).hexdigest()[:16] if chosen else ""
+
+
+def _is_setting(key: str) -> bool:
+    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_OWNER__", "CM_TUI__"))
