@@ -1,0 +1,135 @@
+"""What a session did, when it stops: its prompts, the files it touched and its patch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.journal import Event
+from cm_tui.server.hook.redact import redact
+
+PATCH_BYTES = 64_000
+"""What is kept of a patch."""
+PROMPT_CHARACTERS = 8_000
+"""What is kept of each prompt."""
+_PROMPTS = 20
+_FILES = 200
+_SECONDS = 10.0
+LATE_SECONDS = 120.0
+"""A stop that is read later than this is recorded without a patch: the files may have moved on."""
+
+
+@dataclass
+class Turn:
+    """What a session said and did since it last stopped."""
+
+    prompts: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    base: str | None = None
+    """The commit at the first prompt."""
+
+    def take(self, event: Event) -> None:
+        """Add a prompt or an edit."""
+        if event.kind == "hook.prompt":
+            if not self.prompts:
+                self.base = event.head
+            self.prompts.append(str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS])
+        elif event.kind == "hook.edit":
+            self.files += [str(path) for path in event.data.get("paths", ()) if path not in self.files]
+
+
+def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any] | None:
+    """The record of a turn that ended; None when there is nothing to remember.
+
+    Args:
+        root: the project's root.
+        turn: what led to it.
+        stop: the event that ended it.
+        now: seconds since the epoch.
+    """
+    late = now - stop.time > LATE_SECONDS
+    patch, files, cut = ("", [], False) if late else _patch(root, turn.base or stop.head)
+    files = list(dict.fromkeys([*turn.files, *files]))[:_FILES]
+    if not turn.prompts and not patch:
+        return None
+    clean = redact(patch)
+    return {
+        "type": "task",
+        "agent": stop.data.get("agent", ""),
+        "session": stop.data.get("session", ""),
+        "root": str(root),
+        "prompts": turn.prompts[-_PROMPTS:],
+        "answer": str(stop.data.get("answer", ""))[:PROMPT_CHARACTERS],
+        "files": files,
+        "base": turn.base,
+        "patch": clean.text,
+        "patch_cut": cut,
+        "redacted": clean.count,
+        "note": "recorded late, without a patch" if late else "",
+        "stop": stop.id,
+    }
+
+
+def _patch(root: Path, base: str | None) -> tuple[str, list[str], bool]:
+    """The difference to a commit, the files in it and new ones, and whether it was cut."""
+    if not (root / ".git").exists():
+        return "", [], False
+    named, _ = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
+    new, _ = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    text, cut = _git(root, "diff", "--no-color", *([base] if base else []))
+    files = [os.fsdecode(name) for name in (named + b"\0" + new).split(b"\0") if name]
+    return text.decode("utf-8", "replace"), [_sane(name) for name in files[:_FILES]], cut
+
+
+def _sane(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _git(root: Path, *words: str) -> tuple[bytes, bool]:
+    """What git prints, bounded in size and time, and whether that was all; nothing where it fails."""
+    plain = ("--no-ext-diff", "--no-textconv") if words[0] == "diff" else ()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    process = subprocess.Popen(
+        ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", words[0], *plain, *words[1:], "--"],
+        cwd=root,
+        env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    timer = threading.Timer(_SECONDS, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout as out:
+            text = out.read(PATCH_BYTES + 1)
+        process.kill() if len(text) > PATCH_BYTES else None
+        code = process.wait()
+    finally:
+        timer.cancel()
+    cut = len(text) > PATCH_BYTES
+    return (text[:PATCH_BYTES], cut) if code == 0 or cut else (b"", False)
+
+
+def turn_before(stop: Event, events: Iterable[Event]) -> Turn:
+    """The turn that a stop ended, from all that the journal holds."""
+    turn = Turn()
+    for event in events:
+        if event.id == stop.id:
+            break
+        if event.data.get("session") != stop.data.get("session") or event.data.get("root") != stop.data.get("root"):
+            continue
+        if event.kind == "hook.stop":
+            turn = Turn()
+        turn.take(event)
+    return turn
+
+
+def same_patch(before: Sequence[str], patch: str) -> bool:
+    """Whether a patch was already recorded."""
+    return bool(patch) and patch in before
