@@ -66,6 +66,32 @@ class SearchConfig(BaseModel):
     """A fastembed cross-encoder, or a local folder of one."""
 
 
+class AgentsConfig(BaseModel):
+    """What agents are told and what is recorded of their sessions."""
+
+    model_config = _FROZEN
+
+    budget: int = Field(default=2_000, ge=0, le=20_000)
+    """Tokens that a prompt's context from the memory may take; 0: none is added."""
+    wait_seconds: float = Field(default=1.5, ge=0, le=10)
+    """How long a prompt waits for the memory; what is not there by then is left out."""
+    record: bool = True
+    """Keep prompts and what the agent did in the project's journal."""
+
+
+class OwnerConfig(BaseModel):
+    """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    use: Literal["auto", "never"] = "auto"
+    """`never`: each command opens the store itself, as long as no other process has it."""
+    idle_seconds: float = Field(default=1800.0, gt=0)
+    """How long the owner stays when nobody asks anything."""
+    project_idle_seconds: float = Field(default=600.0, gt=0)
+    """How long it keeps a project open that nobody asks about."""
+
+
 class TuiConfig(BaseModel):
     """How the application looks and listens."""
 
@@ -84,6 +110,8 @@ class Config(BaseModel):
     index: IndexConfig = IndexConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
+    agents: AgentsConfig = AgentsConfig()
+    owner: OwnerConfig = OwnerConfig()
     tui: TuiConfig = TuiConfig()
     profiles: Mapping[str, Mapping[str, Any]] = {}
     """Changes to profiles by name; the search room checks them."""

@@ -30,6 +30,15 @@ def state_dir() -> Path:
     return _base(platformdirs.user_state_dir(APP), "state")
 
 
+def runtime_dir() -> Path:
+    """Folder of the owner process: its lock, its socket and what it says about itself.
+
+    It lies with the data, not in `XDG_RUNTIME_DIR`: whoever comes to the same stores, from a terminal, a cron job or an
+    agent's sandbox, must come to the same owner.
+    """
+    return data_dir() / "run"
+
+
 def project_config_file(root: Path) -> Path:
     """Configuration that a project carries."""
     return root / ".cm" / "config.toml"

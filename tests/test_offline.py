@@ -42,7 +42,10 @@ def test_index_search_and_pack_offline(tmp_path: Path, cm_home: Path, without_ne
         run = subprocess.run(
             [*without_network, sys.executable, "-m", "cm_tui", *words],
             cwd=root,
-            env={"CM_HOME": str(cm_home), "PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+            env={
+                "CM_HOME": str(cm_home), "CM_OWNER__USE": "never", "PYTHONPATH": str(tmp_path),
+                "PATH": "/usr/bin:/bin", "HOME": str(tmp_path),
+            },  # fmt: skip
             capture_output=True,
             text=True,
             check=False,

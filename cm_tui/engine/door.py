@@ -41,6 +41,13 @@ class Door(Protocol):
     def status(self) -> ProjectStatus:
         """The project and its index at a glance."""
 
+    def behind(self) -> str:
+        """Why the index does not reflect this checkout's HEAD, or nothing.
+
+        Raises:
+            NotIndexedError: there is no index yet.
+        """
+
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """What `index` would do, without doing it."""
 

@@ -78,36 +78,52 @@ class Memory:
             NotFoundError: there is no such folder.
             CmError: its store or settings cannot be read.
         """
-        root, store = cls._locate(folder, force=force)
+        root, store = cls.locate(folder, force=force)
         return cls(root, store, load_config(root))
 
     @classmethod
     def rebuilt(cls, folder: Path | None = None) -> Self:
         """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
-        root, store = cls._locate(folder)
+        root, store = cls.locate(folder)
         config = load_config(root)
         cls.remove(store)
         return cls(root, store, config)
 
     @staticmethod
-    def _locate(folder: Path | None, *, force: bool = False) -> tuple[Path, Path]:
+    def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
+        """Root of the project around a folder, and the folder of its store, whether that exists or not.
+
+        Args:
+            folder: the current one when not given.
+            force: take a root that is refused as unsafe.
+            around: the folder is where someone stands, not one that they named.
+
+        Raises:
+            RefusedError: the root is unsafe and `force` is not set.
+            NotFoundError: there is no such folder.
+        """
         from cm_tui.engine.git.identity import identify
         from cm_tui.engine.git.roots import find_root
 
-        root = find_root(folder, force=force)
+        root = find_root(folder, force=force, around=around)
         return root, identify(root).folder
 
     @classmethod
     def store_of(cls, folder: Path | None = None) -> Path:
         """Folder of a project's store, whether it exists or not."""
-        return cls._locate(folder, force=True)[1]
+        return cls.locate(folder, force=True)[1]
 
     @classmethod
     def is_indexed(cls, folder: Path | None = None) -> bool:
         """Whether a project has a store at all; nothing is made to find out."""
+        return cls.store_file(cls.locate(folder)[1]).exists()
+
+    @staticmethod
+    def store_file(store: Path) -> Path:
+        """The file that makes a folder a store."""
         from cm_tui.engine.store.database import FILE
 
-        return (cls._locate(folder)[1] / FILE).exists()
+        return store / FILE
 
     @staticmethod
     def stores() -> list[Path]:
@@ -250,14 +266,19 @@ class Memory:
     @classmethod
     def examine(cls, folder: Path | None = None) -> tuple[Check, ...]:
         """The same for a project that may not open: what is wrong with its store is one of the findings."""
-        from cm_tui.engine.doctor import examine
-
-        root, _ = cls._locate(folder, force=True)
+        root, _ = cls.locate(folder, force=True)
         try:
             with cls.open(folder, force=True) as memory:
                 return memory.doctor()
         except CmError as error:
-            return (*examine(root), Check("store", "failed", error.message, error.hint))
+            return cls.examine_without(root, error)
+
+    @staticmethod
+    def examine_without(root: Path, error: CmError) -> tuple[Check, ...]:
+        """What can be checked without the store of a root, and why that did not open."""
+        from cm_tui.engine.doctor import examine
+
+        return (*examine(root), Check("store", "failed", error.message, error.hint))
 
     # --- search ---
 

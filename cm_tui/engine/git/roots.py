@@ -29,7 +29,7 @@ _NOT_BELOW = (
 )  # fmt: skip
 
 
-def find_root(start: Path | str | None = None, *, force: bool = False) -> Path:
+def find_root(start: Path | str | None = None, *, force: bool = False, around: bool = False) -> Path:
     """Root of the project around a folder.
 
     The working tree of the repository around it; for a folder that the repository ignores, and where there is no
@@ -39,13 +39,14 @@ def find_root(start: Path | str | None = None, *, force: bool = False) -> Path:
     Args:
         start: a folder or a file; the current folder when not given.
         force: take unsafe folders too.
+        around: the folder is where someone stands, not one that they named.
 
     Raises:
         NotFoundError: there is no such folder.
         RefusedError: the root would be a system folder, the home folder or the whole disk, or git does not trust it.
     """
     folder = _folder(start)
-    named = start is not None and folder == Path(start).expanduser().resolve()
+    named = not around and start is not None and folder == Path(start).expanduser().resolve()
     root = _repository_root(folder) or _marked_root(folder, or_indexed=not named) or folder
     if not force:
         refuse_unsafe(root)

@@ -143,7 +143,7 @@ def _redacted(name: str, text: str) -> dict[str, Any]:
     from cm_tui.server.hook.redact import redact
 
     clean = redact(text)
-    return {name: clean.text, **({"redacted": clean.count} if clean.count else {})}
+    return {name: clean.text, **({"redacted": clean.secrets} if clean.secrets else {})}
 
 
 def _record(root: Path, words: Words, data: Mapping[str, Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Turn:
     files: list[str] = field(default_factory=list)
     base: str | None = None
     """The commit at the first prompt."""
+    patch_before: str = ""
+    """Digest of the patch that the session's episode before recorded."""
 
     def take(self, event: Event) -> None:
         """Add a prompt or an edit."""
@@ -41,6 +43,29 @@ class Turn:
             self.prompts.append(str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS])
         elif event.kind == "hook.edit":
             self.files += [str(path) for path in event.data.get("paths", ()) if path not in self.files]
+
+
+class Sessions:
+    """The turns that are under way, from a journal's events in their order."""
+
+    def __init__(self) -> None:
+        self._turns: dict[tuple[str, str], Turn] = {}
+        self._patches: dict[tuple[str, str], str] = {}
+        self._recorded: set[str] = set()
+
+    def take(self, event: Event) -> Turn | None:
+        """Follow an event; gives the turn that it ended, unless that is recorded already."""
+        who = (str(event.data.get("root", "")), str(event.data.get("session", "")))
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            self._turns.setdefault(who, Turn()).take(event)
+        elif event.kind == "episode":
+            self._recorded.add(str(event.data.get("stop", "")))
+            self._patches[who] = str(event.data.get("patch_digest") or self._patches.get(who, ""))
+        elif event.kind == "hook.stop":
+            turn = self._turns.pop(who, Turn())
+            turn.patch_before = self._patches.get(who, "")
+            return turn
+        return None
 
 
 def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any] | None:
@@ -54,10 +79,12 @@ def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any
     """
     late = now - stop.time > LATE_SECONDS
     patch, files, cut = ("", [], False) if late else _patch(root, turn.base or stop.head)
-    files = list(dict.fromkeys([*turn.files, *files]))[:_FILES]
-    if not turn.prompts and not patch:
+    digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
+    same = bool(digest) and digest == turn.patch_before
+    if not turn.prompts and (same or not patch):
         return None
-    clean = redact(patch)
+    clean = redact("" if same else patch)
+    note = "recorded late, without a patch" if late else "the patch is that of the episode before" if same else ""
     return {
         "type": "task",
         "agent": stop.data.get("agent", ""),
@@ -65,12 +92,13 @@ def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any
         "root": str(root),
         "prompts": turn.prompts[-_PROMPTS:],
         "answer": str(stop.data.get("answer", ""))[:PROMPT_CHARACTERS],
-        "files": files,
+        "files": list(dict.fromkeys([*turn.files, *files]))[:_FILES],
         "base": turn.base,
         "patch": clean.text,
+        "patch_digest": digest,
         "patch_cut": cut,
-        "redacted": clean.count,
-        "note": "recorded late, without a patch" if late else "",
+        "redacted": clean.secrets,
+        "note": note,
         "stop": stop.id,
     }
 
@@ -108,28 +136,10 @@ def _git(root: Path, *words: str) -> tuple[bytes, bool]:
         assert process.stdout is not None
         with process.stdout as out:
             text = out.read(PATCH_BYTES + 1)
-        process.kill() if len(text) > PATCH_BYTES else None
+        cut = len(text) > PATCH_BYTES
+        if cut:
+            process.kill()
         code = process.wait()
     finally:
         timer.cancel()
-    cut = len(text) > PATCH_BYTES
     return (text[:PATCH_BYTES], cut) if code == 0 or cut else (b"", False)
-
-
-def turn_before(stop: Event, events: Iterable[Event]) -> Turn:
-    """The turn that a stop ended, from all that the journal holds."""
-    turn = Turn()
-    for event in events:
-        if event.id == stop.id:
-            break
-        if event.data.get("session") != stop.data.get("session") or event.data.get("root") != stop.data.get("root"):
-            continue
-        if event.kind == "hook.stop":
-            turn = Turn()
-        turn.take(event)
-    return turn
-
-
-def same_patch(before: Sequence[str], patch: str) -> bool:
-    """Whether a patch was already recorded."""
-    return bool(patch) and patch in before

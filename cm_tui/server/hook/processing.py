@@ -14,7 +14,7 @@ from cm_tui import paths
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.errors import CmError, UsageError
 from cm_tui.server.hook.debounce import Debounce
-from cm_tui.server.hook.episode import episode, turn_before
+from cm_tui.server.hook.episode import Sessions, Turn, episode
 
 QUIET_SECONDS = 1.5
 """How long it must have been quiet before what was edited is indexed: 20 edits are one run."""
@@ -54,8 +54,8 @@ class Processor:
                 return
             journal = Journal.of(root)
             reader = self._readers.setdefault(journal.folder, _Reader(journal))
-        for event in reader.news():
-            self._take(event, root)
+        for event, turn in reader.news():
+            self._take(reader, event, turn, root)
 
     def close(self) -> None:
         """Finish what is under way; what is still waiting is found again by the next check of the project."""
@@ -67,15 +67,15 @@ class Processor:
         for reader in self._readers.values():
             reader.close()
 
-    def _take(self, event: Event, nudged: Path) -> None:
+    def _take(self, reader: _Reader, event: Event, turn: Turn | None, nudged: Path) -> None:
         # Clones and worktrees share a journal: an event says which of them it is about.
         root = Path(str(event.data.get("root") or nudged))
         if event.kind == "hook.edit":
             self._due(root, [str(path) for path in event.data.get("paths", ())])
         elif event.kind in {"hook.git", "hook.session-start"}:
             self._due(root, None)
-        elif event.kind == "hook.stop":
-            self._readers[Journal.of(root).folder].stopped(root, event)
+        elif turn is not None and not self._closed:
+            reader.stopped(root, event, turn)
 
     def _due(self, root: Path, files: list[str] | None) -> None:
         with self._lock:
@@ -123,21 +123,28 @@ class _Reader:
         self._journal = journal
         self._lock = threading.Lock()
         self._file = paths.state_dir() / "hook" / f"{journal.folder.name}.json"
-        self._patches: dict[str, str] = {}
+        self._at: Position | None = None
+        self._sessions = Sessions()
         self._recording: list[threading.Thread] = []
 
-    def news(self) -> list[Event]:
-        """Events since last time, which are then past."""
+    def news(self) -> list[tuple[Event, Turn | None]]:
+        """Events since last time, which are then past; a stop comes with the turn that it ended."""
+        found: list[tuple[Event, Turn | None]] = []
         with self._lock:
-            after = self._position()
-            events = list(self._journal.read(after))
-            if events:
-                self._keep(events[-1].position)
-        return events
+            # What is past is read once more when an owner begins: a session may have begun with the one before.
+            past = self._kept() if self._at is None else self._at
+            for event in self._journal.read(self._at):
+                turn = self._sessions.take(event)
+                self._at = event.position
+                if past is None or event.position > past:
+                    found.append((event, turn))
+            if found and self._at is not None:
+                self._keep(self._at)
+        return found
 
-    def stopped(self, root: Path, stop: Event) -> None:
+    def stopped(self, root: Path, stop: Event, turn: Turn) -> None:
         """Record an episode on a thread of its own: git may take its time."""
-        thread = threading.Thread(target=self._record, args=(root, stop), name="cm-episode", daemon=True)
+        thread = threading.Thread(target=self._record, args=(root, stop, turn), name="cm-episode", daemon=True)
         self._recording = [*(one for one in self._recording if one.is_alive()), thread]
         thread.start()
 
@@ -146,28 +153,19 @@ class _Reader:
         for thread in self._recording:
             thread.join()
 
-    def _record(self, root: Path, stop: Event) -> None:
+    def _record(self, root: Path, stop: Event, turn: Turn) -> None:
         try:
-            found = episode(root, turn_before(stop, self._journal.read()), stop, now=time.time())
-            if found is None:
-                return
-            session = str(stop.data.get("session", ""))
-            with self._lock:
-                if found["patch"] and self._patches.get(session) == found["patch"]:
-                    found |= {"patch": "", "note": "the patch is that of the episode before"}
-                elif found["patch"]:
-                    self._patches[session] = found["patch"]
-            if found["prompts"] or found["patch"]:
+            found = episode(root, turn, stop, now=time.time())
+            if found is not None:
                 self._journal.append("episode", found, head=stop.head)
         except (CmError, OSError) as error:
             _log.warning("recording a session of %s: %s", root, error)
 
-    def _position(self) -> Position | None:
+    def _kept(self) -> Position | None:
         try:
             return Position.parse(json.loads(self._file.read_bytes())["position"])
         except (OSError, ValueError, KeyError, TypeError, UsageError):
-            # Never read before, or the note is damaged: what was done already is harmless to do again but for episodes,
-            # so only what comes now counts once there is a past.
+            # Never read, or the note is damaged: an index run more does no harm, and no stop is recorded twice.
             return None
 
     def _keep(self, position: Position) -> None:

@@ -11,7 +11,7 @@ class Redacted(NamedTuple):
     """A text without the secrets that were recognised, and how many there were."""
 
     text: str
-    count: int
+    secrets: int
 
 
 # A rule is compiled only where one of its words occurs: most texts cost a few searches for plain words.

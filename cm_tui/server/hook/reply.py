@@ -23,7 +23,8 @@ def fenced(pack: str) -> str:
     Args:
         pack: its Markdown, which holds whatever stands in the project's files.
     """
-    return f"<{TAG}>\n{PREAMBLE}\n\n{_TAG.sub(r'&lt;\1', pack).strip()}\n</{TAG}>"
+    inside = _TAG.sub(r"&lt;\1", pack).strip()
+    return f"<{TAG}>\n{PREAMBLE}\n\n{inside}\n</{TAG}>"
 
 
 def answer(agent: str, event: str, context: str) -> str:

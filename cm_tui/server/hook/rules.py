@@ -44,7 +44,7 @@ _GOING_ON = frozenset(
     tak nie dobrze dalej kontynuuj dzięki proszę
     evet hayır tamam devam et teşekkürler lütfen
     ja graag nee verder ga door dank je wel prima
-    """.split()
+    """.split()  # noqa: SIM905 - read by people, as words
 )
 _SMALL = frozenset(
     """
@@ -56,7 +56,7 @@ _SMALL = frozenset(
     o os as um uma em é são com que do da dos das no na
     il lo gli una di che è sono per con
     и в на с по не что как я ты он она мы
-    """.split()
+    """.split()  # noqa: SIM905
 )
 _GOING_ON_UNSPACED = re.compile(
     "好的|好|是的|是|对|对的|继续|可以|请|谢谢|下一步|没问题|行|嗯|了|吧|不|不要|停|完成"

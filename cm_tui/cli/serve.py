@@ -1,0 +1,68 @@
+"""`cm serve`."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from cm_tui.cli.options import Json
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("serve")(serve)
+
+
+def serve(
+    background: Annotated[bool, typer.Option("--background", help="Log to a file; end when nobody needs it.")] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="End the owner; work in progress is kept as far as it got.")
+    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Say whether an owner runs, and what it does.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Own all stores for every other `cm` of this user; started by the first command that needs it."""
+    from cm_tui.errors import UsageError
+    from cm_tui.server import runtime
+
+    if background + stop + status > 1:
+        raise UsageError("Choose one of --background, --stop and --status.")
+    if stop:
+        _say({"stopped": runtime.stop_owner()}, "The owner has ended.", "There was no owner.", as_json=as_json)
+    elif status:
+        _show(runtime.health(), as_json=as_json)
+    else:
+        from cm_tui.server.owner import serve as own
+
+        done = own(background=background)
+        if not done and not background:
+            _say({"started": False}, "", "An owner runs already: `cm serve --status`.", as_json=as_json)
+
+
+def _say(record: dict[str, bool], yes: str, no: str, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+
+    print_json(record) if as_json else narrate(yes if all(record.values()) else no)
+
+
+def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
+    from cm_tui.cli.output import print_json, write
+
+    if as_json:
+        print_json({"running": report is not None, **(report or {})})
+        return
+    if report is None:
+        write("There is no owner.")
+        return
+    since = time.strftime("%Y-%m-%d %H:%M", time.localtime(report["started"]))
+    write(f"{'owner':<9} cm {report['version']}, process {report['pid']}, since {since}")
+    write(f"{'memory':<9} {report['memory_bytes'] / 1e6:,.0f} MB")
+    for project in report["projects"]:
+        write(f"{'project':<9} {project['root']}")
+    for job in report["jobs"]:
+        step = job["step"] or {"stage": "", "done": 0, "total": 0}
+        write(
+            f"{'job':<9} {job['id']} {job['name']} {job['project']}: {job['state']} {step['stage']} {step['done']:,}/{step['total']:,}"
+        )

@@ -1,0 +1,164 @@
+"""Which door to take: through the owner, or straight to the store."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from cm_tui import __version__, paths
+from cm_tui.errors import NotFoundError, NotIndexedError, OwnerError
+from cm_tui.server import runtime
+
+if TYPE_CHECKING:
+    from cm_tui.engine.door import Door
+    from cm_tui.model import Check
+    from cm_tui.server.wire import Where
+
+Say = Callable[[str], None]
+
+
+def connect(folder: Path | None = None, *, force: bool = False, create: bool = True, say: Say = lambda _: None) -> Door:
+    """The door to the project around a folder (the current one when not given).
+
+    Args:
+        folder: a folder or file of it.
+        force: insist on a root that is refused as unsafe.
+        create: make a store where there is none.
+        say: told when the owner is not used although it should be, or works with other settings.
+
+    Raises:
+        NotIndexedError: there is no index, and `create` is not set.
+        RefusedError: the root is unsafe, or what listens in the owner's place is foreign.
+        CmError: the project cannot be opened.
+    """
+    if uses_owner() and _ready(say):
+        from cm_tui.server.remote import RemoteMemory
+
+        return cast("Door", RemoteMemory(_where(folder, force=force)).open(create=create))
+    from cm_tui.engine.memory import Memory
+
+    if not create and not Memory.is_indexed(folder):
+        raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
+    return Memory.open(folder, force=force)
+
+
+def examine(folder: Path | None = None) -> tuple[Check, ...]:
+    """`cm doctor`: through the owner where one runs, which has the store."""
+    if _runs():
+        from pydantic import TypeAdapter
+
+        from cm_tui.model import Check
+        from cm_tui.server import wire
+
+        answer = _tell("/v1/upkeep/examine", {"where": wire.plain(_where(folder))})
+        checks: tuple[Check, ...] = wire.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
+        return checks
+    from cm_tui.engine.memory import Memory
+
+    return Memory.examine(folder)
+
+
+def remove(store: Path) -> None:
+    """Remove a project's store: by the owner where one runs, which may have it open.
+
+    Raises:
+        StoreBusyError: another process has it.
+        StoreError: it cannot be removed.
+    """
+    if _runs():
+        _tell("/v1/upkeep/remove", {"store": store.name})
+        return
+    from cm_tui.engine.memory import Memory
+
+    Memory.remove(store)
+
+
+def uses_owner() -> bool:
+    """Whether commands go through the owner: `owner.use` of the environment, else of the user's file.
+
+    Read by hand, as building the whole configuration would take longer than many a question; the owner checks it all.
+    """
+    said: Any = os.environ.get("CM_OWNER__USE")
+    if said is None:
+        try:
+            said = tomllib.loads(paths.config_file().read_text(encoding="utf-8")).get("owner", {}).get("use")
+        except (OSError, ValueError, AttributeError):
+            said = None  # whoever opens the project reads the file properly, and says what is wrong with it
+    if said in (None, "auto", "never"):
+        return bool(said != "never")
+    from cm_tui.config import load_config
+
+    return load_config().owner.use == "auto"
+
+
+def _ready(say: Say) -> bool:
+    """Have an owner answer that speaks this version; False when none can be had.
+
+    Raises:
+        RefusedError: something foreign is in its place.
+        OwnerError: the owner is newer than this cm.
+    """
+    info = runtime.owner_info()
+    if info is not None and info.version != __version__:
+        _agree(info)
+    try:
+        channel = runtime.dial(5.0)
+        if channel is None:
+            runtime.start_owner()
+            info = runtime.owner_info()
+        else:
+            channel.close()
+    except OwnerError as error:
+        say(f"{error.message} Working without it.")
+        return False
+    if info is not None and info.settings != runtime.settings_digest():
+        say(
+            "The owner runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
+        )
+    return True
+
+
+def _agree(info: runtime.OwnerInfo) -> None:
+    """Replace an older owner; put up with a newer one that speaks the same protocol."""
+    if _order(info.version) < _order(__version__):
+        runtime.stop_owner(handover=True)
+    elif info.protocol != runtime.PROTOCOL and runtime.health() is not None:
+        raise OwnerError(
+            f"The owner is cm {info.version}, this is {__version__}: it does not understand it.",
+            hint="Update this cm, or end the owner with `cm serve --stop`.",
+        )
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def _where(folder: Path | None, *, force: bool = False) -> Where:
+    from cm_tui.server.wire import Where
+
+    if folder is not None:
+        return Where(str(folder.expanduser().absolute()), force=force)
+    try:
+        return Where(str(Path.cwd()), around=True, force=force)
+    except OSError as error:
+        raise NotFoundError(f"Cannot find the current folder: {error}") from error
+
+
+def _runs() -> bool:
+    return uses_owner() and runtime.health() is not None
+
+
+def _tell(path: str, body: dict[str, Any]) -> Any:
+    from cm_tui.server import wire
+
+    answer = runtime.request("POST", path, body, timeout=runtime.START_SECONDS * 5)
+    if answer is None:
+        raise OwnerError("The owner process has gone.", hint="Run the command again.")
+    record = wire.load(answer[1])
+    if answer[0] != 200:
+        raise wire.error_of(record.get("error"))
+    return record.get("result")

@@ -1,0 +1,195 @@
+"""What the owner does with a request, on a thread: find the project, look whether its index is behind, ask the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.engine.memory import Memory
+from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
+from cm_tui.model import Cancel, Candidates, Check, Page, Progress
+from cm_tui.server.events import Events
+from cm_tui.server.jobs import Job, Jobs
+from cm_tui.server.projects import Project, Projects
+from cm_tui.server.wire import METHODS, CandidatesRef, Method, Where
+
+QUERIES = frozenset(
+    {
+        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "retrieve", "search",
+        "symbols",
+    }
+)  # fmt: skip
+"""Questions that are answered from an index that reflects HEAD."""
+
+
+class ForgottenError(NotFoundError):
+    """Candidates that the owner no longer keeps: retrieve them again."""
+
+
+class Desk:
+    """Answers requests of all doors.
+
+    Args:
+        projects: where doors are lent.
+        jobs: where long work goes.
+        events: told what changed.
+    """
+
+    def __init__(self, projects: Projects, jobs: Jobs, events: Events) -> None:
+        self.projects = projects
+        self.jobs = jobs
+        self.events = events
+
+    # --- quick questions ---
+
+    def open(self, where: Where, *, create: bool = True) -> dict[str, str]:
+        """Open a project, and say where it lies."""
+        with self.projects.lend(where, create=create) as project:
+            return {"root": str(project.root), "store": str(project.store)}
+
+    def call(self, name: str, where: Where, arguments: Any) -> Any:
+        """One call of the door.
+
+        Raises:
+            CmError: as the engine has it; UsageError for a method or arguments that there are not.
+        """
+        method = _method(name, streams=False)
+        values = method.unpack(arguments)
+        if name == "reset":
+            return self._reset(where)
+        note = self.refresh(where) if name in QUERIES else ""
+        with self.projects.lend(where, create=name != "behind") as project:
+            result = _ask(project, name, values)
+            if name == "save_profile":
+                project.sign()
+                self.events.publish("config", project=str(project.root))
+        return _noted(result, note) if note else result
+
+    def refresh(self, where: Where) -> str:
+        """Bring a project's index up to its HEAD when it is behind; gives a note for the answer.
+
+        While a run is under way nobody waits for it: the answer comes from what is there.
+        """
+        root, store = self.projects.locate(where)
+        for job in self.jobs.of(store):
+            if job.state == "running":
+                return "" if job.searchable else "An index run is under way; this is what was known before it."
+        try:
+            with self.projects.lend(where, create=False) as project:
+                reason = project.memory.behind()
+        except NotIndexedError:
+            # As with any door: what is not indexed has no answers, and the caller may say so.
+            return ""
+        if not reason:
+            return ""
+        waiting = [job for job in self.jobs.of(store) if job.name == "refresh"]
+        job = waiting[0] if waiting else self._submit(where, root, store, "refresh", {})
+        try:
+            job.wait(lambda job: job.searchable)
+        except CmError as error:
+            return f"{reason}; the index could not be brought up to date: {error.message}"
+        return f"{reason}; the index was brought up to date first."
+
+    def _reset(self, where: Where) -> None:
+        root, store = self.projects.locate(where)
+        self.remove(store.name)
+        self.events.publish("index", project=str(root))
+
+    # --- long work ---
+
+    def start(self, name: str, where: Where, arguments: Any) -> Job:
+        """Begin long work of the door; it waits for its turn."""
+        values = _method(name, streams=True).unpack(arguments)
+        root, store = self.projects.locate(where)
+        return self._submit(where, root, store, name, values)
+
+    def _submit(self, where: Where, root: Path, store: Path, name: str, values: dict[str, Any]) -> Job:
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            return self._told(root, self._work(where, store, name, values, cancel))
+
+        return self.jobs.submit(store, root, name, work)
+
+    def _work(self, where: Where, store: Path, name: str, values: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
+        if name == "rebuild":
+            # Not through an open door: what is there may be damaged, and others must not meet a closed store.
+            with self.projects.alone(store):
+                Memory.remove(store)
+            values = {"full": True}
+        with self.projects.lend(where) as project:
+            if name == "refresh" and not project.memory.behind():
+                return
+            yield from project.memory.index(**values, cancel=cancel)
+
+    def _told(self, root: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
+        """Tell listeners when answers change: once keywords are in, and at the end."""
+        told = False
+        for step in steps:
+            if step.searchable and not told:
+                told = True
+                self.events.publish("index", project=str(root))
+            yield step
+            if step.summary is not None:
+                self.events.publish("index", project=str(root), changed=step.summary.changed)
+
+    # --- upkeep ---
+
+    def examine(self, where: Where) -> tuple[Check, ...]:
+        """`cm doctor`, also for a project that does not open."""
+        where = replace(where, force=True)
+        try:
+            with self.projects.lend(where) as project:
+                return project.memory.doctor()
+        except CmError as error:
+            root, _ = self.projects.locate(where)
+            return Memory.examine_without(root, error)
+
+    def remove(self, name: str) -> None:
+        """Remove a store, after ending what is done with it.
+
+        Args:
+            name: of its folder, as in `Memory.stores()`.
+
+        Raises:
+            RefusedError: it is no name of a store.
+        """
+        if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
+            raise RefusedError(f"{name!r} is not the name of an index folder.")
+        store = paths.data_dir() / "projects" / name
+        for job in self.jobs.of(store):
+            job.cancel.set()
+            job.join()
+        with self.projects.alone(store):
+            Memory.remove(store)
+
+    def cancel(self, number: str) -> None:
+        """Ask a job to stop."""
+        self.jobs.get(number).cancel.set()
+
+
+def _method(name: str, *, streams: bool) -> Method:
+    method = METHODS.get(name)
+    if method is None or method.streams != streams:
+        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
+    return method
+
+
+def _ask(project: Project, name: str, values: dict[str, Any]) -> Any:
+    if name == "rank":
+        ref = values.pop("candidates")
+        found = project.kept(ref.id)
+        if found is None:
+            raise ForgottenError("These candidates are no longer kept.", hint="Search again.")
+        return project.memory.rank(found, **values)
+    result = getattr(project.memory, name)(**values)
+    if isinstance(result, Candidates):
+        return CandidatesRef(project.keep(result), result.query, result.mode, result.took_ms, result.notes)
+    return result
+
+
+def _noted(result: Any, note: str) -> Any:
+    if isinstance(result, Page):
+        return replace(result, note=f"{result.note} {note}".strip())
+    return replace(result, notes=(*result.notes, note)) if hasattr(result, "notes") else result

@@ -1,0 +1,318 @@
+"""The owner's paths: calls, streams, jobs, events and upkeep as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hmac
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cm_tui.errors import CancelledError, CmError, OwnerError, UsageError
+from cm_tui.server import runtime, wire
+from cm_tui.server.desk import ForgottenError
+from cm_tui.server.jobs import Job
+from cm_tui.server.state import OwnerState
+
+BODY_BYTES = 8_000_000
+"""More than any question needs."""
+BODY_SECONDS = 30.0
+THREADS = 32
+"""Questions that are worked on at once; the others wait."""
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
+_WHERE = TypeAdapter(wire.Where)
+_FLAG = TypeAdapter(bool)
+_TEXT = TypeAdapter(str)
+_OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
+"""Every version may ask these: an old owner must hear a new door that comes to replace it."""
+
+_log = logging.getLogger(__name__)
+
+
+def service(state: OwnerState) -> ASGIApp:
+    """The owner's application.
+
+    Args:
+        state: what it serves.
+    """
+    routes = [
+        Route("/v1/health", _guarded(_health), methods=["GET"]),
+        Route("/v1/shutdown", _guarded(_shutdown), methods=["POST"]),
+        Route("/v1/project", _guarded(_project), methods=["POST"]),
+        Route("/v1/call/{method}", _guarded(_call), methods=["POST"]),
+        Route("/v1/stream/{method}", _guarded(_stream), methods=["POST"]),
+        Route("/v1/jobs", _guarded(_jobs), methods=["GET"]),
+        Route("/v1/jobs/{job}", _guarded(_watch), methods=["GET"]),
+        Route("/v1/jobs/{job}/cancel", _guarded(_cancel), methods=["POST"]),
+        Route("/v1/events", _guarded(_events), methods=["GET"]),
+        Route("/v1/nudge", _guarded(_nudge), methods=["POST"]),
+        Route("/v1/upkeep/examine", _guarded(_examine), methods=["POST"]),
+        Route("/v1/upkeep/remove", _guarded(_remove), methods=["POST"]),
+        *(Mount(path, app) for path, app in state.extensions.mounts.items()),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=functools.partial(_lifespan, state),
+        exception_handlers={HTTPException: _no_such_path},
+    )
+    app.state.owner = state
+    app.state.threads = None
+    return _Gate(app, state)
+
+
+@asynccontextmanager
+async def _lifespan(state: OwnerState, app: Starlette) -> AsyncIterator[None]:
+    app.state.threads = anyio.CapacityLimiter(THREADS)
+    async with AsyncExitStack() as stack:
+        for mounted in state.extensions.mounts.values():
+            # Starlette leaves the lifespan of what is mounted to whoever mounts it.
+            if isinstance(mounted, Starlette):
+                await stack.enter_async_context(mounted.router.lifespan_context(mounted))
+        for worker in state.extensions.background:
+            await asyncio.to_thread(worker.start, state.desk)
+        yield
+        for worker in state.extensions.background:
+            await asyncio.to_thread(worker.close)
+
+
+class _Gate:
+    """Lets in who speaks this protocol and, on the loopback address, knows the token; counts who is inside."""
+
+    def __init__(self, app: ASGIApp, state: OwnerState) -> None:
+        self._app = app
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"cm-owner", str(runtime.PROTOCOL).encode())]
+            await send(message)
+
+        with self._state.visit():
+            await self._app(scope, receive, marked)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        said = {name.lower(): value for name, value in scope["headers"]}
+        token = self._state.token
+        if token and not hmac.compare_digest(said.get(b"authorization", b""), f"Bearer {token}".encode()):
+            return _failed(OwnerError("This request carries no token of this owner."), 401)
+        path = scope["path"]
+        if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
+            return None
+        theirs = said.get(b"cm-protocol", b"").decode("latin-1")
+        if theirs == str(runtime.PROTOCOL):
+            return None
+        error = OwnerError(
+            f"The owner speaks protocol {runtime.PROTOCOL}, this request {theirs[:20] or 'none'}.",
+            hint="Use the same version of cm everywhere; `cm serve --stop` ends the owner.",
+        )
+        return _failed(error, 426)
+
+
+def _guarded(endpoint: Endpoint) -> Endpoint:
+    """Turn what an endpoint raises into an answer."""
+
+    @functools.wraps(endpoint)
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except CmError as error:
+            status = 410 if isinstance(error, ForgottenError) else _STATUS.get(error.exit_code, 500)
+            return _failed(error, status)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:  # noqa: BLE001 - told to the client, kept in the log
+            _log.exception("%s failed", request.url.path)
+            return _failed(error, 500)
+
+    return answer
+
+
+def _failed(error: Exception, status: int) -> Response:
+    return _json({"error": wire.error_record(error)}, status)
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(wire.dump(value), status, media_type="application/json")
+
+
+async def _no_such_path(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "The owner has no such path.", 405: "The owner does not take this method here."}
+    return _failed(UsageError(words.get(status, "The owner cannot do that.")), status)
+
+
+def _state(request: Request) -> OwnerState:
+    state: OwnerState = request.app.state.owner
+    return state
+
+
+async def _on_thread(request: Request, work: Callable[..., T], *args: Any) -> T:
+    return await anyio.to_thread.run_sync(functools.partial(work, *args), limiter=request.app.state.threads)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    data = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > BODY_BYTES:
+                    raise UsageError(f"A request may have {BODY_BYTES:,} bytes at most.")
+    except TimeoutError as error:
+        raise UsageError("The request did not arrive in time.") from error
+    value = wire.load(bytes(data))
+    if not isinstance(value, dict):
+        raise UsageError("A request is a JSON object.")
+    return value
+
+
+def _where(body: dict[str, Any]) -> wire.Where:
+    where: wire.Where = wire.checked(_WHERE, body.get("where"), "where")
+    if "\0" in where.folder:
+        raise UsageError("where: folder: a path holds no zero byte.")
+    return where
+
+
+def _flag(body: dict[str, Any], name: str, *, default: bool) -> bool:
+    flag: bool = wire.checked(_FLAG, body.get(name, default), name)
+    return flag
+
+
+# --- endpoints ---
+
+
+async def _health(request: Request) -> Response:
+    return _json(_state(request).report())
+
+
+async def _shutdown(request: Request) -> Response:
+    state = _state(request)
+    handover = _flag(await _body(request), "handover", default=False)
+    state.leave(handover=handover)
+    return _json({"result": True})
+
+
+async def _project(request: Request) -> Response:
+    body = await _body(request)
+    create = _flag(body, "create", default=True)
+    desk = _state(request).desk
+    return _json({"result": await _on_thread(request, lambda: desk.open(_where(body), create=create))})
+
+
+async def _call(request: Request) -> Response:
+    body = await _body(request)
+    where = _where(body)
+    desk = _state(request).desk
+    name = request.path_params["method"]
+
+    def work() -> bytes:
+        return wire.dump({"result": desk.call(name, where, body.get("arguments"))})
+
+    return Response(await _on_thread(request, work), media_type="application/json")
+
+
+async def _stream(request: Request) -> Response:
+    body = await _body(request)
+    where = _where(body)
+    attached = _flag(body, "attached", default=False)
+    state = _state(request)
+    job = await _on_thread(request, state.desk.start, request.path_params["method"], where, body.get("arguments"))
+    return _following(state, job, attached=attached)
+
+
+async def _jobs(request: Request) -> Response:
+    return _json({"result": _state(request).desk.jobs.records()})
+
+
+async def _watch(request: Request) -> Response:
+    state = _state(request)
+    return _following(state, state.desk.jobs.get(request.path_params["job"]), attached=False)
+
+
+async def _cancel(request: Request) -> Response:
+    _state(request).desk.cancel(request.path_params["job"])
+    return _json({"result": True})
+
+
+async def _events(request: Request) -> Response:
+    state = _state(request)
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"\n"
+        async for record in state.desk.events.listen():
+            yield b"\n" if record is None else wire.dump(record) + b"\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+async def _nudge(request: Request) -> Response:
+    root = Path(wire.checked(_TEXT, (await _body(request)).get("root"), "root"))
+    if not root.is_absolute():
+        raise UsageError("root: an absolute path is needed.")
+    state = _state(request)
+    state.desk.events.publish("nudge", project=str(root))
+    for worker in state.extensions.background:
+        await _on_thread(request, worker.on_nudge, root)
+    return _json({"result": True})
+
+
+async def _examine(request: Request) -> Response:
+    where = _where(await _body(request))
+    return _json({"result": await _on_thread(request, _state(request).desk.examine, where)})
+
+
+async def _remove(request: Request) -> Response:
+    name = wire.checked(_TEXT, (await _body(request)).get("store"), "store")
+    await _on_thread(request, _state(request).desk.remove, name)
+    return _json({"result": True})
+
+
+def _following(state: OwnerState, job: Job, *, attached: bool) -> Response:
+    """A job's steps, a line each, as they come.
+
+    Args:
+        state: the owner's.
+        job: what is followed.
+        attached: a client that goes away cancels it.
+    """
+
+    async def lines() -> AsyncIterator[bytes]:
+        try:
+            yield wire.dump({"job": job.id}) + b"\n"
+            async for step in job.watch():
+                yield b"\n" if step is None else wire.dump({"step": step}) + b"\n"
+            if isinstance(job.error, CancelledError) and state.handing_over:
+                # Without a last word: the client goes on with the next owner.
+                return
+            yield wire.dump({"error": wire.error_record(job.error)} if job.error else {"end": job.state}) + b"\n"
+        finally:
+            if attached and not job.is_over:
+                job.cancel.set()
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")

@@ -1,0 +1,105 @@
+"""Owners for tests: each has a home of its own and is ended with its test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from cm_tui.errors import CmError
+from cm_tui.server import runtime
+from tests.cli.conftest import Shop, git, make_repository
+
+PATIENCE = 90.0
+
+
+def until(condition: Callable[[], object], what: str = "the condition") -> None:
+    """Wait for something, on however slow a machine."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"waited too long for {what}"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def pid_of_owner() -> int:
+    report = runtime.health()
+    assert report is not None
+    return int(report["pid"])
+
+
+def make_project(root: Path) -> Path:
+    """A small repository that is no clone of any other, also if both were made in the same second."""
+    root.mkdir(parents=True, exist_ok=True)
+    make_repository(root)
+    git(root, "remote", "add", "origin", f"https://example.org/{uuid.uuid4()}.git")
+    return root
+
+
+@contextmanager
+def owners_allowed(home: Path) -> Iterator[None]:
+    """Owners may start in a home; none is left of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HOME", str(home))
+        patch.setenv("CM_OWNER__USE", "auto")
+        try:
+            yield
+        finally:
+            end_owner()
+            place = runtime.socket_path().parent
+            if home not in place.parents:
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def end_owner() -> None:
+    info = runtime.owner_info()
+    try:
+        runtime.stop_owner()
+    except CmError:
+        if info is not None and is_running(info.pid):
+            os.kill(info.pid, signal.SIGKILL)
+            until(lambda: not is_running(info.pid), "the owner's end")
+
+
+@pytest.fixture
+def owned(cm_home: Path) -> Iterator[Path]:
+    """A home in which doors may start an owner."""
+    with owners_allowed(cm_home):
+        yield cm_home
+
+
+@pytest.fixture
+def shop_root(tmp_path: Path) -> Path:
+    """A small repository, not indexed."""
+    return make_project(tmp_path / "shop repo")
+
+
+@pytest.fixture
+def shop(shop_root: Path, owned: Path) -> Shop:
+    """`cm` in that repository, through an owner."""
+    return Shop(shop_root, owned)
+
+
+def python(code: str, *words: str, **options: object) -> subprocess.Popen[str]:
+    """A Python process of its own."""
+    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+        [sys.executable, "-c", code, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
+    )
