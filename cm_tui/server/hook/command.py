@@ -180,6 +180,8 @@ def _nudge(root: Path) -> bool:
 
 def _wake(root: Path) -> None:
     """Start an owner without waiting for it; a session is beginning, and will want one."""
+    if os.environ.get("CM_OWNER__USE") == "never":
+        return
     import subprocess
 
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}

@@ -114,6 +114,9 @@ class _Pending:
             self._index(self._root, files)
         except CmError as error:
             _log.warning("indexing %s after a hook: %s", self._root, error.message)
+        except Exception:
+            # The next edit is to have its run whatever became of this one.
+            _log.exception("indexing %s after a hook", self._root)
 
 
 class _Reader:

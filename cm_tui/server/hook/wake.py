@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 from cm_tui.errors import CmError
+from cm_tui.server.connect import uses_owner
 from cm_tui.server.runtime import nudge, start_owner
 
 
 def main() -> int:
     """Wait for the owner and nudge it; nobody reads what this would print."""
+    if not uses_owner():
+        return 0
     try:
         start_owner()
     except CmError:
