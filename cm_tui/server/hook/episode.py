@@ -54,7 +54,7 @@ class Sessions:
         self._recorded: set[str] = set()
 
     def take(self, event: Event) -> Turn | None:
-        """Follow an event; gives the turn that it ended, unless that is recorded already."""
+        """Follow an event; gives the turn that it ended."""
         who = (str(event.data.get("root", "")), str(event.data.get("session", "")))
         if event.kind in {"hook.prompt", "hook.edit"}:
             self._turns.setdefault(who, Turn()).take(event)
@@ -66,6 +66,10 @@ class Sessions:
             turn.patch_before = self._patches.get(who, "")
             return turn
         return None
+
+    def is_recorded(self, stop: Event) -> bool:
+        """Whether an episode for a stop was among the events."""
+        return stop.id in self._recorded
 
 
 def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any] | None:

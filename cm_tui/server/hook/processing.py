@@ -114,7 +114,7 @@ class _Pending:
             self._index(self._root, files)
         except CmError as error:
             _log.warning("indexing %s after a hook: %s", self._root, error.message)
-        except Exception:
+        except Exception:  # noqa: BLE001 - kept in the log
             # The next edit is to have its run whatever became of this one.
             _log.exception("indexing %s after a hook", self._root)
 
@@ -143,7 +143,8 @@ class _Reader:
                     found.append((event, turn))
             if found and self._at is not None:
                 self._keep(self._at)
-        return found
+        # The episode of a stop stands behind it: only now is known which of them there are already.
+        return [(event, None if self._sessions.is_recorded(event) else turn) for event, turn in found]
 
     def stopped(self, root: Path, stop: Event, turn: Turn) -> None:
         """Record an episode on a thread of its own: git may take its time."""

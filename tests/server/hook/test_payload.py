@@ -80,7 +80,11 @@ SAID = {
 def test_each_agent_is_understood(said: dict, facts: dict):
     found = read(json.dumps(said).encode(), {}, "/here")
     assert found._asdict() == {
-        **{"prompt": "", "paths": (), "answer": "", "source": "", "repeated": False},
+        "prompt": "",
+        "paths": (),
+        "answer": "",
+        "source": "",
+        "repeated": False,
         "session": "abc",
         "folder": "/repo",
         **facts,
@@ -116,7 +120,7 @@ FIELDS = st.sampled_from(
 def test_any_value_in_any_field_is_survived(said: dict):
     found = read(json.dumps(said).encode(), {}, "/here")
     assert "\0" not in found.folder
-    "".join((found.prompt, found.session, found.answer)).encode()
+    f"{found.prompt}{found.session}{found.answer}".encode()
 
 
 def test_lone_surrogates_and_giant_prompts_are_tamed():

@@ -179,7 +179,7 @@ def test_each_turn_is_an_episode_and_an_unchanged_patch_is_not_repeated(repo: Re
         tell(repo, "prompt", prompt=prompt)
         tell(repo, "stop")
         processor.on_nudge(repo.root)
-        until(lambda: prompt in [one for event in episodes(repo) for one in event.data["prompts"]])
+        until(lambda prompt=prompt: prompt in [one for event in episodes(repo) for one in event.data["prompts"]])
         processor.on_nudge(repo.root)
     first, second = episodes(repo)
     assert "+x = 2" in first.data["patch"]
