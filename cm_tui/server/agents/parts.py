@@ -82,7 +82,8 @@ def _command(scope: Scope) -> tuple[str, ...]:
     beside = Path(sys.executable).with_name("cm.exe" if os.name == "nt" else "cm")
     if beside.is_file():
         return (str(beside),)
-    return (found,) if found else (sys.executable, "-m", "cm_tui")
+    # -P: an agent starts us in a project's folder, whose files are not what Python is to import.
+    return (found,) if found else (sys.executable, "-P", "-m", "cm_tui")
 
 
 def folder_from(environment: str, default: Path) -> Path:

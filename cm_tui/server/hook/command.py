@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cm_tui import paths
 from cm_tui.errors import CmError
 from cm_tui.server.hook import payload as said
 from cm_tui.server.hook import settings, stdin
@@ -156,11 +157,11 @@ def _record(root: Path, words: Words, data: Mapping[str, Any]) -> None:
 
 
 def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> str:
-    from cm_tui.server.hook import ask, reply, rules
+    from cm_tui.server.hook import ask, reply
 
-    if not rules.judge(facts.prompt).substantive:
-        _nudge(root)
+    if not _owner_may_run():
         return ""
+    # Whether the prompt is worth it, the owner decides: its rules take longer to import than to apply.
     question = {
         "root": str(root),
         "agent": words.agent,
@@ -172,7 +173,14 @@ def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> 
     return reply.answer(words.agent, words.event, str(found.get("context") or "")) if found else ""
 
 
+def _owner_may_run() -> bool:
+    """Whether an owner left word of itself; what talks to it is not worth importing otherwise."""
+    return (paths.runtime_dir() / "owner.json").exists()
+
+
 def _nudge(root: Path) -> bool:
+    if not _owner_may_run():
+        return False
     from cm_tui.server.runtime import nudge
 
     return nudge(root)
@@ -185,8 +193,11 @@ def _wake(root: Path) -> None:
     import subprocess
 
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
+    home = str(Path(__file__).parents[3])
     subprocess.Popen(
-        [sys.executable, "-m", "cm_tui.server.hook.wake", str(root)],
+        # -P: what lies in the current folder, which is the project's, is not what Python imports.
+        [sys.executable, "-P", "-m", "cm_tui.server.hook.wake", str(root)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

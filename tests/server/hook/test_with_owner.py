@@ -39,7 +39,7 @@ def files(root: Path) -> set[str]:
 @pytest.fixture
 def indexed(shop: Shop) -> Shop:
     door = connect(shop.root)
-    assert [step for step in door.index()][-1].summary is not None
+    assert list(door.index())[-1].summary is not None
     door.close()
     assert runtime.health() is not None, "the index was made through an owner"
     # Where other checks are busy a first answer may take its time; none of these tests is about that.
