@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-LIMIT_BYTES = 32_000_000
+LIMIT_BYTES = 16_000_000
 """An editing tool's input and result hold whole files; more than this is no event."""
 SECONDS = 5.0
 _PIECE = 1 << 16

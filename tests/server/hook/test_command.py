@@ -124,12 +124,12 @@ def test_malformed_input_is_survived(repo: Repo, tmp_path: Path, event: str, raw
 
 
 def test_giant_input_is_survived(repo: Repo):
-    said = {"cwd": str(repo.root), "tool_input": {"file_path": "a.py", "content": "x" * 20_000_000}}
+    said = {"cwd": str(repo.root), "tool_input": {"file_path": "a.py", "content": "x" * 8_000_000}}
     assert hook("edit", said=said, cwd=repo.root).stderr == b""
     assert events(repo)[0].data["paths"] == ["a.py"]
-    done = hook("edit", raw=b"x" * 33_000_000, cwd=repo.root)
-    assert b"33,000,000 bytes" in done.stderr
-    prompt = {"cwd": str(repo.root), "prompt": "\u00e9" * 5_000_000}
+    done = hook("edit", raw=b"x" * 17_000_000, cwd=repo.root)
+    assert b"17,000,000 bytes" in done.stderr
+    prompt = {"cwd": str(repo.root), "prompt": "\u00e9" * 2_000_000}
     assert hook("prompt", said=prompt, cwd=repo.root).stderr == b""
     assert len(events(repo)[1].data["prompt"]) == 32_000
 
