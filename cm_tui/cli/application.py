@@ -28,17 +28,23 @@ def launch(project: Path | None) -> int:
 
     folder = (project or Path.cwd()).absolute()
 
-    def open_door() -> Door:
-        from cm_tui.engine.memory import Memory
+    said: list[str] = []
 
-        return Memory.open(folder)
+    def open_door() -> Door:
+        from cm_tui.server.connect import connect
+
+        return connect(folder, say=said.append)
 
     def mend() -> None:
         from cm_tui.engine.memory import Memory
+        from cm_tui.server.connect import remove
 
-        Memory.remove(Memory.store_of(folder))
+        remove(Memory.store_of(folder))
 
-    return run(open_door, folder, load_config(_root_around(folder)), mend=mend)
+    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend)
+    for text in dict.fromkeys(said):
+        sys.stderr.write(f"cm: {text}\n")
+    return code
 
 
 def _root_around(folder: Path) -> Path:

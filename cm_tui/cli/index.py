@@ -68,10 +68,9 @@ def rebuild(project: Project = None, as_json: Json = False) -> None:
     """Throw the index away and make it again; also mends a damaged store."""
     from cm_tui.cli.options import project_of
     from cm_tui.cli.output import follow, narrate, print_json
-    from cm_tui.engine.memory import Memory
+    from cm_tui.server.connect import rebuild as rebuild_project
 
-    with Memory.rebuilt(project_of(project)) as memory:
-        summary = follow(memory.index(full=True))
+    summary = follow(rebuild_project(project_of(project), say=narrate))
     if summary is not None:
         print_json(summary) if as_json else narrate(_sentence(summary))
 

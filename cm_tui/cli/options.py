@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from cm_tui.engine.memory import Memory
+    from cm_tui.engine.door import Door
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 """What `cm --project PATH command` said before the command."""
@@ -32,38 +32,33 @@ def project_of(project: Path | None) -> Path | None:
 
 
 @contextmanager
-def opened(project: Path | None, *, force: bool = False) -> Iterator[Memory]:
+def opened(project: Path | None, *, force: bool = False) -> Iterator[Door]:
     """Open the door to a project, and close it afterwards.
 
     Raises:
         CmError: the project or its store cannot be opened.
     """
-    from cm_tui.engine.memory import Memory
+    from cm_tui.cli.output import narrate
+    from cm_tui.server.connect import connect
 
-    memory = Memory.open(project_of(project), force=force)
-    try:
-        yield memory
-    finally:
-        memory.close()
+    with closing(connect(project_of(project), force=force, say=narrate)) as door:
+        yield door
 
 
 @contextmanager
-def answering(project: Path | None) -> Iterator[Memory]:
+def answering(project: Path | None) -> Iterator[Door]:
     """Open the door for questions: the index exists and reflects this checkout's HEAD.
 
     Raises:
         NotIndexedError: the project has no index yet.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.engine.memory import Memory
-    from cm_tui.errors import NotIndexedError
+    from cm_tui.server.connect import connect
 
-    if not Memory.is_indexed(project_of(project)):
-        raise NotIndexedError(f"{project_of(project) or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
-    with opened(project) as memory:
-        reason = memory.behind()
+    with closing(connect(project_of(project), create=False, say=narrate)) as door:
+        reason = door.behind()
         if reason:
             narrate(f"{reason}; bringing the index up to date")
-            for _ in memory.index():
+            for _ in door.index():
                 pass
-        yield memory
+        yield door

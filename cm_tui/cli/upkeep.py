@@ -18,9 +18,9 @@ def register(app: typer.Typer) -> None:
 def doctor(project: Project = None, as_json: Json = False) -> None:
     """Check model, extension, grammars, compiled parts, store and versions, and say how to mend each."""
     from cm_tui.cli.output import print_json, write
-    from cm_tui.engine.memory import Memory
+    from cm_tui.server.connect import examine
 
-    checks = Memory.examine(project_of(project))
+    checks = examine(project_of(project))
     if as_json:
         print_json({"checks": checks})
     else:
@@ -42,6 +42,7 @@ def reset(
     """Remove the index of this project, or of all. The code itself is never touched."""
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.engine.memory import Memory
+    from cm_tui.server.connect import remove
 
     stores = Memory.stores() if everywhere else [Memory.store_of(project_of(project))]
     present = [store for store in stores if store.exists()]
@@ -50,7 +51,7 @@ def reset(
             narrate(f"  {store}")
         typer.confirm(f"Remove {len(present)} index folder(s)?", abort=True, err=True)
     for store in present:
-        Memory.remove(store)
+        remove(store)
     if as_json:
         print_json({"removed": [str(store) for store in present]})
     else:

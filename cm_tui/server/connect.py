@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +15,7 @@ from cm_tui.server import runtime
 
 if TYPE_CHECKING:
     from cm_tui.engine.door import Door
-    from cm_tui.model import Check
+    from cm_tui.model import Check, Progress
     from cm_tui.server.wire import Where
 
 Say = Callable[[str], None]
@@ -62,6 +62,20 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
     return Memory.examine(folder)
 
 
+def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterator[Progress]:
+    """Throw a project's index away, whole or damaged, and make it again."""
+    if uses_owner() and _ready(say):
+        from cm_tui.server.remote import RemoteMemory
+
+        with RemoteMemory(_where(folder)) as door:
+            yield from cast("Door", door).rebuild()
+        return
+    from cm_tui.engine.memory import Memory
+
+    with Memory.rebuilt(folder) as memory:
+        yield from memory.index(full=True)
+
+
 def remove(store: Path) -> None:
     """Remove a project's store: by the owner where one runs, which may have it open.
 
@@ -96,41 +110,39 @@ def uses_owner() -> bool:
 
 
 def _ready(say: Say) -> bool:
-    """Have an owner answer that speaks this version; False when none can be had.
+    """Have an owner answer that speaks this version; False when none can be started.
 
     Raises:
-        RefusedError: something foreign is in its place.
-        OwnerError: the owner is newer than this cm.
+        RefusedError: the runtime folder is not private to the user.
+        OwnerError: something foreign is in its place, it hangs, or it is newer than this cm.
     """
-    info = runtime.owner_info()
-    if info is not None and info.version != __version__:
-        _agree(info)
-    try:
-        channel = runtime.dial(5.0)
-        if channel is None:
+    owner = runtime.health()
+    if owner is not None and owner.get("version") != __version__ and _agree(owner):
+        owner = None
+    if owner is None:
+        try:
             runtime.start_owner()
-            info = runtime.owner_info()
-        else:
-            channel.close()
-    except OwnerError as error:
-        say(f"{error.message} Working without it.")
-        return False
-    if info is not None and info.settings != runtime.settings_digest():
+        except OwnerError as error:
+            say(f"{error.message} Working without it.")
+            return False
+    elif owner.get("settings") != runtime.settings_digest():
         say(
             "The owner runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         )
     return True
 
 
-def _agree(info: runtime.OwnerInfo) -> None:
-    """Replace an older owner; put up with a newer one that speaks the same protocol."""
-    if _order(info.version) < _order(__version__):
-        runtime.stop_owner(handover=True)
-    elif info.protocol != runtime.PROTOCOL and runtime.health() is not None:
+def _agree(owner: Mapping[str, Any]) -> bool:
+    """Have an older owner hand over, which leaves none; put up with a newer one that speaks the same protocol."""
+    theirs = str(owner.get("version"))
+    if _order(theirs) < _order(__version__):
+        return runtime.stop_owner(handover=True)
+    if owner.get("protocol") != runtime.PROTOCOL:
         raise OwnerError(
-            f"The owner is cm {info.version}, this is {__version__}: it does not understand it.",
+            f"The owner is cm {theirs}, this is {__version__}: they do not understand each other.",
             hint="Update this cm, or end the owner with `cm serve --stop`.",
         )
+    return False
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -94,6 +94,7 @@ class OwnerState:
             "version": __version__,
             "protocol": runtime.PROTOCOL,
             "started": self.started,
+            "settings": runtime.settings_digest(),
             "idle_seconds": round(self.idle_seconds, 1),
             "memory_bytes": _resident(),
             "projects": [

@@ -12,7 +12,7 @@ import pytest
 from cm_tui.engine.door import Door
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, Page, PackRequest, SearchResult, SymbolKey
+from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
 from cm_tui.server.connect import connect
 from cm_tui.server.remote import RemoteMemory
 from cm_tui.server.wire import METHODS, plain
