@@ -38,14 +38,14 @@ class Debounce:
                 self._thread.start()
             self._changed.notify_all()
 
-    def close(self) -> None:
-        """No more runs; one that is under way is waited for."""
+    def close(self, patience: float = 5.0) -> None:
+        """No more runs; one that is under way is waited for so many seconds."""
         with self._changed:
             self._closed = True
             thread = self._thread
             self._changed.notify_all()
         if thread is not None and thread is not threading.current_thread():
-            thread.join()
+            thread.join(patience)
 
     def _run(self) -> None:
         while self._wait():

@@ -19,6 +19,7 @@ PROMPT_CHARACTERS = 8_000
 """What is kept of each prompt."""
 _PROMPTS = 20
 _FILES = 200
+_SESSIONS = 500
 _SECONDS = 10.0
 LATE_SECONDS = 120.0
 """A stop that is read later than this is recorded without a patch: the files may have moved on."""
@@ -40,9 +41,10 @@ class Turn:
         if event.kind == "hook.prompt":
             if not self.prompts:
                 self.base = event.head
-            self.prompts.append(str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS])
+            self.prompts = [*self.prompts, str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS]][-_PROMPTS:]
         elif event.kind == "hook.edit":
-            self.files += [str(path) for path in event.data.get("paths", ()) if path not in self.files]
+            new = [str(path) for path in event.data.get("paths", ()) if path not in self.files]
+            self.files = [*self.files, *new][-_FILES:]
 
 
 class Sessions:
@@ -57,7 +59,11 @@ class Sessions:
         """Follow an event; gives the turn that it ended."""
         who = (str(event.data.get("root", "")), str(event.data.get("session", "")))
         if event.kind in {"hook.prompt", "hook.edit"}:
-            self._turns.setdefault(who, Turn()).take(event)
+            # Put last again: a session that never stops is the first to be forgotten.
+            turn = self._turns[who] = self._turns.pop(who, Turn())
+            turn.take(event)
+            if len(self._turns) > _SESSIONS:
+                del self._turns[next(iter(self._turns))]
         elif event.kind == "episode":
             self._recorded.add(str(event.data.get("stop", "")))
             self._patches[who] = str(event.data.get("patch_digest") or self._patches.get(who, ""))
@@ -94,7 +100,7 @@ def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any
         "agent": stop.data.get("agent", ""),
         "session": stop.data.get("session", ""),
         "root": str(root),
-        "prompts": turn.prompts[-_PROMPTS:],
+        "prompts": turn.prompts,
         "answer": str(stop.data.get("answer", ""))[:PROMPT_CHARACTERS],
         "files": list(dict.fromkeys([*turn.files, *files]))[:_FILES],
         "base": turn.base,

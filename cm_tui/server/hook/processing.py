@@ -18,6 +18,7 @@ from cm_tui.server.hook.episode import Sessions, Turn, episode
 
 QUIET_SECONDS = 1.5
 """How long it must have been quiet before what was edited is indexed: 20 edits are one run."""
+LEAVE_SECONDS = 15.0
 _SEVERAL = 500
 """More paths than this are not worth naming."""
 
@@ -153,9 +154,9 @@ class _Reader:
         thread.start()
 
     def close(self) -> None:
-        """Wait for episodes that are being recorded."""
+        """Wait for episodes that are being recorded; git is given up before this is."""
         for thread in self._recording:
-            thread.join()
+            thread.join(LEAVE_SECONDS)
 
     def _record(self, root: Path, stop: Event, turn: Turn) -> None:
         try:
