@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
-from cm_tui.errors import NotFoundError, NotIndexedError, OwnerError
+from cm_tui.errors import CmError, NotFoundError, NotIndexedError, OwnerError
 from cm_tui.server import runtime
 
 if TYPE_CHECKING:
@@ -47,11 +47,18 @@ def connect(folder: Path | None = None, *, force: bool = False, create: bool = T
 
 
 def examine(folder: Path | None = None) -> tuple[Check, ...]:
-    """`cm doctor`: through the owner where one runs, which has the store."""
-    if _runs():
+    """`cm doctor`: through the owner where one runs, which has the store; what is wrong with it is one of the findings."""
+    from cm_tui.model import Check
+
+    try:
+        runs = _runs()
+    except CmError as error:
+        from cm_tui.engine.memory import Memory
+
+        return (*Memory.examine(folder), Check("owner", "failed", error.message, error.hint))
+    if runs:
         from pydantic import TypeAdapter
 
-        from cm_tui.model import Check
         from cm_tui.server import wire
 
         answer = _tell("/v1/upkeep/examine", {"where": wire.plain(_where(folder))})

@@ -222,10 +222,13 @@ class Projects:
         return gone
 
     def close(self) -> None:
-        """Close everything, as soon as it is free."""
+        """Close everything, as soon as it is free; what does not get free is left to the store's own log."""
         for project in self.opened():
-            with self.alone(project.store):
-                continue
+            try:
+                with self.alone(project.store):
+                    continue
+            except StoreBusyError as error:
+                _log.warning("%s", error.message)
 
 
 def _signature(root: Path, store: Path) -> Signature:

@@ -17,7 +17,7 @@ import pytest
 
 from cm_tui.errors import OwnerError, RefusedError
 from cm_tui.server import runtime
-from cm_tui.server.connect import connect
+from cm_tui.server.connect import connect, examine
 from tests.cli.conftest import git
 from tests.server.conftest import is_running, make_project, pid_of_owner, until
 
@@ -160,6 +160,7 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
         with pytest.raises(OwnerError, match="not cm"):
             connect(shop_root)
         assert not runtime.nudge(shop_root)
+        assert [check.name for check in examine(shop_root) if check.state == "failed"] == ["owner"]
         command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert run.returncode == 4
