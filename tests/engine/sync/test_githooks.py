@@ -6,24 +6,14 @@ import os
 import shutil
 import stat
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from cm_tui.engine.sync import githooks
 from cm_tui.errors import CmError, NotFoundError, RefusedError
+from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
-
-SECONDS = 60
-
-
-def until(there: Callable[[], object]) -> None:
-    end = time.monotonic() + SECONDS
-    while not there():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.01)
 
 
 class Fake:
