@@ -92,6 +92,18 @@ class OwnerConfig(BaseModel):
     """How long it keeps a project open that nobody asks about."""
 
 
+class WatchConfig(BaseModel):
+    """How changes of the working tree are noticed."""
+
+    model_config = _FROZEN
+
+    enabled: bool = True
+    debounce_seconds: float = Field(default=2.0, gt=0, le=60)
+    """A change is told when nothing else has changed for so long."""
+    polling: bool = False
+    """Look again and again instead of being told by the system, as for network drives."""
+
+
 class TuiConfig(BaseModel):
     """How the application looks and listens."""
 
@@ -112,6 +124,7 @@ class Config(BaseModel):
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
     owner: OwnerConfig = OwnerConfig()
+    watch: WatchConfig = WatchConfig()
     tui: TuiConfig = TuiConfig()
     profiles: Mapping[str, Mapping[str, Any]] = {}
     """Changes to profiles by name; the search room checks them."""
