@@ -66,6 +66,19 @@ class SearchConfig(BaseModel):
     """A fastembed cross-encoder, or a local folder of one."""
 
 
+class AgentsConfig(BaseModel):
+    """What agents are told and what is recorded of their sessions."""
+
+    model_config = _FROZEN
+
+    budget: int = Field(default=2_000, ge=0, le=20_000)
+    """Tokens that a prompt's context from the memory may take; 0: none is added."""
+    wait_seconds: float = Field(default=1.5, ge=0, le=10)
+    """How long a prompt waits for the memory; what is not there by then is left out."""
+    record: bool = True
+    """Keep prompts and what the agent did in the project's journal."""
+
+
 class OwnerConfig(BaseModel):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
 
@@ -77,6 +90,18 @@ class OwnerConfig(BaseModel):
     """How long the owner stays when nobody asks anything."""
     project_idle_seconds: float = Field(default=600.0, gt=0)
     """How long it keeps a project open that nobody asks about."""
+
+
+class WatchConfig(BaseModel):
+    """How changes of the working tree are noticed."""
+
+    model_config = _FROZEN
+
+    enabled: bool = True
+    debounce_seconds: float = Field(default=2.0, gt=0, le=60)
+    """A change is told when nothing else has changed for so long."""
+    polling: bool = False
+    """Look again and again instead of being told by the system, as for network drives."""
 
 
 class TuiConfig(BaseModel):
@@ -97,7 +122,9 @@ class Config(BaseModel):
     index: IndexConfig = IndexConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
+    agents: AgentsConfig = AgentsConfig()
     owner: OwnerConfig = OwnerConfig()
+    watch: WatchConfig = WatchConfig()
     tui: TuiConfig = TuiConfig()
     profiles: Mapping[str, Mapping[str, Any]] = {}
     """Changes to profiles by name; the search room checks them."""

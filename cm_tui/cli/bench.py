@@ -11,6 +11,7 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
+    "hooks": "What agents and git wait for when a hook runs, and how much of it is ours.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
 }

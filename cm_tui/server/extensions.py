@@ -42,5 +42,7 @@ def extensions(desk: Desk) -> Extensions:
     Args:
         desk: the way to the projects, jobs and events.
     """
-    _ = desk
-    return Extensions()
+    from cm_tui.server.hook.background import HookWork, prompts
+
+    hooks = HookWork()
+    return Extensions(mounts={"/v1/hook": prompts(desk, hooks)}, background=(hooks,))

@@ -15,7 +15,7 @@ from cm_tui.engine.code.contents import Contents
 from cm_tui.engine.code.rules import Rules, folders_of
 from cm_tui.engine.git.repository import Head, Repository, TreeEntry
 from cm_tui.errors import RefusedError
-from cm_tui.paths import data_dir
+from cm_tui.paths import data_dir, state_dir
 
 UNREAD = "unread:"
 """Stands before a path in place of the object id of a file that was not read."""
@@ -70,11 +70,12 @@ class Walk:
         self.scan = Scan(repository.head())
         self._tree = repository.tree(self.scan.head.sha)
         self._status = repository.status()
-        staged = (path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags)
-        folders = folders_of([*self._tree, *staged]) if repository.git else None
-        self.rules = Rules(config, self._root, folders)
-        self._own = _own_folder(self._root)
+        self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
+        self._folders = folders_of([*self._tree, *self._staged])
+        self.rules = Rules(config, self._root, self._folders if repository.git else None)
+        self._own = _own_folders(self._root)
         self._linked: dict[str, bool] = {}
+        self._foreign: dict[str, bool] = {}
 
     def run(self) -> Scan:
         """Look at HEAD's tree, then at everything that differs from it on disk."""
@@ -85,6 +86,32 @@ class Walk:
             if self._chosen is None or self._chosen(path):
                 self._differing(path, flags)
         return self.scan
+
+    def looks_at(self, path: str) -> bool:
+        """True when a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
+
+        For what is there now: a path may be added to git, or a `.gitignore` changed, after this walk was made.
+        """
+        if self._by_path(path) is not None or self._is_foreign(path.rpartition("/")[0]):
+            return False
+        if path in self._tree or path in self._staged or path in self._folders:
+            return True
+        if self._repository.ignored(path):
+            return False
+        if not (self._root / path).is_dir():
+            return True
+        # A folder is judged by what would lie in it.
+        return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
+
+    def _is_foreign(self, folder: str) -> bool:
+        """True for a folder below a link or in a repository of its own."""
+        if not folder:
+            return False
+        if folder not in self._foreign:
+            place = self._root / folder
+            above = self._is_foreign(folder.rpartition("/")[0])
+            self._foreign[folder] = above or place.is_symlink() or (place / ".git").exists()
+        return self._foreign[folder]
 
     def _committed(self, path: str, entry: TreeEntry) -> None:
         reason = _entry_reason(entry) or self._by_path(path)
@@ -142,7 +169,7 @@ class Walk:
         return reason
 
     def _by_path(self, path: str) -> str | None:
-        if self._own is not None and path.startswith(self._own):
+        if path.startswith(self._own):
             return "folder of cm itself"
         return self.rules.by_path(path) if _is_text(path) else "name is not UTF-8"
 
@@ -162,10 +189,10 @@ def _entry_reason(entry: TreeEntry) -> str | None:
     return "submodule" if entry.is_submodule else None
 
 
-def _own_folder(root: Path) -> str | None:
-    """Where the stores lie when that is below the root."""
-    own = data_dir().resolve()
-    return f"{own.relative_to(root).as_posix()}/" if own.is_relative_to(root) and own != root else None
+def _own_folders(root: Path) -> tuple[str, ...]:
+    """Where stores, journals and logs lie when that is below the root."""
+    own = {data_dir().resolve(), state_dir().resolve()}
+    return tuple(f"{one.relative_to(root).as_posix()}/" for one in own if one.is_relative_to(root) and one != root)
 
 
 def _is_text(path: str) -> bool:

@@ -1,0 +1,137 @@
+"""`cm agent install|uninstall|status`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cm_tui.cli.options import Json, Project, project_of
+
+if TYPE_CHECKING:
+    from cm_tui.server.agents.parts import Place, Scope
+
+NAMES = "claude-code, opencode, cursor or codex"
+Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]
+ScopeOption = Annotated[
+    Literal["project", "user"],
+    typer.Option("--scope", help="project: this project's files, which its people share; user: your own, for all."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change as a diff, and write nothing.")]
+NoHooks = Annotated[bool, typer.Option("--no-hooks", help="Leave the hooks as they are.")]
+NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Leave the MCP server as it is.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    family = typer.Typer(
+        help="Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
+        no_args_is_help=True,
+    )
+    family.command("install")(install)
+    family.command("uninstall")(uninstall)
+    family.command("status")(status)
+    app.add_typer(family, name="agent")
+
+
+def install(
+    agent: Name,
+    scope: ScopeOption = "project",
+    dry_run: DryRun = False,
+    no_hooks: NoHooks = False,
+    no_mcp: NoMcp = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Put the memory's MCP server and hooks into an agent's configuration. Running it again changes nothing."""
+    _wire(agent, scope, project, install=True, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+
+
+def uninstall(
+    agent: Name,
+    scope: ScopeOption = "project",
+    dry_run: DryRun = False,
+    no_hooks: NoHooks = False,
+    no_mcp: NoMcp = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Take out what `install` put in; everything else stays as it is."""
+    _wire(agent, scope, project, install=False, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+
+
+def _wire(
+    name: str,
+    scope: Scope,
+    project: Path | None,
+    *,
+    install: bool,
+    dry_run: bool,
+    hooks: bool,
+    mcp: bool,
+    as_json: bool,
+) -> None:
+    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.errors import UsageError
+    from cm_tui.server.agents import named, wiring
+
+    if not (hooks or mcp):
+        raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
+    agent, place = named(name), _place(scope, project)
+    only = [*(["mcp"] if mcp else []), *(["hooks"] if hooks else [])]
+    changes = wiring.plan(agent, place, install=install, only=only)  # type: ignore[arg-type]
+    if not dry_run:
+        wiring.apply(agent, place, changes, install=install)
+    notes = agent.notes if install and any(change.done != "unchanged" for change in changes) else ()
+    if as_json:
+        rows = [{"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
+        print_json({"agent": agent.name, "scope": scope, "dry_run": dry_run, "files": rows, "notes": notes})
+        return
+    if dry_run:
+        write("".join(change.diff for change in changes).rstrip("\n"))
+    for change in changes:
+        narrate(f"{change.done:<9} {change.path}")
+    for note in notes:
+        narrate(note)
+
+
+def status(
+    agent: Annotated[str | None, typer.Argument(metavar="[AGENT]", help=f"{NAMES}; default: all.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show which agents are wired, in which files."""
+    from cm_tui.cli.output import print_json, write
+    from cm_tui.server.agents import AGENTS, named, wiring
+
+    agents = [named(agent)] if agent else list(AGENTS.values())
+    rows = [row for one in agents for scope in _scopes() for row in wiring.status(one, _place(scope, project))]
+    if as_json:
+        plain: list[dict[str, Any]] = [
+            {"agent": row.agent, "scope": row.scope, "what": row.what, "path": str(row.path)}
+            | {"state": row.state, "note": row.note}
+            for row in rows
+        ]
+        print_json({"rows": plain, "total": len(plain)})
+        return
+    for row in rows:
+        write(f"{row.agent:<12} {row.scope:<8} {row.what:<6} {row.state:<10} {row.note or row.path}")
+
+
+def _scopes() -> tuple[Scope, ...]:
+    return ("project", "user")
+
+
+def _place(scope: Scope, project: Path | None) -> Place:
+    from cm_tui.errors import NotFoundError, RefusedError
+    from cm_tui.server.agents.parts import place
+    from cm_tui.server.hook.where import root_around
+
+    folder = (project_of(project) or Path.cwd()).expanduser().resolve()
+    if not folder.is_dir():
+        raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling of --project.")
+    root = root_around(folder) or folder
+    if scope == "project" and root == Path.home().resolve():
+        raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")
+    return place(scope, root)

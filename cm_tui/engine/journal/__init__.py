@@ -1,0 +1,6 @@
+"""The journal: what happened, one event a line, never changed afterwards."""
+
+from cm_tui.engine.journal.event import Event, Position, Problem
+from cm_tui.engine.journal.journal import Journal
+
+__all__ = ["Event", "Journal", "Position", "Problem"]

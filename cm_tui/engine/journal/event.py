@@ -1,0 +1,109 @@
+"""What a journal holds, and how it is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cm_tui.errors import UsageError
+
+MAX_BYTES = 1_000_000
+"""The longest line."""
+
+
+class Position(NamedTuple):
+    """A place between two events, to read on from; `str` and `parse` keep it as text."""
+
+    segment: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.segment}:{self.offset}"
+
+    @classmethod
+    def parse(cls, text: str) -> Position:
+        """The position that a text stands for.
+
+        Raises:
+            UsageError: it is none.
+        """
+        segment, colon, offset = text.partition(":")
+        if not (colon and segment.isdecimal() and offset.isdecimal()):
+            raise UsageError(f"{text!r} is no position in a journal.", hint="It looks like `1:2048`.")
+        return cls(int(segment), int(offset))
+
+
+class Event(NamedTuple):
+    """One thing that happened."""
+
+    id: str
+    """Unique, and in order of time."""
+    time: float
+    """Seconds since the epoch."""
+    kind: str
+    head: str | None
+    """The commit that the checkout stood at, where it matters."""
+    data: Mapping[str, Any]
+    position: Position
+    """Where the next event begins."""
+
+
+class Problem(NamedTuple):
+    """Something in a journal that is no event; it stays where it is, and reading goes on behind it."""
+
+    position: Position
+    """Where it begins."""
+    bytes: int
+    reason: str
+
+
+def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict[str, Any], bytes]:
+    """A new event and its line.
+
+    Raises:
+        UsageError: the data cannot be written as JSON, or is too much.
+    """
+    now = time.time_ns()
+    fields = {"id": f"{now:016x}{os.urandom(4).hex()}", "time": now / 1e9, "kind": kind, "head": head, "data": data}
+    try:
+        # ASCII: a name that is not UTF-8 survives, and no line breaks but ours.
+        line = json.dumps(fields, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"The event {kind!r} cannot be written as JSON: {error}") from error
+    if len(line) > MAX_BYTES:
+        raise UsageError(
+            f"The event {kind!r} takes {len(line):,} bytes; the journal takes at most {MAX_BYTES:,}.",
+            hint="Shorten its texts.",
+        )
+    return fields, line
+
+
+def parse_line(line: bytes) -> dict[str, Any] | str:
+    """The fields of an event, or why the line is none."""
+    if len(line) > MAX_BYTES:
+        return "longer than any event"
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        return "not JSON"
+    return fields if _is_event(fields) else "not an event"
+
+
+def _is_event(fields: Any) -> bool:
+    return (
+        isinstance(fields, dict)
+        and fields.keys() >= {"id", "time", "kind", "head", "data"}
+        and isinstance(fields["id"], str)
+        and isinstance(fields["time"], (int, float))
+        and isinstance(fields["kind"], str)
+        and isinstance(fields["head"], (str, type(None)))
+        and isinstance(fields["data"], dict)
+    )
+
+
+def as_event(fields: Mapping[str, Any], position: Position) -> Event:
+    """The record of an event."""
+    return Event(fields["id"], fields["time"], fields["kind"], fields["head"], fields["data"], position)

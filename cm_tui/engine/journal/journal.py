@@ -1,0 +1,238 @@
+"""One project's journal: append from any process, read on from anywhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from cm_tui import paths
+from cm_tui.engine.journal.event import MAX_BYTES, Event, Position, Problem, as_event, new_line, parse_line
+from cm_tui.engine.journal.lock import locked
+from cm_tui.engine.journal.place import folder_of
+from cm_tui.errors import StoreError
+
+SEGMENT_BYTES = 16_000_000
+"""A file that has reached this size is closed, and the next one begun."""
+LOCK_SECONDS = 10.0
+_LOCK = "lock"
+_START = Position(1, 0)
+
+
+class Journal:
+    """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once and never changed.
+
+    An event that `append` returned is on disk. A crash in the middle of a write leaves a torn line: it is stepped over
+    by the next append and by every reader, and `problems` tells of it.
+
+    Args:
+        folder: where the files lie; made with the first event.
+        segment_bytes: size from which a new file is begun.
+    """
+
+    def __init__(self, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
+        self.folder = folder
+        self._segment_bytes = segment_bytes
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """The journal of the project at a root; all its clones and worktrees share it.
+
+        Raises:
+            RefusedError: git's data cannot be opened.
+        """
+        return cls(folder_of(root))
+
+    def append(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
+        """Write an event and wait until the disk has it.
+
+        Args:
+            kind: what happened, such as `hook.git`.
+            data: a mapping that JSON can hold.
+            head: the commit that the checkout stood at.
+
+        Raises:
+            StoreError: the disk is full or read-only, or another process holds the journal.
+            UsageError: the data cannot be written as JSON, or is too much.
+        """
+        fields, line = new_line(kind, data, head)
+        with self._reported():
+            paths.private_dir(paths.private_dir(self.folder.parent) / self.folder.name)
+            with locked(self.folder / _LOCK, LOCK_SECONDS):
+                return as_event(fields, self._write(line))
+
+    def read(self, after: Position | None = None) -> Iterator[Event]:
+        """Events in the order in which they were written; what is no event is left out.
+
+        An event that is being written meanwhile is left for the next time.
+
+        Args:
+            after: an event's position, to read on behind it; None: from the beginning.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        for found in self._scan(after or _START):
+            if isinstance(found, Event):
+                yield found
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Torn and unreadable lines, with where they are.
+
+        Raises:
+            StoreError: a file cannot be read, or another process holds the journal.
+        """
+        if not (self.folder / _LOCK).exists():
+            return ()
+        # Under the lock a line without an end is torn, not on its way.
+        with self._reported(), locked(self.folder / _LOCK, LOCK_SECONDS):
+            return tuple(found for found in self._scan(_START, torn=True) if isinstance(found, Problem))
+
+    def end(self) -> Position:
+        """Where the next event will begin: reading from here gives only what comes later."""
+        segments = self._segments()
+        if not segments:
+            return _START
+        with self._reported():
+            return Position(segments[-1], self._file(segments[-1]).stat().st_size)
+
+    # --- writing ---
+
+    def _write(self, line: bytes) -> Position:
+        segment = (self._segments() or [1])[-1]
+        if _size(self._file(segment)) >= self._segment_bytes:
+            segment += 1
+        file = self._file(segment)
+        new = not file.exists()
+        fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            size = os.fstat(fd).st_size
+            torn = size > 0 and _last_byte(fd, size) != b"\n"
+            _write_whole(fd, b"\n" + line if torn else line, size)
+            os.fsync(fd)
+            end = os.fstat(fd).st_size
+        finally:
+            os.close(fd)
+        if new:
+            _sync_folder(self.folder)
+        return Position(segment, end)
+
+    # --- reading ---
+
+    def _scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
+        at = start
+        while True:
+            # Listed before a file is read to its end: one that has a successor then is complete.
+            segments = self._segments()
+            closed = any(segment > at.segment for segment in segments)
+            if at.segment in segments:
+                with self._reported(), self._file(at.segment).open("rb") as file:
+                    yield from _lines(file, at, torn=torn or closed)
+            if not closed:
+                return
+            at = Position(min(segment for segment in segments if segment > at.segment), 0)
+
+    def _segments(self) -> list[int]:
+        try:
+            names = [path.name for path in self.folder.iterdir()]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _failure(self.folder, error) from error
+        return sorted(int(name[:-6]) for name in names if name.endswith(".jsonl") and name[:-6].isdecimal())
+
+    def _file(self, segment: int) -> Path:
+        return self.folder / f"{segment:06}.jsonl"
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _failure(self.folder, error) from error
+
+
+def _lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
+    """Events and problems from a position on; a last line without an end is one of them only when `torn`."""
+    at = start.offset
+    size = os.fstat(file.fileno()).st_size
+    if at > size:
+        yield Problem(start, 0, f"the file ends before this place, at {size:,}")
+        return
+    file.seek(max(at - 1, 0))
+    if at and file.read(1) != b"\n":
+        # Not between two lines: the file is another one than when the position was taken, or its end was torn.
+        at += _skip_line(file)
+    while line := file.readline(MAX_BYTES + 1):
+        begin = Position(start.segment, at)
+        whole = line.endswith(b"\n")
+        at += len(line) if whole else len(line) + _skip_line(file)
+        ended = whole or _ends_with_newline(file)
+        if not ended and not torn:
+            return
+        fields = parse_line(line) if ended else "torn"
+        if isinstance(fields, dict):
+            yield as_event(fields, Position(start.segment, at))
+        elif line.strip():
+            yield Problem(begin, at - begin.offset, fields)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Step behind the end of a line, in pieces: nobody knows how long it is."""
+    skipped = 0
+    while piece := file.readline(MAX_BYTES):
+        skipped += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _ends_with_newline(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_CUR)
+    return file.read(1) == b"\n"
+
+
+def _last_byte(fd: int, size: int) -> bytes:
+    os.lseek(fd, size - 1, os.SEEK_SET)
+    return os.read(fd, 1)
+
+
+def _write_whole(fd: int, data: bytes, size: int) -> None:
+    """One write; when the disk takes only a part of it, the part is removed again."""
+    if os.write(fd, data) < len(data):
+        # What cannot be removed is a torn line like any other; the full disk is what the caller must hear of.
+        with suppress(OSError):
+            os.ftruncate(fd, size)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name last; Windows has no such call and needs none."""
+    if os.name == "nt":
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _failure(folder: Path, error: OSError) -> StoreError:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StoreError(f"The disk is full: the journal {folder} cannot grow.", hint="Free some space.")
+    if error.errno in {errno.EROFS, errno.EACCES, errno.EPERM}:
+        return StoreError(
+            f"The journal {folder} cannot be used: {error.strerror}.",
+            hint="Make the folder writable for you, or move cm's data with CM_HOME.",
+        )
+    return StoreError(f"The journal {folder} cannot be used: {error}", hint="Check the disk and the folder.")

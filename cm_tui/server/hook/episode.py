@@ -1,0 +1,155 @@
+"""What a session did, when it stops: its prompts, the files it touched and its patch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.journal import Event
+from cm_tui.server.hook.redact import redact
+
+PATCH_BYTES = 64_000
+"""What is kept of a patch."""
+PROMPT_CHARACTERS = 8_000
+"""What is kept of each prompt."""
+_PROMPTS = 20
+_FILES = 200
+_SESSIONS = 500
+_SECONDS = 10.0
+LATE_SECONDS = 120.0
+"""A stop that is read later than this is recorded without a patch: the files may have moved on."""
+
+
+@dataclass
+class Turn:
+    """What a session said and did since it last stopped."""
+
+    prompts: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    base: str | None = None
+    """The commit at the first prompt."""
+    patch_before: str = ""
+    """Digest of the patch that the session's episode before recorded."""
+
+    def take(self, event: Event) -> None:
+        """Add a prompt or an edit."""
+        if event.kind == "hook.prompt":
+            if not self.prompts:
+                self.base = event.head
+            self.prompts = [*self.prompts, str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS]][-_PROMPTS:]
+        elif event.kind == "hook.edit":
+            new = [str(path) for path in event.data.get("paths", ()) if path not in self.files]
+            self.files = [*self.files, *new][-_FILES:]
+
+
+class Sessions:
+    """The turns that are under way, from a journal's events in their order."""
+
+    def __init__(self) -> None:
+        self._turns: dict[tuple[str, str], Turn] = {}
+        self._patches: dict[tuple[str, str], str] = {}
+        self._recorded: set[str] = set()
+
+    def take(self, event: Event) -> Turn | None:
+        """Follow an event; gives the turn that it ended."""
+        who = (str(event.data.get("root", "")), str(event.data.get("session", "")))
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            # Put last again: a session that never stops is the first to be forgotten.
+            turn = self._turns[who] = self._turns.pop(who, Turn())
+            turn.take(event)
+            if len(self._turns) > _SESSIONS:
+                del self._turns[next(iter(self._turns))]
+        elif event.kind == "episode":
+            self._recorded.add(str(event.data.get("stop", "")))
+            self._patches[who] = str(event.data.get("patch_digest") or self._patches.get(who, ""))
+        elif event.kind == "hook.stop":
+            turn = self._turns.pop(who, Turn())
+            turn.patch_before = self._patches.get(who, "")
+            return turn
+        return None
+
+    def is_recorded(self, stop: Event) -> bool:
+        """Whether an episode for a stop was among the events."""
+        return stop.id in self._recorded
+
+
+def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any] | None:
+    """The record of a turn that ended; None when there is nothing to remember.
+
+    Args:
+        root: the project's root.
+        turn: what led to it.
+        stop: the event that ended it.
+        now: seconds since the epoch.
+    """
+    late = now - stop.time > LATE_SECONDS
+    patch, files, cut = ("", [], False) if late else _patch(root, turn.base or stop.head)
+    digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
+    same = bool(digest) and digest == turn.patch_before
+    if not turn.prompts and (same or not patch):
+        return None
+    clean = redact("" if same else patch)
+    note = "recorded late, without a patch" if late else "the patch is that of the episode before" if same else ""
+    return {
+        "type": "task",
+        "agent": stop.data.get("agent", ""),
+        "session": stop.data.get("session", ""),
+        "root": str(root),
+        "prompts": turn.prompts,
+        "answer": str(stop.data.get("answer", ""))[:PROMPT_CHARACTERS],
+        "files": list(dict.fromkeys([*turn.files, *files]))[:_FILES],
+        "base": turn.base,
+        "patch": clean.text,
+        "patch_digest": digest,
+        "patch_cut": cut,
+        "redacted": clean.secrets,
+        "note": note,
+        "stop": stop.id,
+    }
+
+
+def _patch(root: Path, base: str | None) -> tuple[str, list[str], bool]:
+    """The difference to a commit, the files in it and new ones, and whether it was cut."""
+    if not (root / ".git").exists():
+        return "", [], False
+    named, _ = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
+    new, _ = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    text, cut = _git(root, "diff", "--no-color", *([base] if base else []))
+    files = [os.fsdecode(name) for name in (named + b"\0" + new).split(b"\0") if name]
+    return text.decode("utf-8", "replace"), [_sane(name) for name in files[:_FILES]], cut
+
+
+def _sane(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _git(root: Path, *words: str) -> tuple[bytes, bool]:
+    """What git prints, bounded in size and time, and whether that was all; nothing where it fails."""
+    plain = ("--no-ext-diff", "--no-textconv") if words[0] == "diff" else ()
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    process = subprocess.Popen(
+        ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", words[0], *plain, *words[1:], "--"],
+        cwd=root,
+        env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    timer = threading.Timer(_SECONDS, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout as out:
+            text = out.read(PATCH_BYTES + 1)
+        cut = len(text) > PATCH_BYTES
+        if cut:
+            process.kill()
+        code = process.wait()
+    finally:
+        timer.cancel()
+    return (text[:PATCH_BYTES], cut) if code == 0 or cut else (b"", False)

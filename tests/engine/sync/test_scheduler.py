@@ -1,0 +1,174 @@
+"""Signals become as few runs as possible, and none is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from cm_tui.engine.sync.changes import EVERYTHING, MOST_PATHS, NOTHING, Changes
+from cm_tui.engine.sync.scheduler import Scheduler
+from cm_tui.errors import CmError
+
+SECONDS = 60
+
+
+class Index:
+    """Stands for the index; a run can be held."""
+
+    def __init__(self) -> None:
+        self.runs: list[Changes] = []
+        self.go = threading.Event()
+        self.go.set()
+        self.began = threading.Semaphore(0)
+        self.fail = False
+        self.inside: Callable[[], object] = lambda: None
+
+    def run(self, changes: Changes) -> str:
+        self.began.release()
+        assert self.go.wait(SECONDS)
+        if self.fail:
+            raise CmError("the disk is full")
+        self.inside()
+        self.runs.append(changes)
+        return f"indexed {changes}"
+
+
+@pytest.fixture
+def index() -> Index:
+    return Index()
+
+
+@pytest.fixture
+def make(index: Index):
+    made: list[Scheduler] = []
+
+    def scheduler(settled: Callable[[Changes], bool] = lambda _: False, quiet: float = 0.05, longest: float = 5.0):
+        made.append(Scheduler(index.run, settled, quiet=quiet, longest=longest))
+        made[-1].start()
+        return made[-1]
+
+    yield scheduler
+    index.go.set()
+    for one in made:
+        one.stop()
+
+
+def some(*paths: str) -> Changes:
+    return Changes.of(paths)
+
+
+def test_twenty_edits_are_one_run(index: Index, make):
+    scheduler = make(quiet=1000, longest=1000)
+    for n in range(20):
+        scheduler.signal("save", some(f"{n}.py"))
+    assert scheduler.freshness().due_at is not None
+    assert scheduler.flush(SECONDS)
+    assert index.runs == [some(*(f"{n}.py" for n in range(20)))]
+    state = scheduler.freshness()
+    assert (state.runs, state.signals, state.behind) == (1, 20, False)
+    assert [(layer.name, layer.did) for layer in state.layers] == [("save", "told of 19.py")]
+
+
+def test_it_runs_by_itself_after_a_rest(index: Index, make):
+    make().signal("save", some("a.py"))
+    assert index.began.acquire(timeout=SECONDS)
+
+
+def test_signals_that_never_end_are_served(index: Index, make):
+    scheduler = make(quiet=1000, longest=0.05)
+    scheduler.signal("save", some("a.py"))
+    assert index.began.acquire(timeout=SECONDS)
+
+
+def test_what_comes_during_a_run_is_indexed_by_the_next(index: Index, make):
+    scheduler = make()
+    index.go.clear()
+    scheduler.signal("save", some("a.py"))
+    assert index.began.acquire(timeout=SECONDS)
+    assert scheduler.freshness().running
+    scheduler.signal("save", some("b.py"))
+    index.go.set()
+    assert scheduler.flush(SECONDS)
+    assert index.runs == [some("a.py"), some("b.py")]
+
+
+def test_what_the_index_has_already_causes_no_run(index: Index, make):
+    scheduler = make(lambda changes: changes == some("a.py"))
+    scheduler.signal("watcher", some("a.py"))
+    assert scheduler.flush(SECONDS)
+    assert index.runs == []
+    scheduler.signal("watcher", some("b.py"))
+    assert scheduler.flush(SECONDS)
+    assert index.runs == [some("b.py")]
+
+
+def test_a_run_that_asks_does_not_wait_for_itself(index: Index, make):
+    scheduler = make()
+    answers = []
+    index.inside = lambda: answers.append(scheduler.flush(SECONDS))
+    scheduler.signal("save", some("a.py"))
+    assert scheduler.flush(SECONDS)
+    assert answers == [False]
+
+
+def test_a_failure_is_told_and_what_was_asked_for_is_kept(index: Index, make):
+    scheduler = make()
+    index.fail = True
+    scheduler.signal("save", some("a.py"))
+    assert not scheduler.flush(SECONDS)
+    state = scheduler.freshness()
+    assert state.behind
+    assert state.did == "failed: the disk is full"
+    index.fail = False
+    scheduler.signal("save", some("b.py"))
+    assert scheduler.flush(SECONDS)
+    assert index.runs == [some("a.py", "b.py")]
+    assert not scheduler.freshness().behind
+
+
+def test_an_unexpected_failure_does_not_end_it(index: Index, make):
+    scheduler = make()
+    index.inside = lambda: 1 / 0
+    scheduler.signal("save", some("a.py"))
+    assert not scheduler.flush(SECONDS)
+    assert "ZeroDivisionError" in scheduler.freshness().did
+    index.inside = lambda: None
+    assert scheduler.flush(SECONDS)
+    assert index.runs == [some("a.py")]
+
+
+def test_nothing_to_do_is_done_at_once(index: Index, make):
+    scheduler = make()
+    assert scheduler.flush(SECONDS)
+    scheduler.signal("watcher", NOTHING)
+    assert scheduler.flush(SECONDS)
+    assert index.runs == []
+
+
+def test_from_many_threads_nothing_is_lost(index: Index, make):
+    scheduler = make(quiet=0.001)
+
+    def work(name: str) -> None:
+        for n in range(50):
+            scheduler.signal(name, some(f"{name}{n}"))
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert scheduler.flush(SECONDS)
+    seen = set().union(*(run.paths or () for run in index.runs))
+    assert seen == {f"{name}{n}" for name in "abcd" for n in range(50)}
+
+
+def test_many_paths_and_rules_mean_everything():
+    assert Changes.of(f"{n}" for n in range(MOST_PATHS + 1)) == EVERYTHING
+    assert Changes.of(f"{n}" for n in range(MOST_PATHS)) != EVERYTHING
+    for path in (".gitignore", "a/.gitignore", ".cm/config.toml", ".git/HEAD", ".git/logs/HEAD"):
+        assert Changes.of([path, "a.py"]) == EVERYTHING
+    assert some("a") | some("b") == some("a", "b")
+    assert some("a") | EVERYTHING == EVERYTHING
+    assert some("a") | NOTHING == some("a")

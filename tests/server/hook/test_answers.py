@@ -1,0 +1,87 @@
+"""Packs for prompts: within the budget, once a minute, never too long for an agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cm_tui.model import Pack, PackItem
+from cm_tui.server.hook.answers import MARKS_TOKENS, Answers
+from cm_tui.server.hook.reply import CHARACTERS
+
+ROOT = Path("/repo")
+ASKED = "How is tax added to the cart?"
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Packs:
+    """Makes packs as long as the budget lets it, at some characters a token."""
+
+    def __init__(self, characters: int = 3) -> None:
+        self.asked: list[tuple[str, int]] = []
+        self.characters = characters
+        self.empty = False
+        self.indexed = True
+
+    def __call__(self, root: Path, question: str, budget: int) -> Pack | None:
+        self.asked.append((question, budget))
+        item = PackItem("a.py", 1, 2, "a", "code", budget, "why", included=not self.empty)
+        text = "x" * (budget * self.characters)
+        return Pack(question, (item,), budget, budget, text) if self.indexed else None
+
+
+def test_a_pack_within_the_budget_is_marked():
+    packs = Packs()
+    text = Answers(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
+    assert packs.asked == [(ASKED, 2000 - MARKS_TOKENS)]
+    assert text.startswith("<cm-memory>")
+    assert text.endswith("</cm-memory>")
+
+
+def test_once_in_a_minute_for_each_session():
+    clock, packs = Clock(), Packs()
+    answers = Answers(packs, clock)
+
+    def ask(session: str = "s", prompt: str = ASKED) -> bool:
+        return bool(answers.prompt(ROOT, session, prompt, budget=2000, seconds=1))
+
+    assert [ask(), ask(), ask(prompt=f" {ASKED.upper()} "), ask(session="other")] == [True, False, False, True]
+    clock.now = 61.0
+    assert ask()
+
+
+def test_an_answer_that_came_too_late_does_not_count():
+    clock = Clock()
+
+    class Slow(Packs):
+        def __call__(self, root: Path, question: str, budget: int) -> Pack | None:
+            clock.now += 2.0
+            return super().__call__(root, question, budget)
+
+    answers = Answers(Slow(), clock)
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5)
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5)
+
+
+def test_nothing_is_said_where_there_is_nothing_to_say():
+    packs = Packs()
+    answers = Answers(packs)
+    assert answers.prompt(ROOT, "s", "yes, continue", budget=2000, seconds=1) == ""
+    assert answers.prompt(ROOT, "s", ASKED, budget=0, seconds=1) == ""
+    assert packs.asked == []
+    packs.empty = True
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1) == ""
+    packs.indexed = False
+    assert answers.prompt(ROOT, "t", ASKED, budget=2000, seconds=1) == ""
+
+
+def test_a_pack_of_long_words_is_asked_for_again_smaller():
+    packs = Packs(characters=9)
+    text = Answers(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
+    assert 0 < len(text) <= CHARACTERS
+    assert len(packs.asked) == 2
