@@ -12,7 +12,7 @@ import pytest
 import watchfiles
 
 from cm_tui.config import Config
-from cm_tui.engine.sync.changes import EVERYTHING, NOTHING, Changes, sieve
+from cm_tui.engine.sync.changes import EVERYTHING, Changes, sieve
 from cm_tui.engine.sync.watcher import Watcher
 from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
