@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from cm_tui import __version__
-from cm_tui.cli import bench, code, index, pack, search, upkeep
+from cm_tui.cli import bench, code, index, mcp, pack, search, upkeep
 from cm_tui.cli.options import PROJECT, Project
 from cm_tui.errors import CmError
 
@@ -30,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (index, search, code, pack, upkeep, bench):
+for family in (index, search, code, pack, mcp, upkeep, bench):
     family.register(app)
 
 
