@@ -11,6 +11,7 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
+    "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
     "vectors": "Embedding throughput, exact search against the graph.",
 }
 

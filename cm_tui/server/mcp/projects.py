@@ -28,13 +28,9 @@ _SENTINELS = frozenset({"", "auto", "default", "none", "null", "current", "."})
 
 
 def plain_text(value: str) -> str:
-    """Refuse what is no text: NUL and halves of surrogate pairs."""
+    """Refuse NUL, which no name holds; that it is valid Unicode is checked before."""
     if "\0" in value:
         raise ValueError("holds a NUL character")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("is not valid Unicode") from None
     return value
 
 
