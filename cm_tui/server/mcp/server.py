@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -20,7 +20,7 @@ from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.server.mcp import prompts, resources
 from cm_tui.server.mcp.complete import completions
 from cm_tui.server.mcp.projects import DoorFor, Projects
-from cm_tui.server.mcp.sets import choose
+from cm_tui.server.mcp.sets import DEFAULT_SET, SETS, choose
 from cm_tui.server.mcp.text import clean
 
 INSTRUCTIONS = (
@@ -109,7 +109,7 @@ def _cause(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def build(door_for: DoorFor, *, tools: Collection[str] = ("core",), ask_roots: bool = True) -> MemoryServer:
+def build(door_for: DoorFor, *, tools: Collection[str] = (DEFAULT_SET,), ask_roots: bool = True) -> MemoryServer:
     """Make a server over the doors of projects.
 
     Args:
@@ -143,30 +143,35 @@ def build(door_for: DoorFor, *, tools: Collection[str] = ("core",), ask_roots: b
 
 
 def http_app(
-    door_for: DoorFor,
-    *,
-    tools: Collection[str] = ("all",),
-    path: str = "/mcp",
-    hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]"),
+    door_for: DoorFor, *, path: str = "/mcp", hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
 ) -> Starlette:
-    """The streamable HTTP transport as an ASGI application that answers at `path`.
+    """The streamable HTTP transport as an ASGI application: core tools at `path`, each set at `path/SET`.
 
     Its lifespan must be entered for as long as it serves: `async with app.router.lifespan_context(app)`. Who may reach
     it is not its business: the process that mounts it checks tokens or peers.
 
     Args:
         door_for: as for `build`.
-        tools: sets of tools.
         path: where it answers.
         hosts: names in the Host header, and in the Origin of a browser, that are let in: a web page elsewhere is not.
-
-    Raises:
-        UsageError: there is no such set or tool.
     """
     known = [name for host in hosts for name in (host, f"{host}:*")]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=known, allowed_origins=[f"http://{name}" for name in known]
     )
-    return build(door_for, tools=tools).streamable_http_app(
-        streamable_http_path=path, max_request_body_size=BODY_BYTES, transport_security=security
-    )
+    places = {path: DEFAULT_SET, **{f"{path}/{name}": name for name in SETS}}
+    apps = [
+        build(door_for, tools=[name]).streamable_http_app(
+            streamable_http_path=place, max_request_body_size=BODY_BYTES, transport_security=security
+        )
+        for place, name in places.items()
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for app in apps:
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            yield
+
+    return Starlette(routes=[route for app in apps for route in app.routes], lifespan=lifespan)

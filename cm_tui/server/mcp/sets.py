@@ -62,6 +62,9 @@ KINDS = (
 
 SETS = ("core", "graph", "temporal", "memory", "all")
 
+DEFAULT_SET = "core"
+"""What an agent needs in any project, for few tokens."""
+
 
 def choose(words: Collection[str]) -> tuple[Kind, ...]:
     """The tools of the sets, or single tools by their names, in the order of the list.

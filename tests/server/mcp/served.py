@@ -85,8 +85,8 @@ def environment() -> dict[str, str]:
 async def _http(root: Path, tools: str) -> AsyncIterator[Any]:
     doors = Doors(root)
     try:
-        async with serving(http_app(doors, tools=tools.split(","))) as port:
-            yield f"http://127.0.0.1:{port}/mcp"
+        async with serving(http_app(doors)) as port:
+            yield f"http://127.0.0.1:{port}/mcp/{tools}"
     finally:
         doors.close()
 
@@ -99,7 +99,7 @@ async def serving(app: Any) -> AsyncIterator[int]:
         config = uvicorn.Config(app, log_level="warning", lifespan="on", ws="none", timeout_graceful_shutdown=5)
         server = uvicorn.Server(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started and not task.done():
+        while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn tells of it in no other way
             await asyncio.sleep(0.01)
         try:
             yield listener.getsockname()[1]

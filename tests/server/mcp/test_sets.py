@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from mcp import Client
 
+from cm_tui.cli.mcp import Doors
 from cm_tui.errors import UsageError
+from cm_tui.server.mcp import http_app
 from cm_tui.server.mcp.sets import KINDS, SETS, choose
-from tests.server.mcp.served import answering
+from tests.server.mcp.served import answering, serving
 
 READERS = {kind.name for kind in KINDS if kind.reads}
 
@@ -21,6 +24,16 @@ async def test_only_the_tools_of_the_set_are_listed(shop: Path, words: str):
         listed = [tool.name for tool in (await asked.client.list_tools()).tools]
     assert listed == [kind.name for kind in choose(words.split(","))]
     assert listed
+
+
+async def test_every_set_has_its_place_over_http(shop: Path):
+    doors = Doors(shop)
+    async with serving(http_app(doors)) as port:
+        for place, words in {"": "core", **{f"/{name}": name for name in SETS}}.items():
+            async with Client(f"http://127.0.0.1:{port}/mcp{place}") as client:
+                listed = [tool.name for tool in (await client.list_tools()).tools]
+            assert listed == [kind.name for kind in choose([words])]
+    doors.close()
 
 
 def test_the_sets_hold_what_their_names_say():

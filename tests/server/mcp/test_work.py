@@ -79,7 +79,7 @@ async def test_a_cancelled_call_stops_the_work(watched: Watched, way: str):
         await _cancel(watched, build(lambda _: watched, tools=["all"]), mode)
     else:
         async with serving(http_app(lambda _: watched)) as port:
-            await _cancel(watched, f"http://127.0.0.1:{port}/mcp", mode)
+            await _cancel(watched, f"http://127.0.0.1:{port}/mcp/all", mode)
 
 
 async def _cancel(watched: Watched, target: Any, mode: str) -> None:
