@@ -12,6 +12,7 @@ BENCHES = {
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
     "hooks": "What agents and git wait for when a hook runs, and how much of it is ours.",
+    "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
 }

@@ -1,0 +1,197 @@
+"""What tools return beside their text: the declared shape of each structured result."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class Part(BaseModel):
+    """A named share of a score."""
+
+    name: str
+    value: float
+    weight: float
+    contribution: float
+    detail: str
+
+
+class Passage(BaseModel):
+    """Lines that answer a query."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str | None = None
+    kind: str | None = None
+    language: str
+    score: float
+    snippet: str
+    snippet_line: int
+    parts: list[Part] | None = None
+
+
+class Listing(BaseModel):
+    """Some rows of a longer list: `next_offset` is there as long as there are more."""
+
+    total: int
+    offset: int = 0
+    next_offset: int | None = None
+    notes: list[str] = []
+
+
+class Passages(Listing):
+    """A ranked answer."""
+
+    mode: Literal["hybrid", "keyword", "vector"]
+    rows: list[Passage]
+
+
+class Remembered(Passages):
+    """A ranked answer, and which model gave the vectors."""
+
+    provider: str
+    fallback: bool
+
+
+class SymbolRow(BaseModel):
+    """A definition."""
+
+    path: str
+    start_line: int
+    end_line: int
+    kind: str
+    qualname: str
+    signature: str
+    doc: str | None = None
+
+
+class Symbols(Listing):
+    """Definitions."""
+
+    rows: list[SymbolRow]
+
+
+class Candidate(BaseModel):
+    """One of several definitions that a call may mean."""
+
+    path: str
+    qualname: str
+
+
+class Call(BaseModel):
+    """A call site: `site` and `line` are where the call stands, the rest is the symbol at the other end."""
+
+    site: str
+    line: int
+    text: str
+    qualname: str
+    kind: str
+    path: str | None = None
+    depth: int
+    via: str | None = None
+    resolution: str
+    candidates: list[Candidate] | None = None
+
+
+class Calls(Listing):
+    """Call sites."""
+
+    rows: list[Call]
+
+
+class Import(BaseModel):
+    """An imported name; without `target` it comes from outside the project."""
+
+    path: str
+    line: int
+    name: str
+    target: str | None = None
+
+
+class Imports(Listing):
+    """Imports."""
+
+    rows: list[Import]
+
+
+class Lines(BaseModel):
+    """Lines of a file; `next_line` is there when it goes on."""
+
+    path: str
+    start_line: int
+    end_line: int
+    language: str
+    text: str
+    stale: bool
+    next_line: int | None = None
+
+
+class PackedItem(BaseModel):
+    """A piece of a pack, or one that did not fit."""
+
+    path: str
+    start_line: int
+    end_line: int
+    title: str
+    why: str
+    tokens: int
+    included: bool
+
+
+class Packed(BaseModel):
+    """A pack; its source stands in `markdown` alone."""
+
+    markdown: str
+    tokens: int
+    budget: int
+    items: list[PackedItem]
+    notes: list[str] = []
+
+
+class Changes(BaseModel):
+    """Paths by what became of them; `counts` are true where the lists are cut."""
+
+    counts: dict[str, int]
+    added: list[str]
+    modified: list[str]
+    removed: list[str]
+    renamed: list[list[str]]
+
+
+class Work(BaseModel):
+    """What an index run did, or (`done` false) would do."""
+
+    done: bool
+    root: str
+    files: int
+    changes: Changes | None = None
+    changed: int | None = None
+    estimated_seconds: float | None = None
+    symbols: int | None = None
+    references: int | None = None
+    passages: int | None = None
+    embedded: int | None = None
+    mode: str | None = None
+    seconds: float | None = None
+    notes: list[str] = []
+
+
+class DriftedSymbol(BaseModel):
+    """A symbol of the index that the working tree does not confirm."""
+
+    path: str
+    qualname: str
+    kind: str
+    status: Literal["tombstoned", "drifted"]
+
+
+class Drift(Listing):
+    """How far the index is from the working tree."""
+
+    current: bool
+    head: str | None = None
+    indexed_head: str | None = None
+    changes: Changes
+    rows: list[DriftedSymbol]

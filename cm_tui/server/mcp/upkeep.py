@@ -1,0 +1,197 @@
+"""Tools that keep the index up to date, and say how far it is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.engine.door import Door
+from cm_tui.model import IndexPlan, IndexSummary
+from cm_tui.server.mcp import records
+from cm_tui.server.mcp.projects import ProjectPath, Request, Text, Where, notes_of
+from cm_tui.server.mcp.retrieval import PathArgument
+from cm_tui.server.mcp.text import Offset, counted, joined, onwards, result, tail
+from cm_tui.server.mcp.work import aside, follow
+
+SHOWN = 50
+"""Paths of each kind of change that are named."""
+
+
+async def ingest(
+    where: Where,
+    ctx: Request,
+    confirmed: Annotated[bool, Field(description="Do it; without, only say what would be done.")] = False,
+    full: Annotated[bool, Field(description="Parse every file again.")] = False,
+    since: Annotated[
+        str | None, Field(max_length=200, description="Commit that the plan is compared with."), Text
+    ] = None,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Work]:
+    """Index the project, or bring its index up to the working tree; only what changed is read.
+
+    The first run takes seconds to minutes.
+    """
+    _ = project
+    door = await aside(where.door)
+    if not confirmed:
+        plan = await aside(lambda: door.plan(full=full, since=since))
+        return result(_plan_text(door, plan), _planned(door, plan))
+    try:
+        summary = await follow(lambda cancel: door.index(full=full, since=since, cancel=cancel), ctx)
+    finally:
+        where.projects.forget(door)
+    return result(_summary_text(door, summary), _worked(door, summary))
+
+
+async def reingest(
+    path: Annotated[
+        PathArgument | Annotated[list[PathArgument], Field(min_length=1, max_length=200)],
+        Field(description="File or files that were written, moved or deleted."),
+    ],
+    where: Where,
+    ctx: Request,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Work]:
+    """Index single files again, right after editing them; many in one call."""
+    _ = project
+    door, _state = await aside(where.asked)
+    paths = [path] if isinstance(path, str) else path
+    try:
+        summary = await follow(lambda cancel: door.index(paths=paths, cancel=cancel), ctx)
+    finally:
+        where.projects.forget(door)
+    return result(_summary_text(door, summary), _worked(door, summary))
+
+
+def drift(
+    where: Where,
+    limit: Annotated[int, Field(ge=1, le=500, description="Symbols listed.")] = 50,
+    offset: Offset = 0,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Drift]:
+    """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
+
+    tombstoned: its file is gone; drifted: its file was edited.
+    """
+    _ = project
+    door, state = where.asked()
+    plan = door.plan()
+    symbols, total = _drifted(door, plan, limit, offset)
+    following = onwards(len(symbols), total, offset)
+    changes = _changes(plan)
+    current = not any(changes.counts.values()) and state.head == state.indexed_head
+    record = records.Drift(
+        current=current,
+        head=state.head,
+        indexed_head=state.indexed_head,
+        changes=changes,
+        rows=symbols,
+        total=total,
+        offset=offset,
+        next_offset=following,
+        notes=[*plan.notes, *notes_of(state)],
+    )
+    lines = [f"{row.status} {row.path} {row.kind} {row.qualname}" for row in symbols]
+    listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
+    head = "The index reflects the working tree." if current else _counts_text("The index is behind: ", changes)
+    return result(joined(head, _paths_text(changes), listed, tail(following, record.notes)), record)
+
+
+def _drifted(door: Door, plan: IndexPlan, limit: int, offset: int) -> tuple[list[records.DriftedSymbol], int]:
+    """Symbols of files that are gone, then of files that differ; the total counts all of them."""
+    kinds: tuple[tuple[Literal["tombstoned", "drifted"], Sequence[str]], ...] = (
+        ("tombstoned", [*plan.removed, *(old for old, _ in plan.renamed)]),
+        ("drifted", plan.modified),
+    )
+    rows: list[records.DriftedSymbol] = []
+    total = 0
+    for status, paths in kinds:
+        for path in paths:
+            page = door.symbols(file=path, limit=offset + limit)
+            rows += [
+                records.DriftedSymbol(path=path, qualname=symbol.qualname, kind=symbol.kind, status=status)
+                for symbol in page.rows[: max(0, offset + limit - len(rows))]
+            ]
+            total += page.total
+    return rows[offset:], total
+
+
+def _changes(plan: IndexPlan) -> records.Changes:
+    lists: dict[str, Sequence[object]] = {
+        "added": plan.added,
+        "modified": plan.modified,
+        "removed": plan.removed,
+        "renamed": plan.renamed,
+    }
+    return records.Changes(
+        counts={name: len(rows) for name, rows in lists.items()},
+        added=list(plan.added[:SHOWN]),
+        modified=list(plan.modified[:SHOWN]),
+        removed=list(plan.removed[:SHOWN]),
+        renamed=[list(pair) for pair in plan.renamed[:SHOWN]],
+    )
+
+
+def _counts_text(head: str, changes: records.Changes) -> str:
+    counts = [f"{count:,} {name}" for name, count in changes.counts.items() if count]
+    return f"{head}{', '.join(counts) or 'no file differs'}."
+
+
+def _paths_text(changes: records.Changes) -> str:
+    lines = [
+        f"{name} {path}"
+        for name, paths in (("added", changes.added), ("modified", changes.modified), ("removed", changes.removed))
+        for path in paths
+    ]
+    lines += [f"renamed {old} → {new}" for old, new in changes.renamed]
+    left = sum(changes.counts.values()) - len(lines)
+    return joined(*lines, f"… and {left:,} more paths" if left else "")
+
+
+def _planned(door: Door, plan: IndexPlan) -> records.Work:
+    return records.Work(
+        done=False,
+        root=str(door.root),
+        files=plan.files,
+        changes=_changes(plan),
+        estimated_seconds=plan.estimated_seconds,
+        notes=list(plan.notes),
+    )
+
+
+def _plan_text(door: Door, plan: IndexPlan) -> str:
+    what = "read all of" if plan.full else "bring up to date"
+    changes = _changes(plan)
+    return joined(
+        f"Nothing was done. It would {what} {door.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
+        _counts_text("Differs from the index: ", changes),
+        "Call again with confirmed=true to do it.",
+        tail(None, plan.notes),
+    )
+
+
+def _worked(door: Door, summary: IndexSummary) -> records.Work:
+    return records.Work(
+        done=True,
+        root=str(door.root),
+        files=summary.files,
+        changed=summary.changed,
+        symbols=summary.symbols,
+        references=summary.references,
+        passages=summary.passages,
+        embedded=summary.embedded,
+        mode=summary.mode,
+        seconds=round(sum(summary.seconds.values()), 3),
+        notes=list(summary.notes),
+    )
+
+
+def _summary_text(door: Door, summary: IndexSummary) -> str:
+    return joined(
+        f"{summary.changed:,} files changed in the index of {door.root} ({sum(summary.seconds.values()):.1f} s): now "
+        f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.passages:,} passages; search: {summary.mode}.",
+        tail(None, summary.notes),
+    )
