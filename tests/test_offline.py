@@ -43,9 +43,12 @@ def test_index_search_and_pack_offline(tmp_path: Path, cm_home: Path, without_ne
             [*without_network, sys.executable, "-m", "cm_tui", *words],
             cwd=root,
             env={
-                "CM_HOME": str(cm_home), "CM_OWNER__USE": "never", "PYTHONPATH": str(tmp_path),
-                "PATH": "/usr/bin:/bin", "HOME": str(tmp_path),
-            },  # fmt: skip
+                "CM_HOME": str(cm_home),
+                "CM_OWNER__USE": "never",
+                "PYTHONPATH": str(tmp_path),
+                "PATH": "/usr/bin:/bin",
+                "HOME": str(tmp_path),
+            },
             capture_output=True,
             text=True,
             check=False,
