@@ -60,7 +60,7 @@ class Doors:
         """
         from cm_tui.engine.memory import Memory
 
-        folder = Path(project).expanduser() if project else self._default
+        folder = Path(project) if project else self._default
         with self._opening:
             store = Memory.store_of(folder)
             door = self._open.get(store)

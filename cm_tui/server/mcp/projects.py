@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from mcp.server.mcpserver import Context, ListRoots, Resolve
@@ -36,9 +36,8 @@ def plain_text(value: str) -> str:
 
 Text = AfterValidator(plain_text)
 ProjectPath = Annotated[
-    str | None,
-    Field(max_length=4096, description="Absolute path of the project; default: the one the server was started in."),
-    Text,
+    Annotated[str, Field(max_length=4096), Text] | None,
+    Field(description="Absolute path of the project; default: the one the server was started in."),
 ]
 
 
@@ -73,7 +72,7 @@ class Projects:
         return self.door_for(folders[0] if folders else None)
 
     def _checked(self, project: str, roots: ListRootsResult | None) -> str:
-        if project.strip().lower() not in _SENTINELS and Path(project).expanduser().is_absolute():
+        if project.strip().lower() not in _SENTINELS and Path(project).is_absolute():
             return project
         raise UsageError(f"{project!r} is not the path of a project.", hint=self._suggestion(roots))
 
@@ -123,7 +122,7 @@ def _folders(roots: ListRootsResult | None) -> list[str]:
     if roots is None:
         return []
     parts = [urlsplit(str(root.uri)) for root in roots.roots]
-    return [url2pathname(unquote(part.path)) for part in parts if part.scheme == "file"]
+    return [url2pathname(part.path) for part in parts if part.scheme == "file"]
 
 
 # --- what tools are given instead of asking for it ---

@@ -95,6 +95,8 @@ def explained(error: BaseException) -> str | None:
     cause = _cause(error)
     if isinstance(cause, CmError):
         return clean(str(cause))
+    if isinstance(cause, OSError):
+        return clean(f"{cause.strerror or cause}: {cause.filename}" if cause.filename else str(cause))
     if isinstance(cause, ValidationError):
         wrong = [
             f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in cause.errors(include_input=False)
@@ -104,7 +106,7 @@ def explained(error: BaseException) -> str | None:
 
 
 def _cause(error: BaseException | None) -> BaseException | None:
-    while error is not None and not isinstance(error, (CmError, ValidationError)):
+    while error is not None and not isinstance(error, (CmError, OSError, ValidationError)):
         error = error.__cause__
     return error
 

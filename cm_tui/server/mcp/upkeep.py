@@ -26,7 +26,7 @@ async def ingest(
     confirmed: Annotated[bool, Field(description="Do it; without, only say what would be done.")] = False,
     full: Annotated[bool, Field(description="Parse every file again.")] = False,
     since: Annotated[
-        str | None, Field(max_length=200, description="Commit that the plan is compared with."), Text
+        Annotated[str, Field(max_length=200), Text] | None, Field(description="Commit that the plan is compared with.")
     ] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Work]:

@@ -28,7 +28,7 @@ def rooted(*folders: Path):
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     """A second project with something that the first has not."""
-    root = tmp_path / "an other"
+    root = tmp_path / "an other, 100%25"
     root.mkdir()
     (root / "only.py").write_text("def only_here():\n    return 1\n")
     with Memory.open(root) as memory:
@@ -42,11 +42,11 @@ async def test_a_named_project_is_asked(shop: Path, other: Path):
         await asked.refused("codememory_definitions", symbol="only_here")
         _, found = await asked.ok("codememory_definitions", symbol="only_here", project=str(other))
         assert found["rows"][0]["path"] == "only.py"
-        _, again = await asked.ok("codememory_definitions", symbol="Cart")
+        _, again = await asked.ok("codememory_definitions", symbol="Cart", project=None)
         assert again["total"] == 1
 
 
-@pytest.mark.parametrize("word", ["auto", "default", "", " ", "Auto", ".", "shop", "../shop"])
+@pytest.mark.parametrize("word", ["auto", "default", "", " ", "Auto", ".", "shop", "../shop", "~", "~nobody/x"])
 async def test_words_that_name_no_project_are_refused_with_the_right_one(shop: Path, word: str):
     async with answering(shop) as asked:
         assert str(shop) in await asked.refused("codememory_callers", symbol="add_tax", project=word)
@@ -55,6 +55,7 @@ async def test_words_that_name_no_project_are_refused_with_the_right_one(shop: P
 async def test_projects_that_are_not_there_or_unsafe_are_refused(shop: Path):
     async with answering(shop) as asked:
         assert "There is no folder" in await asked.refused("codememory_drift", project="/no/such/folder")
+        assert "name too long" in await asked.refused("codememory_drift", project="/" + "a" * 300)
         assert "the root of the disk" in await asked.refused("codememory_ingest", project="/", confirmed=True)
         assert "system folder" in await asked.refused("codememory_ingest", project="/etc")
 

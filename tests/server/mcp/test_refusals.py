@@ -53,6 +53,8 @@ async def test_a_link_out_of_the_project_is_not_followed(own: Path):
         ("codememory_callers", {"symbol": "Cart.totl"}, "Nothing called Cart.totl is defined here.\nDid you mean total?"),
         ("codememory_dependencies", {"path": "shop/crt.py"}, "Did you mean shop/cart.py"),
         ("codememory_importers", {"target": "no.such"}, "No file is called no.such"),
+        ("memory_get", {"path": "a" * 300}, "name too long"),
+        ("codememory_dependencies", {"path": "a/" * 2000}, "a/"),
         ("codememory_ingest", {"since": "no-such-commit"}, "no-such-commit"),
         ("codememory_reingest", {"path": []}, "at least 1 item"),
         ("memory_get", {"path": "package-lock.json"}, "is not in the index"),
