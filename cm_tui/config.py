@@ -141,7 +141,8 @@ def _validate(values: Mapping[str, Any], where: str) -> Config:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise ConfigError(
-            f"{where}: {name}: {first['msg']}", hint="`cm doctor` and the configuration guide list every setting."
+            f"{where}: {name}: {first['msg']}",
+            hint="The configuration guide lists every setting: cm_tui/docs/configuration.md.",
         ) from error
 
 

@@ -12,7 +12,8 @@ APP = "cm-tui"
 
 def _base(default: str, part: str) -> Path:
     home = os.environ.get("CM_HOME")
-    return Path(home).expanduser() / part if home else Path(default)
+    # Made absolute: a relative one would be another place in each folder.
+    return Path(home).expanduser().absolute() / part if home else Path(default)
 
 
 def data_dir() -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,8 +17,9 @@ from pathlib import Path
 import resvg_py
 from textual.pilot import Pilot
 
-from cm_tui.config import Config
+from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.memory import Memory
+from cm_tui.paths import state_dir
 from cm_tui.tui.app import CmApp
 
 HERE = Path(__file__).parent
@@ -68,18 +70,25 @@ def picture(svg: str) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, font_family=FONT, monospace_family=FONT, style_sheet=style))
 
 
-async def draw(root: Path, folder: Path, size: tuple[int, int]) -> None:
+async def draw(root: Path, folder: Path, size: tuple[int, int], theme: str, mark: str) -> None:
     """Walk through all scenes at one size."""
-    app = CmApp(lambda: Memory.open(root), root, Config())
+    app = CmApp(lambda: Memory.open(root), root, Config(tui=TuiConfig(theme=theme)))
     async with app.run_test(size=size) as pilot:
         await rest(pilot)
         for name, keys in SCENES:
             await press(pilot, keys)
             app.clear_notifications()
             await rest(pilot)
-            file = folder / f"{name}-{size[0]}x{size[1]}.png"
+            file = folder / f"{name}-{size[0]}x{size[1]}{mark}.png"
             file.write_bytes(picture(app.export_screenshot(title=f"cm · {root.name}")))
             print(file)
+    app.gateway.close()
+
+
+def size_of(text: str) -> tuple[int, int]:
+    """`120x40` as columns and lines."""
+    columns, lines = text.split("x")
+    return int(columns), int(lines)
 
 
 def main() -> None:
@@ -87,12 +96,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repository", nargs="?", type=Path, default=HERE.parent)
     parser.add_argument("--out", type=Path, default=HERE)
+    parser.add_argument("--size", type=size_of, action="append", help="COLUMNSxLINES; may be given several times")
+    parser.add_argument("--theme", default="cm-dark")
+    parser.add_argument("--no-color", action="store_true", help="draw as with NO_COLOR set")
     arguments = parser.parse_args()
     os.environ.pop("NO_COLOR", None)
-    for size in SIZES:
-        with tempfile.TemporaryDirectory() as home:
-            os.environ["CM_HOME"] = home
-            asyncio.run(draw(arguments.repository.resolve(), arguments.out, size))
+    mark = "" if arguments.theme == "cm-dark" else f"-{arguments.theme}"
+    if arguments.no_color:
+        os.environ["NO_COLOR"], mark = "1", f"{mark}-no-color"
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["CM_HOME"] = home
+        for size in arguments.size or SIZES:
+            # The index is made once; what the application remembers would change the next walk.
+            shutil.rmtree(state_dir(), ignore_errors=True)
+            asyncio.run(draw(arguments.repository.resolve(), arguments.out, size, arguments.theme, mark))
 
 
 if __name__ == "__main__":

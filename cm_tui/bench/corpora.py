@@ -17,7 +17,9 @@ from typing import Any
 from cm_tui.bench.trees import cache_dir
 from cm_tui.errors import NotFoundError, UsageError
 
-QUERIES = Path(__file__).parents[2] / "tests" / "data" / "bench" / "queries.json"
+_PLACES = (Path(__file__).parents[1] / "data" / "bench", Path(__file__).parents[2] / "tests" / "data" / "bench")
+QUERIES = next((place for place in _PLACES if place.is_dir()), _PLACES[0]) / "queries.json"
+"""Inside the package in a wheel, among the tests in a checkout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def read(file: Path, only: Iterable[str] = ()) -> Iterator[Corpus]:
     try:
         rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["corpora"]
     except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"Cannot read {file}: {error!r}", hint="Give a file of questions with --queries.") from error
+        raise UsageError(f"Cannot read {file}: {error}", hint="Give a file of questions with --queries.") from error
     wanted = set(only)
     if unknown := wanted - {row["name"] for row in rows}:
         raise UsageError(f"{file} holds no corpus {min(unknown)!r}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -22,6 +24,11 @@ and --json; data goes to stdout, narration to stderr.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not indexed or not found, 4 refused, 5 store in use.
 """
+
+_STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+_UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO}
 
 app = typer.Typer(
     name="cm",
@@ -68,23 +75,52 @@ def run(arguments: Sequence[str]) -> int:
         The exit code.
     """
     try:
-        app(list(arguments), prog_name="cm")
-    except SystemExit as done:
-        return done.code if isinstance(done.code, int) else 1
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone (`cm … | head`): close quietly, as other commands do.
+        _drop_output()
+        return 0
     except CmError as error:
         _complain(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        _complain("Stopped.")
-        return 130
-    except BrokenPipeError:
-        # The reader has gone (`cm … | head`): close quietly, as other commands do.
-        sys.stderr.close()
-        return 0
+        _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
+        return _STOPPED
     except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
-        _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
+        return _unexpected(error)
+    return code
+
+
+def _unexpected(error: Exception) -> int:
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        name = error.object.encode("utf-8", "backslashreplace").decode()
+        _complain(f"{name} is not valid UTF-8.", "Give the folder another name: git's library and the store need it.")
+        return 2
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
+        _drop_output()
+        _complain(f"Cannot write the output: {error.strerror}.", "Free some space where it goes.")
         return 1
+    _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
+    return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        app(list(arguments), prog_name="cm")
+    except SystemExit as done:
+        # The library turns both of these into silent exit codes of its own.
+        if isinstance(done.__context__, BrokenPipeError):
+            raise done.__context__ from None
+        if done.code == _STOPPED:
+            raise KeyboardInterrupt from None
+        return done.code if isinstance(done.code, int) else 1
     return 0
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, so that the interpreter does not fail on it again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _complain(message: str, hint: str = "") -> None:

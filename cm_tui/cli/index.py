@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Force, Json, Project, opened
+from cm_tui.cli.options import Force, Json, Project, answering, opened
 
 if TYPE_CHECKING:
     from cm_tui.model import IndexPlan, IndexSummary, ProjectStatus
@@ -56,6 +57,10 @@ def index(
         summary = follow(memory.index(full=full, since=since, paths=single))
         if summary is None:
             return
+        if single and path is not None and not os.path.lexists(path) and not summary.changed:
+            raise NotFoundError(
+                f"{path} is neither on disk nor in the index.", hint="Name a project's folder, or a file in one."
+            )
         if as_json:
             print_json(summary)
             return
@@ -84,12 +89,24 @@ def status(project: Project = None, as_json: Json = False) -> None:
     print_json(state) if as_json else _show_status(state)
 
 
-def skipped(project: Project = None, as_json: Json = False) -> None:
-    """List the files that were left out, and why."""
+def skipped(
+    unparsed: Annotated[
+        bool, typer.Option("--unparsed", help="The files that are searchable by lines only, and what went wrong.")
+    ] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List the files that were left out, and why; or those that are in the index but could not be parsed."""
     from cm_tui.cli.output import print_page
+    from cm_tui.model import Page, SkippedFile
 
-    with opened(project) as memory:
-        print_page(memory.skipped(), lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
+    with answering(project) as memory:
+        if unparsed:
+            rows = tuple(SkippedFile(file.path, file.error) for file in memory.files().rows if file.error)
+            page = Page(rows, len(rows))
+        else:
+            page = memory.skipped()
+    print_page(page, lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
 
 
 def _sentence(summary: IndexSummary) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cm_tui.model import IndexSummary, Page, Progress
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""A byte of the command line that is not UTF-8."""
 
 
 def plain(value: Any) -> Any:
@@ -22,9 +27,16 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """One JSON value on stdout."""
-    write(json.dumps(plain(value), ensure_ascii=False, indent=indent))
+def print_json(value: Any) -> None:
+    """One JSON value on stdout; escaped where the terminal speaks something else than UTF-8, as JSON does not."""
+    text = json.dumps(plain(value), ensure_ascii=False, indent=2)
+    unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+    write(text if unicode and not _SURROGATE.search(text) else json.dumps(plain(value), indent=2))
+
+
+def print_json_line(value: Any) -> None:
+    """One JSON value on one line of stdout; all escaped, since Unicode has more line ends than the line feed."""
+    write(json.dumps(plain(value)))
 
 
 def write(text: str) -> None:
@@ -47,6 +59,8 @@ def print_page(
         return
     for item in page.rows:
         write(line(item))
+    if not page.rows:
+        narrate("nothing to list")
     if len(page.rows) < page.total:
         narrate(f"{len(page.rows):,} of {page.total:,}")
     if page.note:

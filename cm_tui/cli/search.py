@@ -22,8 +22,9 @@ def register(app: typer.Typer) -> None:
 def search(
     query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
     profile: Annotated[
-        str, typer.Option("--profile", help="Ranking recipe: code, memory, notes or one of yours.")
-    ] = "code",
+        str | None,
+        typer.Option("--profile", help="Ranking recipe: code (unless configured otherwise), memory, notes, yours."),
+    ] = None,
     limit: Limit = None,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
@@ -35,7 +36,8 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Ask the code: keyword and meaning together, each result with its score's parts."""
-    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.cli.output import narrate, print_json, print_json_line
+    from cm_tui.config import load_config
     from cm_tui.errors import UsageError
 
     if mode not in ("hybrid", "keyword", "vector"):
@@ -44,11 +46,12 @@ def search(
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted = cast("Mode", mode)
     with answering(project) as memory:
+        recipe = profile or load_config(memory.root).search.profile
         if batch is not None:
             for line in _lines(batch):
-                print_json(_object(memory.search(line, profile=profile, mode=wanted, limit=limit)), indent=None)
+                print_json_line(_object(memory.search(line, profile=recipe, mode=wanted, limit=limit)))
             return
-        result = memory.search(query or "", profile=profile, mode=wanted, limit=limit)
+        result = memory.search(query or "", profile=recipe, mode=wanted, limit=limit)
     if as_json:
         print_json(_object(result))
         return
@@ -60,6 +63,7 @@ def search(
 
 
 def _lines(batch: str) -> list[str]:
+    """The queries of a file; only a line feed ends one, so that each line in gives one line out."""
     from cm_tui.errors import NotFoundError, UsageError
 
     try:
@@ -68,7 +72,10 @@ def _lines(batch: str) -> list[str]:
         raise NotFoundError(f"There is no file {batch}.", hint="Name a file with one query a line.") from error
     except OSError as error:
         raise UsageError(f"Cannot read {batch}: {error.strerror}.") from error
-    return data.decode("utf-8", "replace").splitlines()
+    lines = data.decode("utf-8", "replace").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
 
 
 def _object(result: SearchResult) -> dict[str, Any]:
@@ -93,6 +100,6 @@ def _show(hit: Hit, *, explain: bool) -> None:
         for part in hit.parts:
             write(f"     {part.contribution:+.4f}  {part.name:<22} {part.value:.4g} × {part.weight:.4g}  {part.detail}")
         write(f"     {hit.score:+.4f}  = sum")
-    for number, line in enumerate(hit.snippet.splitlines()[:8], hit.snippet_line):
+    for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
         write(f"     {number:>5}  {line}")
     write("")

@@ -6,17 +6,36 @@ import importlib.metadata
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui import __version__
 from cm_tui.errors import CmError
 from cm_tui.model import Check
 
-REINSTALL = "Install cm again: pip install --force-reinstall cm-tui"
+if TYPE_CHECKING:
+    from cm_tui.config import EmbeddingConfig
+
+REINSTALL = "Install cm again as you did before, with --force-reinstall"
 
 
 def examine(root: Path) -> tuple[Check, ...]:
-    """Check the installation, and whether a project's settings can be read."""
-    return (*_installation(), _outcome("configuration", lambda: _settings(root), "Mend the file that is named."))
+    """Check the installation, a project's settings, and the embedding model that they ask for."""
+    settings = _outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
+    chosen = tuple(_chosen_model(root)) if settings.state == "ok" else ()
+    return (*_installation(), settings, *chosen)
+
+
+def _chosen_model(root: Path) -> Iterator[Check]:
+    """The model of the configuration, where it is not the bundled one that is always checked."""
+    from cm_tui.config import load_config
+
+    config = load_config(root).embedding
+    if config.provider == "none":
+        yield Check(
+            "chosen model", "warning", "none: search is by keyword only", "Set embedding.provider to change it."
+        )
+    elif config.provider != "bundled":
+        yield _outcome("chosen model", lambda: _answers(config), "Mend the embedding section of the configuration.")
 
 
 def _installation() -> Iterator[Check]:
@@ -61,9 +80,14 @@ def _fts() -> str:
 
 def _model() -> str:
     from cm_tui.config import EmbeddingConfig
+
+    return _answers(EmbeddingConfig())
+
+
+def _answers(config: EmbeddingConfig) -> str:
     from cm_tui.engine.embed import provider_for
 
-    provider = provider_for(EmbeddingConfig())
+    provider = provider_for(config)
     vector = provider.embed_query("parse the configuration file")
     return f"{provider.fingerprint}, {len(vector)} dimensions"
 

@@ -156,7 +156,12 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the store."""
+        self._stop_reading()
         self._db.close()
+
+    def _stop_reading(self) -> None:
+        if "_searcher" in self.__dict__:
+            self._searcher.close()
 
     @property
     def root(self) -> Path:
@@ -217,7 +222,7 @@ class Memory:
         """The project and its index at a glance."""
         from cm_tui.engine.overview import status
 
-        return status(self._db, self._root, self._repository, self._vectors, self._provider.fingerprint)
+        return status(self._db, self._root, self._repository, self._vectors, self._provider)
 
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """What `index` would do, without doing it."""
@@ -239,6 +244,7 @@ class Memory:
         """Remove the project's index; the door stays open on an empty one."""
         from cm_tui.engine.store.database import Database
 
+        self._stop_reading()
         self._db.close()
         for room in ("_repository", "_graph", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)
@@ -388,7 +394,7 @@ class Memory:
         """Make a pack of what a person chose, in that order."""
         from cm_tui.engine.context.pack import manual_pack
 
-        return manual_pack(items, budget, question, source=self.source)
+        return manual_pack(items, budget, question, source=self.source, symbol_at=self._symbol_at)
 
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
         """Callers, callees and used types of what was chosen, nearest first."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cm_tui.engine.embed import Provider
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
+from cm_tui.errors import ModelError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -19,7 +21,7 @@ SELECT (SELECT count(*) FROM now_file),
 """
 
 
-def status(db: Database, root: Path, repository: Repository, vectors: VectorIndex, model: str) -> ProjectStatus:
+def status(db: Database, root: Path, repository: Repository, vectors: VectorIndex, provider: Provider) -> ProjectStatus:
     """Count what there is.
 
     Args:
@@ -27,12 +29,13 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         root: the project's root.
         repository: its checkout.
         vectors: the vector index.
-        model: fingerprint of the embedding model.
+        provider: the embedding model in use.
     """
     head = repository.head()
     identity = identify(root)
     counted = db.rows(_COUNTS)[0]
     embedded = vectors.coverage()[0]
+    mode, notes = _mode(embedded, provider)
     indexed_at = db.get_meta("indexed_at")
     languages = db.rows(
         "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = f.blob GROUP BY 1 ORDER BY 2 DESC, 1"
@@ -56,10 +59,19 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         embedded=embedded,
         skipped=dict(skipped),
         errors=counted[4],
-        model=model,
-        mode="hybrid" if embedded else "keyword",
+        model=provider.fingerprint,
+        mode=mode,
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=float(indexed_at) if indexed_at else None,
-        notes=tuple(vectors.notes),
+        notes=(*notes, *vectors.notes),
     )
+
+
+def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
+    """What a search would use now, and why it is not more."""
+    try:
+        provider.check()
+    except ModelError as error:
+        return "keyword", (f"Keyword only: {error.message}",)
+    return ("hybrid" if embedded else "keyword"), ()

@@ -23,6 +23,8 @@ class PackItem:
     language: str = ""
     included: bool = True
     """False when it fell to the budget."""
+    within: str = ""
+    """Signature of the symbol in whose middle it begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
-import subprocess
 from collections.abc import Callable
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual.app import App, SuspendNotSupported
+from textual.app import App
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
-from cm_tui.model import IndexPlan, ProjectStatus
 from cm_tui.tui.app_commands import APP_COMMANDS
 from cm_tui.tui.basket import Basket
 from cm_tui.tui.commands import Command, CommandPalette, key_name
-from cm_tui.tui.gateway import (
-    Answer,
-    DoorFailed,
-    Gateway,
-    IndexEnded,
-    IndexStep,
-    was_cancelled,
-)
+from cm_tui.tui.contrast import text_levels
+from cm_tui.tui.gateway import Answer, DoorFailed, Gateway
+from cm_tui.tui.indexrun import IndexEnded, IndexStep
+from cm_tui.tui.keeper import StateKeeper
+from cm_tui.tui.leaving import finish
+from cm_tui.tui.lifecycle import Lifecycle
 from cm_tui.tui.messages import AddToPack, BasketChanged, OpenPath, OpenSymbol, ProjectChanged
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.session import SessionLog
-from cm_tui.tui.state import load_state, save_state
-from cm_tui.tui.theme import CM_DARK, CM_LIGHT, DARK_PARTS
+from cm_tui.tui.state import AppState, load_state
+from cm_tui.tui.theme import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-
-
-def style_sheets() -> list[str | PurePath]:
-    """Every style sheet: beside the package in a checkout, inside it in a wheel."""
-    for folder in (_PACKAGE / "styles", _PACKAGE.parent / "styles"):
-        if sheets := sorted(folder.glob("*.tcss")):
-            return list(sheets)
-    raise CmError("The style sheets of the application are missing.", hint="Install cm-tui again.")
 
 
 def _mode(name: str) -> Callable[[], Screen[None]]:
@@ -93,12 +78,15 @@ class CmApp(App[int]):
         super().__init__(css_path=style_sheets())
         self.root = root
         self.config = config
-        self.mend = mend
         self.project = ProjectView()
         self.session = SessionLog()
         self.basket = Basket(self._basket_changed)
         self.gateway = Gateway(self, open_door)
+        self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
         self.state, self._state_note = load_state(root)
+        self.keeper = StateKeeper(
+            root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
+        )
         self.basket.restore(self.state.of("pack").get("items"))
         self._key_overrides = dict(config.tui.keys)
         self.register_theme(CM_DARK)
@@ -108,11 +96,18 @@ class CmApp(App[int]):
         """Colours of score parts for themes that have none."""
         return DARK_PARTS
 
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, with the levels of text."""
+        variables = super().get_css_variables()
+        self.theme_variables = {**variables, **text_levels(variables)}
+        return self.theme_variables
+
     # --- the beginning and the end ---
 
     def on_mount(self) -> None:
         """Theme and keys, then the door, in the background."""
         self.theme = self._first_theme()
+        self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
         if self._key_overrides:
             self.set_keymap(self._key_overrides)
         if self.state.mode in self.MODE_TITLES and self.state.mode != self.current_mode:
@@ -129,33 +124,33 @@ class CmApp(App[int]):
                 self.tell(f"There is no theme called {name}.", severity="warning")
         return CM_DARK.name
 
-    async def on_unmount(self) -> None:
-        """Stop work and let go of the store, off this thread, as work may take a step to notice."""
-        await asyncio.to_thread(self.gateway.close)
+    def on_unmount(self) -> None:
+        """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
+        self.gateway.stop()
 
-    def remember(self) -> None:
-        """Write down what the next run should find again."""
+    def _gather_state(self) -> AppState:
+        """What the next run should find again."""
         self.state.mode = self.current_mode
         self.state.theme = self.theme
         for screen in self.mode_screens():
-            screen.keep()
-        self._save_state()
+            if screen.taken_up:
+                screen.keep()
+        return self.state
 
-    def _save_state(self) -> None:
-        try:
-            save_state(self.root, self.state)
-        except OSError as error:
-            self.log(f"State not saved: {error}")
+    def _write_off_thread(self, write: Callable[[], None]) -> None:
+        self.gateway.work(write, lambda _: None, topic="app.state")
+
+    def _state_not_saved(self, error: OSError) -> None:
+        self.log(f"State not saved: {error}")
 
     def _basket_changed(self) -> None:
-        """What was collected is kept at once, not only on leaving."""
         self.state.of("pack")["items"] = self.basket.values()
-        self._save_state()
+        self.keeper.changed()
         self._tell_modes(BasketChanged)
 
     def leave(self) -> None:
         """Quit."""
-        self.remember()
+        self.keeper.flush()
         self.exit(0)
 
     async def action_quit(self) -> None:
@@ -182,6 +177,7 @@ class CmApp(App[int]):
     async def action_go(self, mode: str) -> None:
         """Show a mode."""
         await self.switch_mode(mode)
+        self.keeper.changed()
         self._tell_modes(ProjectChanged)
 
     def go_overview(self) -> None:
@@ -231,123 +227,40 @@ class CmApp(App[int]):
             message.deliver()
 
     def on_door_opened(self) -> None:
-        """Ask for the project's state, then bring the index up to date."""
-        self.project.door, self.project.error = "open", None
-        self.session.add("The project is open.", "ok")
-        self.gateway.start_waiting()
-        self.refresh_status(then_index=True)
-        self._tell_modes(ProjectChanged)
+        """The project can be asked now."""
+        self.lifecycle.opened()
 
     def on_door_failed(self, message: DoorFailed) -> None:
-        """The overview shows why."""
-        self.project.door, self.project.error = "failed", message.error
-        self.session.add(f"The project could not be opened: {message.error.message}", "error")
-        self._tell_modes(ProjectChanged)
+        """The overview shows why, with the keys that help."""
+        self.lifecycle.failed(message.error)
         if self.current_mode not in {"overview", "health"}:
-            self.tell_error(message.error)
-
-    def reopen(self) -> None:
-        """Try the door again."""
-        self.project.door, self.project.error = "opening", None
-        self._tell_modes(ProjectChanged)
-        self.gateway.open()
-
-    def mend_and_reopen(self) -> None:
-        """Put a damaged store out of the way, then open the door: the index is made anew."""
-        mend = self.mend
-        assert mend is not None
-        self.project.door, self.project.error = "opening", None
-        self._tell_modes(ProjectChanged)
-        self.gateway.open(first=mend)
-
-    def refresh_status(self, *, then_index: bool = False) -> None:
-        """Ask for the project's state; on the first time, start indexing after it."""
-
-        def got(status: ProjectStatus) -> None:
-            self.project.status, self.project.status_error = status, None
-            self._tell_modes(ProjectChanged)
-            if then_index and status.indexed:
-                self.start_index()
-            elif then_index:
-                self._plan_then_index()
-
-        def failed(error: CmError) -> None:
-            self.project.status_error = error
-            self._tell_modes(ProjectChanged)
-
-        self.gateway.ask("app.status", lambda door: door.status(), got, failed)
-
-    def _plan_then_index(self) -> None:
-        def got(plan: IndexPlan) -> None:
-            self.project.plan = plan
-            self.start_index()
-
-        def failed(error: CmError) -> None:
-            self.project.index_error = error
-            self._tell_modes(ProjectChanged)
-
-        self.gateway.ask("app.plan", lambda door: door.plan(), got, failed)
-
-    def start_index(self) -> None:
-        """Bring the index up to the working tree."""
-        self._start(lambda door, cancel: door.index(cancel=cancel), "Index run started.")
-
-    def start_full_index(self) -> None:
-        """Read every file again."""
-        self._start(lambda door, cancel: door.index(full=True, cancel=cancel), "Full index run started.")
-
-    def start_rebuild(self) -> None:
-        """Throw the index away and make it again."""
-        self._start(lambda door, cancel: door.rebuild(cancel=cancel), "Building the index anew.")
-
-    def _start(self, steps: Callable[..., object], words: str) -> None:
-        if self.gateway.index(steps):  # type: ignore[arg-type]
-            self.session.add(words)
-            self.project.index_error, self.project.cancelled = None, False
-        self._tell_modes(ProjectChanged)
-
-    def stop_index(self) -> None:
-        """Stop the index run."""
-        self.gateway.cancel_index()
+            self.go_overview()
 
     def on_index_step(self, message: IndexStep) -> None:
-        """Show how far it is; the first searchable step brings new counts."""
-        before, self.project.progress = self.project.progress, message.progress
-        if message.progress.searchable and not (before and before.searchable):
-            self.refresh_status()
-        self._tell_modes(ProjectChanged)
+        """An index run got on."""
+        self.lifecycle.stepped(message.progress)
 
     def on_index_ended(self, message: IndexEnded) -> None:
-        """Show what came of it."""
-        self.project.progress = None
-        self.project.summary = message.summary or self.project.summary
-        self.project.cancelled = was_cancelled(message.error)
-        self.project.index_error = None if self.project.cancelled else message.error
-        if message.summary:
-            self.session.add_summary(message.summary)
-        if message.error:
-            self.session.add(message.error.message, "warning" if self.project.cancelled else "error")
+        """An index run is over."""
+        self.lifecycle.ended(message)
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
-        self.refresh_status()
+
+    def _project_changed(self) -> None:
         self._tell_modes(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
-        from cm_tui.tui.editor import command_for
+        from cm_tui.tui.editor import edit_over
 
         root = self.gateway.door.root if self.gateway.door else self.root
         try:
-            command = command_for(root / path, line)
-            with self.suspend():
-                subprocess.run(command, check=False, cwd=root)
+            edit_over(self, root, path, line)
         except CmError as error:
             self.tell_error(error)
-        except (OSError, SuspendNotSupported) as error:
-            self.tell(f"The editor could not be started: {error}", severity="error")
         else:
             self.refresh()
-            self.start_index()
+            self.lifecycle.start_index()
 
     # --- words to the user ---
 
@@ -408,5 +321,8 @@ def run(open_door: Callable[[], Door], root: Path, config: Config, *, mend: Call
         The exit code.
     """
     app = CmApp(open_door, root, config, mend)
-    app.run()
+    try:
+        app.run()
+    finally:
+        finish(app.gateway)
     return app.return_code or 0

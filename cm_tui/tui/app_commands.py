@@ -20,6 +20,10 @@ def _can_index(screen: ModeScreen) -> str | None:
     return "an index run is on its way already" if screen.cm.gateway.indexing else None
 
 
+def _one_part(screen: ModeScreen) -> str | None:
+    return None if screen.split else "there is no border to move here"
+
+
 APP_COMMANDS: tuple[Command, ...] = (
     Command("app.help", "question_mark,f12", "Help", "Every key of this mode", "show_help"),
     Command("app.overview", "1,f1", "Overview", "The project and its index", "go_overview", bar=False),
@@ -48,6 +52,14 @@ APP_COMMANDS: tuple[Command, ...] = (
         priority=True,
         blocked=_no_index_run,
     ),
+    Command(
+        "app.wider", "greater_than_sign", "Wider", "More room for the panel on the left", "wider", bar=False,
+        blocked=_one_part,
+    ),
+    Command(
+        "app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", "narrower", bar=False,
+        blocked=_one_part,
+    ),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", "choose_theme", bar=False),
     Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time", "leave"),
-)
+)  # fmt: skip

@@ -83,8 +83,11 @@ class CommandPalette(Provider):
         if run is None:
             return []
         rows: list[tuple[Command, str, Callable[[], None]]] = []
+        done: set[str] = set()
         for command in getattr(screen, "all_commands", tuple)():
-            if command.palette:
+            # What a mode and the application both offer is listed once.
+            if command.palette and command.method not in done:
+                done.add(command.method)
                 reason = command.why_not(screen)
                 keys = self.app.keys_of(command)  # type: ignore[attr-defined]
                 text = f"not now: {reason}" if reason else f"{keys}  {command.help}"

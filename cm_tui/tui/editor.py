@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from textual.app import App, SuspendNotSupported
 
 from cm_tui.errors import CmError
 
@@ -31,3 +35,17 @@ def command_for(file: Path, line: int, environ: Mapping[str, str] = os.environ) 
     if name in _GOTO:
         return [*words, "--goto", f"{file}:{line}"]
     return [*words, f"+{line}", str(file)]
+
+
+def edit_over(app: App[Any], root: Path, path: str, line: int) -> None:
+    """Open a file of a project in the person's editor, over the whole terminal, until it is closed.
+
+    Raises:
+        CmError: there is no editor, or it cannot be started here.
+    """
+    command = command_for(root / path, line)
+    try:
+        with app.suspend():
+            subprocess.run(command, check=False, cwd=root)
+    except (OSError, SuspendNotSupported) as error:
+        raise CmError(f"The editor could not be started: {error}") from error

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -17,19 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.message import Message
 
-from cm_tui.errors import CancelledError, CmError, StoreError
-from cm_tui.model import Cancel, IndexSummary, Progress
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, Progress
+from cm_tui.tui.delays import Delays
+from cm_tui.tui.indexrun import IndexRun
+from cm_tui.tui.problems import as_cm_error
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
-    from textual.timer import Timer
 
     from cm_tui.engine.memory import Door
 
 T = TypeVar("T")
-
-STEP_SECONDS = 1 / 20
-"""Progress reaches the screen at most this often."""
 
 
 class Answer(Message):
@@ -54,23 +52,6 @@ class DoorFailed(Message):
         self.error = error
 
 
-class IndexStep(Message):
-    """An index run got on."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
-
-
-class IndexEnded(Message):
-    """An index run is over: with a summary, or with the error that stopped it."""
-
-    def __init__(self, summary: IndexSummary | None, error: CmError | None) -> None:
-        super().__init__()
-        self.summary = summary
-        self.error = error
-
-
 class Gateway:
     """Runs what screens ask for on threads of its own, over a door that is opened in the background.
 
@@ -87,10 +68,10 @@ class Gateway:
         self._ids = count(1)
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
-        self._held: dict[str, tuple[Timer, Future[None]]] = {}
         self._running: set[Future[None]] = set()
         self._lock = threading.Lock()
-        self._cancel: Cancel | None = None
+        self._delays = Delays(target, self._send, self._follow)
+        self._run: IndexRun | None = None
         self._closing = False
         self.door: Door | None = None
 
@@ -142,17 +123,39 @@ class Gateway:
         Returns:
             The id of the request.
         """
-        request = next(self._ids)
-        self._latest[topic] = request
-
-        def work() -> None:
-            self._answer(topic, request, call, then, fail)
-
-        self._release(topic)
+        request = self._newest(topic)
+        work = partial(self._answer, topic, request, call, then, fail)
         if delay:
-            self._hold(topic, delay, work)
+            self._delays.hold(topic, delay, work)
         else:
+            self._delays.release(topic)
             self._send(work)
+        return request
+
+    def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
+        """Run something slow that does not need the door, such as highlighting.
+
+        Nothing is expected to fail here: what does ends the application with a traceback in its log.
+        """
+        request = self._newest(topic)
+
+        def run() -> None:
+            if self.is_latest(topic, request):
+                self._post(Answer(topic, request, _bind(then, call())))
+
+        self._submit(self._quick, run)
+
+    def drop(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self._delays.release(topic)
+        self._latest.pop(topic, None)
+
+    def is_latest(self, topic: str, request: int) -> bool:
+        """True while no newer request of the topic was made."""
+        return self._latest.get(topic) == request
+
+    def _newest(self, topic: str) -> int:
+        request = self._latest[topic] = next(self._ids)
         return request
 
     def _send(self, work: Callable[[], None]) -> None:
@@ -160,28 +163,6 @@ class Gateway:
             self._waiting.append(lambda: self._submit(self._quick, work))
         else:
             self._submit(self._quick, work)
-
-    def _hold(self, topic: str, delay: float, work: Callable[[], None]) -> None:
-        """Send work off later, unless a newer request of the topic comes first."""
-        held: Future[None] = Future()
-        with self._lock:
-            self._running.add(held)
-        held.add_done_callback(self._finished)
-
-        def leave() -> None:
-            # A timer that fired is heard of later, even if it was stopped meanwhile for a newer request.
-            if not held.done():
-                self._send(work)
-                self._release(topic)
-
-        self._held[topic] = (self._target.set_timer(delay, leave), held)
-
-    def _release(self, topic: str) -> None:
-        """Forget a request that did not leave yet."""
-        if topic in self._held:
-            timer, held = self._held.pop(topic)
-            timer.stop()
-            held.set_result(None)
 
     def _answer(
         self,
@@ -203,35 +184,12 @@ class Gateway:
         if self.is_latest(topic, request):
             self._post(Answer(topic, request, deliver))
 
-    def drop(self, topic: str) -> None:
-        """Forget a question: its answer, should it come, is not wanted any more."""
-        self._release(topic)
-        self._latest.pop(topic, None)
-
-    def is_latest(self, topic: str, request: int) -> bool:
-        """True while no newer request of the topic was made."""
-        return self._latest.get(topic) == request
-
-    def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
-        """Run something slow that does not need the door, such as highlighting.
-
-        Nothing is expected to fail here: what does ends the application with a traceback in its log.
-        """
-        request = next(self._ids)
-        self._latest[topic] = request
-
-        def run() -> None:
-            if self.is_latest(topic, request):
-                self._post(Answer(topic, request, _bind(then, call())))
-
-        self._submit(self._quick, run)
-
     # --- long work ---
 
     @property
     def indexing(self) -> bool:
         """True while an index run is on its way."""
-        return self._cancel is not None
+        return self._run is not None
 
     def index(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
         """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
@@ -239,35 +197,22 @@ class Gateway:
         Returns:
             False when a run is on its way already.
         """
-        if self._cancel is not None or self.door is None:
+        if self._run is not None or self.door is None:
             return False
-        self._cancel = Cancel()
-        self._submit(self._long, partial(self._index, steps, self._cancel))
+        run = self._run = IndexRun(partial(steps, self.door), self._post)
+
+        def work() -> None:
+            ended = run.run()
+            self._run = None
+            self._post(ended)
+
+        self._submit(self._long, work)
         return True
 
     def cancel_index(self) -> None:
         """Ask the index run to stop; what it did so far is kept."""
-        if self._cancel is not None:
-            self._cancel.set()
-
-    def _index(self, steps: Callable[[Door, Cancel], Iterator[Progress]], cancel: Cancel) -> None:
-        assert self.door is not None
-        summary: IndexSummary | None = None
-        problem: CmError | None = None
-        told = 0.0
-        before: tuple[str, bool] | None = None
-        try:
-            for progress in steps(self.door, cancel):
-                summary = progress.summary or summary
-                now = time.monotonic()
-                if (progress.stage, progress.searchable) != before or now - told >= STEP_SECONDS:
-                    told, before = now, (progress.stage, progress.searchable)
-                    self._post(IndexStep(progress))
-                cancel.check()
-        except Exception as error:  # noqa: BLE001 - shown on screen
-            problem = as_cm_error(error)
-        self._cancel = None
-        self._post(IndexEnded(summary, problem))
+        if run := self._run:
+            run.cancel()
 
     # --- the end ---
 
@@ -281,14 +226,17 @@ class Gateway:
         """True while anything is running."""
         return bool(self._running_now())
 
-    def close(self) -> None:
-        """Stop everything, wait for it, and let go of the store."""
+    def stop(self) -> None:
+        """Take no more work, forget what waits, and ask what runs to stop; returns at once."""
         self._closing = True
         self._latest.clear()
         self._waiting.clear()
-        for topic in list(self._held):
-            self._release(topic)
+        self._delays.release_all()
         self.cancel_index()
+
+    def close(self) -> None:
+        """Stop, wait for the step that is being done, and let go of the store."""
+        self.stop()
         self._long.shutdown(cancel_futures=True)
         self._quick.shutdown(cancel_futures=True)
         if self.door is not None:
@@ -299,9 +247,10 @@ class Gateway:
             return list(self._running)
 
     def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
-        if self._closing:
-            return
-        future = pool.submit(work)
+        if not self._closing:
+            self._follow(pool.submit(work))
+
+    def _follow(self, future: Future[None]) -> None:
         with self._lock:
             self._running.add(future)
         future.add_done_callback(self._finished)
@@ -315,22 +264,6 @@ class Gateway:
     def _post(self, message: Message) -> None:
         if not self._closing:
             self._target.post_message(message)
-
-
-def as_cm_error(error: Exception) -> CmError:
-    """Whatever went wrong, with words for the user."""
-    if isinstance(error, CmError):
-        return error
-    if isinstance(error, OSError):
-        return StoreError(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-    return CmError(
-        f"{type(error).__name__}: {error}", hint="This should not have happened; `cm doctor` checks the installation."
-    )
-
-
-def was_cancelled(error: CmError | None) -> bool:
-    """True for work that the user stopped."""
-    return isinstance(error, CancelledError)
 
 
 def _bind(function: Callable[[Any], Any], value: Any) -> Callable[[], None]:

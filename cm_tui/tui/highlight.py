@@ -10,12 +10,12 @@ MAX_CHARACTERS = 400_000
 """Beyond this a file is shown plain: colouring it would take seconds."""
 
 _STYLES = {
-    "Comment": "italic $foreground 48%",
+    "Comment": "italic $muted",
     "Keyword": "$part-decay",
     "Keyword.Constant": "$part-keyword",
     "Keyword.Type": "$part-rerank",
     "Literal.String": "$part-adjust",
-    "Literal.String.Doc": "italic $part-adjust 75%",
+    "Literal.String.Doc": "italic $part-adjust",
     "Literal.Number": "$part-keyword",
     "Name.Function": "$part-vector",
     "Name.Class": "bold $part-rerank",
@@ -24,9 +24,9 @@ _STYLES = {
     "Name.Constant": "$part-keyword",
     "Name.Tag": "$part-vector",
     "Name.Attribute": "$part-keyword",
-    "Operator": "$foreground 70%",
+    "Operator": "$soft",
     "Operator.Word": "$part-decay",
-    "Punctuation": "$foreground 65%",
+    "Punctuation": "$soft",
     "Generic.Heading": "bold $part-vector",
     "Generic.Subheading": "bold $part-vector",
     "Generic.Strong": "bold",

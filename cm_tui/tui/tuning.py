@@ -45,6 +45,12 @@ class Setting:
         changes: Any = {**profile.adjustments, name: value} if name else value
         return replace(profile, **{head: changes})
 
+    def takes(self, value: object) -> bool:
+        """True for what `put` can take: a number, or one of the choices."""
+        if self.choices:
+            return value in self.choices
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
     def stepped(self, profile: Profile, steps: int) -> Profile:
         """The profile with this setting moved by steps; choices go round."""
         value = self.of(profile)

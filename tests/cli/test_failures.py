@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.cli.conftest import Shop
@@ -135,3 +139,267 @@ def test_data_folder_that_cannot_be_made(new_shop: Shop, tmp_path: Path):
     done = new_shop.cm("index", CM_HOME=str(blocker / "home"))
     assert done.code == 1
     assert "CM_HOME" in done.err
+
+
+def as_plain_user(shop: Shop, *words: str) -> subprocess.CompletedProcess[str]:
+    """`cm` without the right to write where permissions forbid it, which the superuser has."""
+    command = [sys.executable, "-m", "cm_tui", *words]
+    if os.geteuid() == 0:
+        without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+        try:
+            subprocess.run([*without, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("the superuser may write everywhere, and cannot do without that here")
+        command = [*without, *command]
+    done = subprocess.run(
+        command,
+        cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert "Internal error" not in done.stderr
+    return done
+
+
+def test_data_folder_that_can_only_be_read(new_shop: Shop):
+    new_shop.cm("index")
+    store = next(new_shop.home.rglob("store.duckdb")).parent
+    locked = [new_shop.home / "data", store.parent, store, *store.iterdir()]
+    for path in locked:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        for words in (["search", "cart"], ["index"], ["status"], ["rebuild"], ["reset", "--yes"]):
+            done = as_plain_user(new_shop, *words)
+            assert done.returncode == 1, (words, done.stderr)
+            assert str(store) in done.stderr
+        done = as_plain_user(new_shop, "doctor")
+        assert done.returncode == 1
+        assert "CM_HOME" in done.stdout
+    finally:
+        for path in locked:
+            path.chmod(0o700)
+    assert new_shop.cm("search", "cart", "--json").json["hits"]
+
+
+def test_full_disk_says_so_and_loses_nothing(new_shop: Shop):
+    assert new_shop.cm("index").code == 0
+    for number in range(40):
+        names = "\n\n".join(f"def filler_{number}_{i}():\n    return 'some text {i}'" for i in range(60))
+        (new_shop.root / "shop" / f"filler{number}.py").write_text(names)
+    # No file may become larger than the store is: what a full disk does, for this process alone.
+    blocks = (next(new_shop.home.rglob("store.duckdb")).stat().st_size) // 512
+    command = f'trap "" XFSZ; ulimit -f {blocks // 8}; exec "$0" -m cm_tui index'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable],
+        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "Cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert new_shop.cm("search", "add_tax", "--json").json["hits"][0]["symbol"] == "add_tax"
+    assert new_shop.cm("index").code == 0
+    assert new_shop.cm("definitions", "filler_39_59").code == 0
+
+
+def test_killed_while_it_indexes(new_shop: Shop):
+    for number in range(30):
+        names = "\n\n".join(f"def filler_{number}_{i}():\n    return {i}" for i in range(40))
+        (new_shop.root / "shop" / f"filler{number}.py").write_text(names)
+    environment = {**os.environ, "CM_HOME": str(new_shop.home)}
+    for stage in ("scan", "parse", "store", "vectors"):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "cm_tui", "index"],
+            cwd=new_shop.root, env=environment, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith(stage):
+                break
+        process.kill()
+        process.communicate()
+        assert new_shop.cm("search", "add_tax").code in (0, 3)
+    assert new_shop.cm("index").code == 0
+    killed = new_shop.cm("symbols", "--limit", "9999", "--json").json
+    assert new_shop.cm("rebuild").code == 0
+    assert new_shop.cm("symbols", "--limit", "9999", "--json").json == killed
+    assert new_shop.cm("doctor").code == 0
+
+
+def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cm_tui", "index"],
+        cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("scan")
+    process.send_signal(signal.SIGINT)
+    rest = process.stderr.read()
+    assert process.wait() == 130
+    assert "cm: Stopped." in rest
+    assert "Traceback" not in rest
+    assert new_shop.cm("index").code == 0
+
+
+@pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])
+def test_damaged_file_of_vectors_is_made_again(new_shop: Shop, damage: str):
+    new_shop.cm("index")
+    whole = new_shop.cm("search", "raise an amount", "--json").json["hits"]
+    file = next(new_shop.home.rglob("vectors.bin"))
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:500] if damage == "cut" else os.urandom(5000))
+    result = new_shop.cm("search", "raise an amount", "--json").json
+    assert result["hits"] == whole
+    assert result["mode"] == "hybrid"
+    assert damage == "gone" or "vectors.bin" in " ".join(result["notes"])
+    assert new_shop.cm("doctor").code == 0
+
+
+def change_store(shop: Shop, *statements: str) -> None:
+    connection = duckdb.connect(str(next(shop.home.rglob("store.duckdb"))))
+    for statement in statements:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_newer_schema_is_refused_and_kept(new_shop: Shop):
+    new_shop.cm("index")
+    change_store(new_shop, "UPDATE meta SET value = '99' WHERE key = 'schema'")
+    for words in (["search", "cart"], ["index"], ["status"]):
+        done = new_shop.cm(*words)
+        assert done.code == 1
+        assert "schema 99" in done.err
+        assert "Update cm" in done.err
+    assert "schema 99" in new_shop.cm("doctor").out
+    assert new_shop.cm("rebuild").code == 0
+    assert new_shop.cm("search", "cart", "--json").json["hits"]
+
+
+def test_vectors_of_another_model_are_never_compared(new_shop: Shop):
+    new_shop.cm("index")
+    right = new_shop.cm("search", "raise an amount", "--json").json["hits"]
+    change_store(new_shop, "UPDATE embedding SET fingerprint = 'another/model/256'")
+    next(new_shop.home.rglob("vectors.bin")).unlink()
+    result = new_shop.cm("search", "raise an amount", "--json").json
+    assert result["mode"] == "keyword"
+    assert result["notes"]
+    assert new_shop.cm("index", "--json").json["embedded"] > 0
+    assert new_shop.cm("search", "raise an amount", "--json").json["hits"] == right
+
+
+def test_a_reader_that_has_gone(shop: Shop):
+    command = '"$0" -m cm_tui symbols --json | head -c 1; echo "${PIPESTATUS[0]}"'
+    done = subprocess.run(
+        ["bash", "-c", command, sys.executable],
+        cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "{0\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only some systems have a device that is always full")
+def test_output_that_cannot_be_written(shop: Shop):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cm_tui", "status"],
+            cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home)}, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("cm: Cannot write the output")
+    assert "Internal error" not in done.stderr
+
+
+def test_a_file_that_is_nowhere(new_shop: Shop):
+    new_shop.cm("index")
+    done = new_shop.cm("index", "shop/missing.py")
+    assert done.code == 3
+    assert "shop/missing.py" in done.err
+    (new_shop.root / "shop" / "money.py").unlink()
+    assert new_shop.cm("index", "shop/money.py", "--json").json["changed"] == 1
+    assert new_shop.cm("definitions", "add_tax").code == 3
+
+
+def test_names_that_are_not_utf8(shop: Shop):
+    odd = os.fsdecode(b"caf\xe9.py")
+    for words in (
+        ["symbols", "--file", odd],
+        ["definitions", odd],
+        ["callers", odd],
+        ["importers", odd],
+        ["index", odd],
+    ):
+        done = shop.cm(*words)
+        assert done.code in (2, 3), (words, done.err)
+        assert done.err
+    assert shop.cm("search", "--json", "--", odd).json["query"] == odd
+
+
+def test_a_project_folder_that_is_not_utf8(new_shop: Shop, tmp_path: Path):
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    try:
+        Path(os.fsdecode(folder)).mkdir()
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    for command in ("index", "status"):
+        done = new_shop.cm(command, "--project", os.fsdecode(folder))
+        assert done.code == 2
+        assert "not valid UTF-8" in done.err
+
+
+def test_each_line_of_a_batch_is_one_query_and_one_answer(shop: Shop):
+    odd = ["cart\x0btotal\x0c", "price\u2028tax", "pay\x85", "", "last"]
+    done = shop.cm("search", "--batch", "-", stdin="\n".join(odd) + "\r\n")
+    lines = done.out.split("\n")
+    assert lines.pop() == ""
+    assert [json.loads(line)["query"] for line in lines] == odd
+    assert done.out.splitlines() == lines
+
+
+def test_json_is_whole_in_any_encoding(new_shop: Shop):
+    (new_shop.root / "größe.py").write_text("def messen():\n    return 'größe'\n")
+    new_shop.cm("index")
+    for encoding in ("ascii", "latin-1", "utf-8"):
+        hit = new_shop.cm("search", "messen", "--json", PYTHONIOENCODING=encoding, PYTHONUTF8="0").json["hits"][0]
+        assert hit["path"] == "größe.py"
+        assert "größe" in hit["snippet"]
+
+
+def test_form_feeds_do_not_shift_line_numbers(new_shop: Shop):
+    (new_shop.root / "pages.py").write_text("def page_one():\n    return 1\n\x0c\ndef page_two():\n    return 2\n")
+    new_shop.cm("index")
+    shown = new_shop.cm("search", "page_two", "--limit", "1").out
+    assert re.search(r"^ *4 +def page_two", shown, re.MULTILINE), shown
+
+
+def test_not_indexed_yet_lists_nothing_as_left_out(new_shop: Shop):
+    assert new_shop.cm("skipped").code == 3
+
+
+def test_a_file_that_cannot_be_parsed_is_listed_and_found(new_shop: Shop):
+    (new_shop.root / "deep.py").write_text("needle_in_it = " + "(" * 5000 + "1" + ")" * 5000 + "\n")
+    new_shop.cm("index")
+    rows = new_shop.cm("skipped", "--unparsed", "--json").json["rows"]
+    assert [row["path"] for row in rows] == ["deep.py"]
+    assert rows[0]["reason"]
+    assert new_shop.cm("search", "needle_in_it", "--json").json["hits"][0]["path"] == "deep.py"
+
+
+def test_doctor_tries_the_model_that_was_chosen(shop: Shop):
+    def chosen(**environment: str) -> dict[str, str]:
+        checks = shop.cm("doctor", "--json", **environment).json["checks"]
+        return next(({**check} for check in checks if check["name"] == "chosen model"), {})
+
+    assert chosen() == {}
+    assert chosen(CM_EMBEDDING__PROVIDER="none")["state"] == "warning"
+    wrong = chosen(CM_EMBEDDING__PROVIDER="fastembed", CM_EMBEDDING__PATH="/no/such/folder")
+    assert wrong["state"] == "failed"
+    assert "/no/such/folder" in wrong["message"]
+
+
+def test_the_configured_profile_is_the_default(shop: Shop):
+    assert shop.cm("search", "cart", "--json").json["profile"] == "code"
+    assert shop.cm("search", "cart", "--json", CM_SEARCH__PROFILE="notes").json["profile"] == "notes"
+    named = shop.cm("search", "cart", "--profile", "memory", "--json", CM_SEARCH__PROFILE="notes")
+    assert named.json["profile"] == "memory"
+    assert shop.cm("search", "cart", CM_SEARCH__PROFILE="nope").code == 2

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -55,6 +56,10 @@ def everything(thing) -> None:
 }
 
 
+PATIENCE = 120
+"""Seconds after which something is taken never to happen."""
+
+
 def make_project(root: Path) -> Path:
     """A git repository with these files committed."""
     for name, text in FILES.items():
@@ -79,15 +84,23 @@ class Driver:
         self.pilot = pilot
 
     async def settle(self) -> None:
+        """Wait until no work is on its way and every message of it was handled.
+
+        An answer may ask the next question, so it is only over when nothing began while messages were handled twice.
+        """
         quiet = 0
-        for _ in range(400):
-            await self.app.gateway.settled()
-            await self.pilot.pause()
-            idle = not self.app.gateway.busy and self.app.project.door != "opening" and not self.app.gateway.indexing
-            quiet = quiet + 1 if idle else 0
-            if quiet == 2:
-                return
-        raise AssertionError("The application does not come to rest.")
+        async with asyncio.timeout(PATIENCE):
+            while quiet < 2:
+                await self.app.gateway.settled()
+                await self.pilot.pause()
+                idle = not self.app.gateway.busy and not self.app.gateway.indexing
+                quiet = quiet + 1 if idle and self.app.project.door != "opening" else 0
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds that nothing on its way tells of, such as what is on disk."""
+        async with asyncio.timeout(PATIENCE):
+            while not holds():
+                await self.pilot.pause(0.01)
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -115,13 +128,22 @@ class Driver:
 
 
 @asynccontextmanager
-async def driving(
-    root: Path, *, mode: str = "", size: tuple[int, int] = (120, 40), open_door=None
+async def starting(
+    root: Path, *, size: tuple[int, int] = (120, 40), open_door=None, config: Config | None = None, mend=None
 ) -> AsyncIterator[Driver]:
+    """The application over a project, just started; afterwards the store is closed, as when it is left."""
+    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend)
+    try:
+        async with app.run_test(size=size) as pilot:
+            yield Driver(app, pilot)
+    finally:
+        app.gateway.close()
+
+
+@asynccontextmanager
+async def driving(root: Path, *, mode: str = "", **options) -> AsyncIterator[Driver]:
     """The application over a project, in a mode, at rest."""
-    app = CmApp(open_door or (lambda: Memory.open(root)), root, Config())
-    async with app.run_test(size=size) as pilot:
-        driver = Driver(app, pilot)
+    async with starting(root, **options) as driver:
         await driver.settle()
         if mode:
             await driver.press(mode)

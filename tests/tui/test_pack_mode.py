@@ -8,6 +8,7 @@ from cm_tui.engine.context.budget import tokens
 from cm_tui.model import PackRequest
 from cm_tui.tui import clipboard
 from cm_tui.tui.basket import Basket
+from cm_tui.tui.state import load_state
 from tests.tui.mode_driver import driving
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -105,7 +106,7 @@ async def test_automatic_pack_takes_the_place_and_undo_brings_back(project):
         assert driver.app.screen.pack.markdown.startswith("load a record by name\n\n### ")
         await driver.press("u")
         assert titles(driver) == ["report"]
-        assert driver.app.screen.question == ""
+        assert driver.app.screen.draft.question == ""
 
 
 async def test_neighbours_come_after_their_piece(project):
@@ -169,12 +170,13 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         await driver.press("enter", "Q")
         await driver.type("Why?")
         await driver.press("enter")
-        # No remember() and no quitting: what was collected is on disk already.
+        # Nobody quits: what was collected is written down by itself.
+        await driver.until(lambda: load_state(project)[0].of("pack").get("question") == "Why?")
     async with driving(project) as driver:
         assert driver.app.basket.items == (LOAD, MAKE)
         assert "Pack 2" in driver.text
         await driver.press("4")
-        assert driver.app.screen.budget == 900
+        assert driver.app.screen.draft.budget == 900
         assert driver.app.screen.pack.markdown.startswith("Why?")
 
 

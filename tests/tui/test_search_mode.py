@@ -14,7 +14,6 @@ from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.screens.search import SearchScreen
 from cm_tui.tui.widgets.bars import cells_of, score_bar
 from cm_tui.tui.widgets.results import ResultList
-from cm_tui.tui.widgets.tune import TunePanel
 from cm_tui.tui.widgets.why import explain
 from tests.tui.mode_driver import driving, make_project
 
@@ -76,13 +75,13 @@ async def test_mode_and_profile_switch(project):
     async with driving(project) as driver:
         screen = await ask(driver, "store")
         await driver.press("escape", "m")
-        assert screen.asked.result.mode == "keyword"
+        assert screen.inquiry.asked.result.mode == "keyword"
         assert all(part.group != "vector" for part in screen.hit.parts)
         await driver.press("m")
-        assert screen.asked.result.mode == "vector"
-        before = screen.profile.name
+        assert screen.inquiry.asked.result.mode == "vector"
+        before = screen.inquiry.profile.name
         await driver.press("p")
-        assert screen.profile.name != before
+        assert screen.inquiry.profile.name != before
 
 
 async def test_tuning_ranks_again_without_retrieving(project):
@@ -101,23 +100,23 @@ async def test_tuning_ranks_again_without_retrieving(project):
         questions, score = len(retrieved), screen.hit.score
         await driver.press("right", "right")
         assert len(retrieved) == questions
-        assert screen.profile.keyword_weight == pytest.approx(0.6)
+        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.6)
         assert screen.hit.score != score
         assert "1 changed" in driver.text
         await driver.press("r")
         assert screen.hit.score == pytest.approx(score)
         await driver.press("0", "full_stop", "9", "enter")
-        assert screen.profile.keyword_weight == pytest.approx(0.9)
+        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.9)
         await driver.press("backspace")
-        assert screen.profile.keyword_weight == pytest.approx(0.5)
+        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.5)
 
 
 async def test_the_pool_is_retrieved_again(project):
     async with driving(project) as driver:
         screen = await ask(driver, "load record")
         await driver.press("escape", "t", *["down"] * 4, "left")
-        assert screen.profile.pool == 190
-        assert screen.asked is not None
+        assert screen.inquiry.profile.pool == 190
+        assert screen.inquiry.asked is not None
 
 
 async def test_tuning_is_saved_to_the_project(project):
@@ -127,7 +126,7 @@ async def test_tuning_is_saved_to_the_project(project):
         assert any("nothing was changed" in text for text in driver.told)
         await driver.press("down", "right", "s")
         assert "keyword_weight = 0.55" in (project / ".cm/config.toml").read_text()
-        assert screen_of(driver).query_one(TunePanel).changed_settings == 0
+        assert not screen_of(driver).inquiry.tuned
 
 
 async def test_a_rejected_number_is_an_error_where_the_results_are(project):
@@ -195,7 +194,7 @@ async def test_odd_queries_and_names_are_only_text(project, query):
 async def test_the_query_is_found_again_next_time(project):
     async with driving(project) as driver:
         await ask(driver, "record")
-        driver.app.remember()
+        driver.app.keeper.flush()
     async with driving(project, mode="") as driver:
         assert driver.app.current_mode == "search"
         assert screen_of(driver).query_input.value == "record"
@@ -237,7 +236,7 @@ class ListApp(App[None]):
     def get_theme_variable_defaults(self):
         from cm_tui.tui.theme import DARK_PARTS
 
-        return DARK_PARTS
+        return {**DARK_PARTS, "soft": "#cccccc", "muted": "#999999", "faint": "#555555"}
 
 
 async def test_a_hundred_thousand_rows_draw_only_what_is_seen():
@@ -300,3 +299,38 @@ def test_bars_are_as_long_as_scores():
     assert plain.count("█") + plain.count("▓") == 15
     assert cells_of([0.5, 0.5], 3) in ([2, 1], [1, 2])
     assert sum(cells_of([0.33, 0.33, 0.34], 10)) == 10
+
+
+# --- what is remembered ---
+
+
+async def test_tuned_numbers_are_found_again_though_they_were_not_saved(project):
+    async with driving(project) as driver:
+        await ask(driver, "load record")
+        await driver.press("escape", "t", "down", "right")
+        driver.app.keeper.flush()
+    async with driving(project) as driver:
+        screen = screen_of(driver)
+        assert screen.inquiry.tuned == {"keyword_weight": 0.55}
+        assert "1 changed" in driver.text
+        await driver.press("escape", "t", "r")
+        assert not screen.inquiry.tuned
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_border_between_the_panels_can_be_moved_and_stays(project, size):
+    def first(driver):
+        area = screen_of(driver).results.size
+        return area.height if size[0] < 100 else area.width
+
+    async with driving(project, mode="2", size=size) as driver:
+        await driver.press("escape")
+        before = first(driver)
+        await driver.press("greater_than_sign", "greater_than_sign")
+        wider = first(driver)
+        assert wider > before
+        driver.app.keeper.flush()
+    async with driving(project, size=size) as driver:
+        assert first(driver) == wider
+        await driver.press("escape", "less_than_sign", "less_than_sign")
+        assert first(driver) == before

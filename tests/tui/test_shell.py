@@ -14,13 +14,13 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
-from cm_tui.tui.app import CmApp, style_sheets
 from cm_tui.tui.app_commands import APP_COMMANDS
 from cm_tui.tui.basket import Basket
 from cm_tui.tui.commands import key_name
 from cm_tui.tui.state import AppState, load_state, save_state, state_file
+from cm_tui.tui.theme import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
-from tests.tui.mode_driver import Driver, driving, make_project
+from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -55,18 +55,15 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
             yield progress
             if not number:
                 reached.set()
-                go.wait(20)
+                go.wait(PATIENCE)
 
     memory.index = slow
-    app = CmApp(lambda: memory, project, Config())
-    async with app.run_test(size=(120, 40)) as pilot:
-        driver = Driver(app, pilot)
-        while not (reached.is_set() and app.project.progress):
-            await pilot.pause()
+    async with starting(project, open_door=lambda: memory) as driver:
+        await driver.until(lambda: reached.is_set() and driver.app.project.progress)
         assert "about" in driver.text
         assert "5 files" in driver.text
         assert "◐" in driver.text
-        await pilot.press("x")
+        await driver.pilot.press("x")
         go.set()
         await driver.settle()
         assert "Stopped. What was done is kept" in driver.text
@@ -118,10 +115,7 @@ async def test_a_damaged_store_is_built_anew_by_key(project):
             raise StoreDamagedError("The store is damaged.", hint="Build it anew.")
         return Memory.open(project)
 
-    app = CmApp(open_door, project, Config(), mend=lambda: mended.append(True))
-    async with app.run_test(size=(120, 40)) as pilot:
-        driver = Driver(app, pilot)
-        await driver.settle()
+    async with driving(project, open_door=open_door, mend=lambda: mended.append(True)) as driver:
         await driver.press("b")
         assert "Throw this project's index away" in driver.text
         await driver.press("n")
@@ -153,22 +147,18 @@ async def test_the_palette_finds_commands_and_runs_them(project):
     async with driving(project) as driver:
         await driver.press("ctrl+p")
         await driver.type("Health")
-        while "Check the installation" not in driver.text:
-            await driver.pilot.pause()
+        await driver.until(lambda: "Check the installation" in driver.text)
         await driver.press("enter")
         assert driver.app.current_mode == "health"
 
 
 async def test_keys_come_from_the_configuration(project):
     config = Config(tui=TuiConfig(keys={"app.search": "g", "search.tune": "x"}))
-    app = CmApp(lambda: Memory.open(project), project, config)
-    async with app.run_test(size=(120, 40)) as pilot:
-        driver = Driver(app, pilot)
-        await driver.settle()
+    async with driving(project, config=config) as driver:
         await driver.press("g")
-        assert app.current_mode == "search"
+        assert driver.app.current_mode == "search"
         await driver.press("escape", "x")
-        assert app.screen.has_class("-tuning")
+        assert driver.app.screen.has_class("-tuning")
         assert "x Tune" in driver.text
 
 
@@ -196,7 +186,7 @@ async def test_other_themes_draw_every_mode(project, theme):
         driver.app.theme = theme
         for key in ("2", "f3", "f4", "f5", "f1"):
             await driver.press(key)
-        driver.app.remember()
+        driver.app.keeper.flush()
     async with driving(project) as driver:
         assert driver.app.theme == theme
 

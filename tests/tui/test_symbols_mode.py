@@ -10,7 +10,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import FileEntry
 from cm_tui.tui import clipboard
 from cm_tui.tui.editor import command_for
-from cm_tui.tui.widgets.codetree import CodeTree, highlighted
+from cm_tui.tui.widgets.codenodes import FileIndex, highlighted
 from tests.tui.mode_driver import driving
 
 
@@ -178,7 +178,7 @@ async def test_zoom_shows_one_panel(project):
 async def test_place_is_found_again_after_a_restart(project):
     async with driving(project, mode="3") as driver:
         await find(driver, "make_store")
-        driver.app.remember()
+        driver.app.keeper.flush()
     async with driving(project) as driver:
         assert driver.app.current_mode == "symbols"
         assert driver.app.screen.view.symbol.qualname == "make_store"
@@ -210,13 +210,11 @@ def test_tree_of_100_000_files_is_filled_on_opening():
         FileEntry(f"d{n // 1000:03}/s{n // 100 % 10}/f{n}.py", "python", 1, 1, 1, generated=False)
         for n in range(100_000)
     ]
-    tree = CodeTree()
-    tree._files = files
-    tree._paths = [entry.path for entry in files]
-    top = tree._children("", 0)
+    tree = FileIndex(files)
+    top = tree.children("", 0)
     assert len(top) == 100
-    assert [node.name for node in tree._children("d007/", 1)] == [f"s{n}" for n in range(10)]
-    assert len(tree._children("d007/s3/", 2)) == 100
+    assert [node.name for node in tree.children("d007/", 1)] == [f"s{n}" for n in range(10)]
+    assert len(tree.children("d007/s3/", 2)) == 100
 
 
 def test_highlight_marks_what_matched():

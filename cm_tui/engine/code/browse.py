@@ -69,6 +69,14 @@ def relative(root: Path, path: str) -> str:
     return PurePosixPath(below.relative_to(root).as_posix()).as_posix()
 
 
+def lines_of(text: str) -> list[str]:
+    """Lines as the index counts them: a form feed or a Unicode separator ends none."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
 def source(db: Database, contents: Contents, path: str, start_line: int, end_line: int | None) -> Source:
     """Lines of an indexed file, as it is on disk; from the store's own content when it has vanished.
 
@@ -88,7 +96,7 @@ def source(db: Database, contents: Contents, path: str, start_line: int, end_lin
             found, data = "", contents.text(path, oid).encode("utf-8")
         except ChangedError:
             raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
-    lines = data.decode("utf-8", "replace").splitlines()
+    lines = lines_of(data.decode("utf-8", "replace"))
     first = min(max(1, start_line), len(lines) + 1)
     text = "\n".join(lines[first - 1 : end_line])
     return Source(path, first, text, language, stale=found != oid)

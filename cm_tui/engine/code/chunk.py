@@ -99,8 +99,9 @@ def _merge(pieces: Sequence[Piece], lines: Sequence[str]) -> list[Piece]:
         last = merged[-1] if merged else None
         fits = size + length <= MAX_CHARS
         if last is not None and last.tiny and piece.tiny and fits and piece.stop - last.start <= MAX_LINES:
-            owner = last.symbol if last.symbol is not None else piece.symbol
-            merged[-1] = Piece(last.start, piece.stop, owner, tiny=True)
+            owners |= {piece.symbol} - {None}
+            # Named after one of several symbols, it would be listed as that one for what the others say.
+            merged[-1] = Piece(last.start, piece.stop, next(iter(owners)) if len(owners) == 1 else None, tiny=True)
             size += length
         else:
             merged.append(piece)

@@ -14,7 +14,7 @@ from cm_tui.engine.code.parsed import ParsedBlob
 from cm_tui.engine.code.relate import relate
 from cm_tui.engine.code.rescue import rescue
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Changes whenever the same bytes would give other rows."""
 
 _HEAD = 2000

@@ -232,10 +232,14 @@ class _Run:
             with self._db.transaction():
                 write(self._db, state)
                 with self._timed("keywords"):
-                    passages.sync(self._db, self._read)
+                    passages.sync(self._db, self._read, self._prepare)
                 self._remember(state, changed=True)
         self._seconds["store"] -= self._seconds["keywords"]
         return state
+
+    def _prepare(self, texts: list[str]) -> None:
+        if self._config.embedding.provider != "none":
+            self._open_vectors().prepare(texts)
 
     def _read(self, path: str, oid: str) -> str:
         self._cancel.check()
@@ -292,7 +296,10 @@ class _Run:
             from cm_tui.engine.embed import provider_for
             from cm_tui.engine.vectors import VectorIndex
 
-            self._indexer.vectors = VectorIndex(self._db, self._db.folder, provider_for(self._config.embedding))
+            embedding = self._config.embedding
+            self._indexer.vectors = VectorIndex(
+                self._db, self._db.folder, provider_for(embedding), entries=embedding.cache_entries
+            )
         return self._indexer.vectors
 
     @contextmanager

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from cm_tui.engine.context.neighbours import Edges, SymbolAt, neighbours_of
-from cm_tui.engine.context.pack import ReadSource, fill, piece
+from cm_tui.engine.context.neighbours import Edges, neighbours_of
+from cm_tui.engine.context.pack import ReadSource, SymbolAt, fill, piece
 from cm_tui.model import Hit, Pack, PackItem, PackRequest, SearchResult
 
 _HITS_SHARE = 0.7
 """Of the budget, while neighbours are wanted too."""
 _WHOLE_SHARE = 0.4
 """Of the budget: what one symbol may take before only the lines that match are shown."""
+_AT_LEAST = 12
+"""Lines of a hit that is not shown whole, where there are so many and they fit."""
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
@@ -31,10 +33,11 @@ class _Span:
 class _Builder:
     """Chooses pieces within a share of the budget."""
 
-    def __init__(self, question: str, budget: int, source: ReadSource) -> None:
+    def __init__(self, question: str, budget: int, source: ReadSource, symbol_at: SymbolAt) -> None:
         self.question = question
         self.budget = budget
         self.source = source
+        self.symbol_at = symbol_at
         self.chosen: list[PackItem] = []
         self.notes: list[str] = []
 
@@ -44,7 +47,7 @@ class _Builder:
         touching = [item for item in self.chosen if _touch(item, request)]
         if any(_covers(item, request) for item in touching):
             return True
-        grown = piece(_union(touching, request), self.source, problems)
+        grown = piece(_union(touching, request), self.source, problems, self.symbol_at)
         if not grown.included:
             self.notes += problems
             return False
@@ -89,14 +92,14 @@ def auto_pack(
         Hits in order of rank, then neighbours; what fell to the budget is at the end with `included` false.
     """
     result = search(question)
-    builder = _Builder(question, budget, source)
+    builder = _Builder(question, budget, source, symbol_at)
     share = _HITS_SHARE if neighbours else 1.0
     hits = [hit for hit in result.hits if hit.source == "code"]
     late = [hit for hit in hits if not _add_hit(builder, hit, symbol_at, share)]
     if neighbours:
         _add_neighbours(builder, hits, symbol_at, callers, callees)
     dropped = [hit for hit in late if not _add_hit(builder, hit, symbol_at, 1.0)]
-    cut = [piece(_request(hit), source, []) for hit in dropped]
+    cut = [piece(_request(hit), source, [], symbol_at) for hit in dropped]
     if not hits:
         builder.notes.append("The search found nothing for this question.")
     return fill(question, builder.chosen, budget, [*result.notes, *builder.notes], cut)
@@ -113,9 +116,14 @@ def _widths(hit: Hit, symbol_at: SymbolAt) -> Iterator[_Span]:
     why = f"hit {hit.rank}, score {hit.score:.3f}"
     if symbol is not None and symbol.start_line <= hit.start_line and symbol.end_line >= hit.end_line:
         yield _Span(PackRequest(hit.path, symbol.start_line, symbol.end_line, symbol.qualname, why), whole=True)
+        # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
+        end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
+        if hit.start_line == symbol.start_line and end > hit.end_line:
+            yield _Span(PackRequest(hit.path, hit.start_line, end, symbol.qualname, why), whole=False)
     yield _Span(_request(hit), whole=False)
     last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
-    yield _Span(PackRequest(hit.path, hit.snippet_line, last, hit.symbol or "", why), whole=False)
+    for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
+        yield _Span(PackRequest(hit.path, hit.snippet_line, end, hit.symbol or "", why), whole=False)
 
 
 def _request(hit: Hit) -> PackRequest:

@@ -21,10 +21,14 @@ def render(question: str, items: Iterable[PackItem]) -> str:
 
 
 def section(item: PackItem) -> str:
-    """One item: a heading that says where it stands, and its source in a fence longer than any inside."""
+    """One item: a heading that says where it stands, and its source in a fence longer than any inside.
+
+    What begins in the middle of a symbol says of which.
+    """
     fence = "`" * max(3, _longest_run(item.text) + 1)
     tag = "" if item.language == "text" else item.language
-    return f"{heading(item)}\n\n{fence}{tag}\n{item.text}\n{fence}"
+    within = f"Inside {code(item.within)}:\n\n" if item.within else ""
+    return f"{heading(item)}\n\n{within}{fence}{tag}\n{item.text}\n{fence}"
 
 
 def heading(item: PackItem) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from cm_tui.engine.context.pack import SymbolAt
 from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
-
-SymbolAt = Callable[[str, int], Symbol | None]
-"""The innermost symbol at a line of a file."""
 
 Edges = Callable[[SymbolKey], Page[Edge]]
 """Callers or callees of a symbol."""

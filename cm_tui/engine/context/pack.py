@@ -9,13 +9,22 @@ from dataclasses import replace
 from cm_tui.engine.context import markdown
 from cm_tui.engine.context.budget import ROUNDING, tokens, weight
 from cm_tui.errors import CmError
-from cm_tui.model import Pack, PackItem, PackRequest, Source
+from cm_tui.model import Pack, PackItem, PackRequest, Source, Symbol
 
 ReadSource = Callable[[str, int, int], Source]
 """Lines of a file, 1-based and inclusive; raises a `CmError` when the file is gone."""
 
+SymbolAt = Callable[[str, int], Symbol | None]
+"""The innermost symbol at a line of a file."""
 
-def manual_pack(items: Sequence[PackRequest], budget: int, question: str, *, source: ReadSource) -> Pack:
+
+def no_symbol(_path: str, _line: int) -> None:
+    """For files whose symbols nobody knows."""
+
+
+def manual_pack(
+    items: Sequence[PackRequest], budget: int, question: str, *, source: ReadSource, symbol_at: SymbolAt = no_symbol
+) -> Pack:
     """Make a pack of what a person chose, in that order.
 
     An item that does not fit any more is left out whole, and smaller ones after it may still go in.
@@ -25,16 +34,17 @@ def manual_pack(items: Sequence[PackRequest], budget: int, question: str, *, sou
         budget: tokens that the Markdown may cost, the question included.
         question: stands first; may be empty.
         source: reads lines.
+        symbol_at: the innermost symbol at a line.
 
     Returns:
         Every item in the order given; those that fell to the budget have `included` false, and a note names them.
     """
     notes: list[str] = []
-    pieces = [piece(item, source, notes) for item in items]
+    pieces = [piece(item, source, notes, symbol_at) for item in items]
     return fill(question, pieces, budget, notes)
 
 
-def piece(request: PackRequest, source: ReadSource, notes: list[str]) -> PackItem:
+def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at: SymbolAt = no_symbol) -> PackItem:
     """Read a request's lines; `included` is false when there are none, and a note says why."""
     empty = PackItem(
         request.path, request.start_line, request.end_line, request.title, "", 0, request.why, included=False
@@ -52,7 +62,17 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str]) -> PackIte
     if read.stale:
         notes.append(f"{request.path} changed since it was indexed; what is in the pack is read from the file.")
     last = read.start_line + text.count("\n")
-    item = replace(empty, start_line=read.start_line, end_line=last, text=text, language=read.language, included=True)
+    symbol = symbol_at(request.path, read.start_line)
+    within = symbol.signature if symbol is not None and symbol.start_line < read.start_line else ""
+    item = replace(
+        empty,
+        start_line=read.start_line,
+        end_line=last,
+        text=text,
+        language=read.language,
+        included=True,
+        within=within,
+    )
     return replace(item, tokens=tokens(markdown.section(item)))
 
 

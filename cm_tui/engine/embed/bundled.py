@@ -12,18 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cm_tui.engine.embed.ahead import Ahead
+from cm_tui.engine.embed.pieces import Counts, Ints, Pieces
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 NAME = "code-static-256"
 DIMENSIONS = 256
 MAX_TOKENS = 512
 MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
 ROWS = 32  # rows of one model run; small enough for the processor's cache (64 and 128 were slower)
-MEND = "Install cm again to mend it: pip install --force-reinstall cm-tui. Until then search is by keyword only."
+_FILES = ("model.onnx", "tokenizer.json")
+WORTH_A_PROCESS = 8192
+"""Texts; this many take about a second."""
+MEND = "Install cm again as you did before, with pip's --force-reinstall. Until then search is by keyword only."
 
 
 def bundled_folder() -> Path:
@@ -45,7 +50,30 @@ class BundledProvider:
         self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
-        self._loaded: tuple[Tokenizer, Any] | None = None
+        self._loaded: tuple[Pieces, Any] | None = None
+        self._ahead: Ahead | None = None
+
+    def check(self) -> None:
+        """Compare the model's files with their checksums.
+
+        Raises:
+            ModelError: one of them is missing or damaged.
+        """
+        for name in _FILES:
+            _verified(self._folder, name)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Begin to embed texts in a process of its own, where they are enough to be worth one."""
+        if self._ahead is None and len(texts) < WORTH_A_PROCESS:
+            return
+        self._ahead = self._ahead or Ahead()
+        self._ahead.prepare(texts, self.batch)
+
+    def forget_prepared(self) -> None:
+        """End what `prepare` began."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead.close()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 256).
@@ -53,17 +81,25 @@ class BundledProvider:
         Raises:
             ModelError: a file of the model is missing or damaged.
         """
-        tokenizer, session = self._load()
+        if self._ahead is None:
+            return self._embed(texts)
+        vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+        missing = self._ahead.take(texts, vectors)
+        if missing:
+            vectors[missing] = self._embed([texts[position] for position in missing])
+        return vectors
+
+    def _embed(self, texts: Sequence[str]) -> Matrix:
+        pieces, session = self._load()
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             part = [encodable(text[:MAX_CHARACTERS]) for text in texts[start : start + self.batch]]
-            encodings = tokenizer.encode_batch_fast(part, add_special_tokens=False)
+            counts = pieces.count(part)
             # Rows of like length share a run, so that little is computed for padding.
-            order = sorted(range(len(part)), key=lambda row: len(encodings[row].ids))
+            order = np.argsort(np.diff(counts.start), kind="stable")
             for first in range(0, len(order), ROWS):
                 rows = order[first : first + ROWS]
-                output = session.run(None, _padded([encodings[row] for row in rows]))[0]
-                vectors[[start + row for row in rows]] = output
+                vectors[start + rows] = session.run(None, _padded(counts, rows))[0]
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Matrix:
@@ -75,11 +111,11 @@ class BundledProvider:
         vector: Matrix = self.embed([text])[0]
         return vector
 
-    def _load(self) -> tuple[Tokenizer, Any]:
+    def _load(self) -> tuple[Pieces, Any]:
         with self._lock:
             if self._loaded is None:
-                model, tokenizer = (_verified(self._folder, name) for name in ("model.onnx", "tokenizer.json"))
-                self._loaded = (_tokenizer(tokenizer), _session(model))
+                model, tokenizer = (_verified(self._folder, name) for name in _FILES)
+                self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), _session(model))
             return self._loaded
 
 
@@ -101,8 +137,7 @@ def _tokenizer(data: bytes) -> Tokenizer:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_buffer(data)
-    tokenizer.enable_truncation(MAX_TOKENS)
+    tokenizer: Tokenizer = Tokenizer.from_buffer(data)
     return tokenizer
 
 
@@ -111,19 +146,23 @@ def _session(data: bytes) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # Splitting into tokens, which uses all cores, takes most of the time; a second thread here gains nothing.
+    # A run is short and waits for memory; a second thread here gains nothing.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # Optimising the graph doubles the time to load and gains nothing for a table and a mean.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-def _padded(encodings: Sequence[Encoding]) -> dict[str, Any]:
-    width = max([1, *(len(encoding.ids) for encoding in encodings)])
-    ids = np.zeros((len(encodings), width), dtype=np.int64)
-    mask = np.zeros_like(ids)
-    for row, encoding in enumerate(encodings):
-        length = len(encoding.ids)
-        ids[row, :length] = encoding.ids
-        mask[row, :length] = 1
-    return {"input_ids": ids, "attention_mask": mask}
+def _padded(counts: Counts, rows: Ints) -> dict[str, Ints]:
+    """The model's inputs. It multiplies by the mask before it adds up, so a count there stands for repetitions."""
+    start, length = counts.start[rows], np.diff(counts.start)[rows]
+    column = np.arange(max(1, int(length.max(initial=0))))
+    inside = column < length[:, None]
+    at = np.where(inside, start[:, None] + column, 0)
+    if not counts.piece.size:
+        nothing = np.zeros_like(at)
+        return {"input_ids": nothing, "attention_mask": nothing}
+    return {
+        "input_ids": np.where(inside, counts.piece[at], 0),
+        "attention_mask": np.where(inside, counts.times[at], 0),
+    }

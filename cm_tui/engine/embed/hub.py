@@ -45,6 +45,15 @@ class FastembedProvider:
         suffix = "" if config.pooling == "none" else f"+{config.pooling}"
         self.fingerprint = fingerprint("fastembed", name + suffix, config.dimensions)
 
+    def check(self) -> None:
+        """Look for the model file of a local folder; a model that is named is looked for with the first text.
+
+        Raises:
+            ModelError: it is not there.
+        """
+        if self._folder is not None and not (self._folder / self._file).is_file():
+            raise ModelError(f"There is no model {self._folder / self._file}.", hint=_HINT)
+
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).
 

@@ -36,6 +36,13 @@ class Provider(Protocol):
     def batch(self) -> int:
         """How many texts one call of `embed` should carry: enough to be quick, few enough to show progress."""
 
+    def check(self) -> None:
+        """Look whether the model could be used, as far as that can be told without loading or reaching it.
+
+        Raises:
+            ModelError: it is missing or damaged.
+        """
+
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages.
 
@@ -60,6 +67,14 @@ class NoProvider:
     fingerprint = "none"
     dimensions = 0
     batch = 1
+
+    def check(self) -> None:
+        """There is no model.
+
+        Raises:
+            ModelError: always.
+        """
+        self.embed([])
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """There is no model.

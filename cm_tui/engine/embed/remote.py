@@ -46,6 +46,9 @@ class RemoteProvider:
         self.dimensions = config.dimensions or 0
         self.fingerprint = fingerprint(f"openai:{config.base_url.rstrip('/')}", config.model, config.dimensions)
 
+    def check(self) -> None:
+        """Nothing to look at: the endpoint is reached with the first text."""
+
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).
 

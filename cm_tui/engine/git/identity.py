@@ -46,6 +46,16 @@ class Identity:
         """True when a run has ended with a store for it."""
         return (self.folder / CARD).is_file()
 
+    @property
+    def indexed_root(self) -> Path | None:
+        """The checkout that its store was last made from."""
+        try:
+            card = json.loads((self.folder / CARD).read_text(encoding="utf-8"))
+            return Path(card["root"])
+        except (OSError, ValueError, KeyError, TypeError):
+            # Without a card nothing was indexed; a damaged one says as much.
+            return None
+
     def leave_card(self, root: Path) -> None:
         """Write down whose store this is, for whoever lists the stores without opening them."""
         card = {"identity": self.text, "name": self.name, "root": str(root)}

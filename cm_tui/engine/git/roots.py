@@ -38,7 +38,7 @@ def find_root(start: Path | str | None = None, *, force: bool = False, around: b
 
     Args:
         start: a folder or a file; the current folder when not given.
-        force: take unsafe folders too.
+        force: take unsafe folders too; one that was indexed so is taken from then on.
         around: the folder is where someone stands, not one that they named.
 
     Raises:
@@ -48,7 +48,7 @@ def find_root(start: Path | str | None = None, *, force: bool = False, around: b
     folder = _folder(start)
     named = not around and start is not None and folder == Path(start).expanduser().resolve()
     root = _repository_root(folder) or _marked_root(folder, or_indexed=not named) or folder
-    if not force:
+    if not force and not (_unsafe(root) and _is_insisted_on(root)):
         refuse_unsafe(root)
     return root
 
@@ -63,7 +63,7 @@ def refuse_unsafe(root: Path) -> None:
     if what:
         raise RefusedError(
             f"{root} is {what}: indexing it would read far more than a project.",
-            hint="Name a project folder, or insist with --force.",
+            hint="Name a project folder, or insist with `cm index --force`.",
         )
 
 
@@ -153,3 +153,9 @@ def _is_indexed(folder: Path) -> bool:
     from cm_tui.engine.git.identity import Identity
 
     return Identity(f"path:{folder}", folder.name).is_indexed
+
+
+def _is_insisted_on(root: Path) -> bool:
+    from cm_tui.engine.git.identity import identify
+
+    return identify(root).indexed_root == root

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from threading import Lock
+from functools import lru_cache
+from threading import Event, Lock
+from typing import NamedTuple
 
 from cm_tui.engine.search import tokens
 from cm_tui.engine.store.database import Database
 
-_KEPT = 30_000
-"""Cards in memory: some 50 MB."""
+_KEPT = 100_000
+"""Cards in memory: some 1.2 kB each."""
+_STEP = 1000
+_PAUSE = 0.005
+"""Seconds between two steps."""
 
 _PASSAGES = """
 SELECT p.id, p.source, p.path, p.start_line, p.end_line, p.text, p.time,
@@ -31,8 +35,7 @@ ORDER BY p.id, s.idx
 """
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A symbol that begins within a passage."""
 
     name: str
@@ -41,18 +44,8 @@ class Definition:
     nested: bool
     lines: int
 
-    @cached_property
-    def pieces(self) -> tuple[str, ...]:
-        """The pieces of its name."""
-        return tuple(tokens.parts(self.name))
 
-    @cached_property
-    def terms(self) -> frozenset[str]:
-        """The index terms of its name."""
-        return frozenset(tokens.terms(self.name))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Card:
     """A passage with the symbols that it belongs to and defines. Ids are never used again, so it never changes."""
 
@@ -70,41 +63,56 @@ class Card:
     language: str
     generated: bool
 
-    @cached_property
-    def pieces(self) -> tuple[str, ...]:
-        """Pieces of the names of all symbols that it defines, each once."""
-        return tuple(dict.fromkeys(piece for definition in self.definitions for piece in definition.pieces))
+    def pieces(self) -> Iterator[str]:
+        """Pieces of the names of all symbols that it defines."""
+        for definition in self.definitions:
+            yield from name_pieces(definition.name)
+
+
+@lru_cache(maxsize=1 << 16)
+def name_pieces(name: str) -> tuple[str, ...]:
+    """Pieces of a symbol's name, each once."""
+    return tuple(dict.fromkeys(tokens.parts(name)))
 
 
 class Cards:
-    """Cards by id of the passage. Safe to use from several threads."""
+    """Cards by id of the passage, those asked for last. Safe to use from several threads."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
-        self._generation = -1
         self._cards: OrderedDict[int, Card] = OrderedDict()
 
-    def get(self, ids: Sequence[int], generation: int) -> list[Card]:
-        """Cards in order of path and line; those of passages that are gone are left out.
-
-        Args:
-            ids: of passages.
-            generation: state of the passages that the ids are from.
-        """
+    def get(self, ids: Sequence[int]) -> list[Card]:
+        """Cards in order of path and line; those of passages that are gone are left out."""
         with self._lock:
-            if generation != self._generation:
-                self._cards.clear()
-                self._generation = generation
             missing = [id_ for id_ in ids if id_ not in self._cards]
-            for card in self._read(missing):
-                self._cards[card.id] = card
-            found = [self._cards[id_] for id_ in ids if id_ in self._cards]
+        read = {card.id: card for card in self._read(missing)}
+        with self._lock:
+            self._cards |= read
+            found = [card for id_ in ids if (card := self._cards.get(id_) or read.get(id_))]
             for card in found:
                 self._cards.move_to_end(card.id)
-            while len(self._cards) > _KEPT:
-                self._cards.popitem(last=False)
+            self._shrink()
         return sorted(found, key=lambda card: (card.path, card.start_line, card.end_line, card.id))
+
+    def _shrink(self) -> None:
+        while len(self._cards) > _KEPT:
+            self._cards.popitem(last=False)
+
+    def read_all(self, stop: Event) -> None:
+        """Read what may be asked for, a little at a time so that questions do not wait, until `stop` is set."""
+        ids = [row[0] for row in self._db.rows("SELECT id FROM passage ORDER BY id LIMIT ?", [_KEPT])]
+        for start in range(0, len(ids), _STEP):
+            if stop.wait(_PAUSE):
+                return
+            read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._cards])
+            with self._lock:
+                # What was asked for meanwhile is newer than this.
+                for card in read:
+                    self._cards.setdefault(card.id, card)
+                    self._cards.move_to_end(card.id, last=False)
+                self._shrink()
 
     def _read(self, ids: Sequence[int]) -> list[Card]:
         if not ids:

@@ -78,6 +78,7 @@ class KeywordIndex:
         self._lock = RLock()
         self._documents: Documents | None = None
         self._postings: OrderedDict[str, Term | None] = OrderedDict()
+        self._everything: _Everything | None = None
 
     def documents(self) -> Documents:
         """The passages as they are now."""
@@ -128,6 +129,9 @@ class KeywordIndex:
         return [term for term in found if term is not None]
 
     def _fetch(self, words: Sequence[str], documents: Documents) -> dict[str, Term | None]:
+        everything = self._everything
+        if everything is not None and everything.generation == documents.generation:
+            return {word: everything.term(word, documents) for word in words}
         found: dict[str, Term | None] = dict.fromkeys(words)
         known = self._db.rows(
             "SELECT termid, term, df FROM fts_main_passage.dict WHERE term IN (SELECT unnest(?))", [list(words)]
@@ -139,20 +143,73 @@ class KeywordIndex:
             f"SELECT termid, docid, fieldid FROM fts_main_passage.terms WHERE termid IN ({places})"  # noqa: S608 - numbers
         ).fetchnumpy()
         term_of, document, field = (np.asarray(rows[name]) for name in ("termid", "docid", "fieldid"))
-        total = len(documents.ids)
         for termid, word, frequency in known:
             here = term_of == termid
-            idf = float(np.log10((total - frequency + 0.5) / (frequency + 0.5) + 1))
-            found[word] = Term(word, idf, _count(documents.position(document[here]), field[here]))
+            key = np.sort(documents.position(document[here]) * len(FIELDS) + field[here])
+            found[word] = Term(word, _idf(frequency, documents), _postings(key))
         return found
 
+    def read_all(self) -> None:
+        """Take the whole index into memory, some 5 bytes an occurrence; terms are then found without the store."""
+        documents = self.documents()
+        if self._everything is not None and self._everything.generation == documents.generation:
+            return
+        everything = _read_everything(self._db, documents)
+        # What was read while the passages changed belongs to no state of them.
+        if generation(self._db) == documents.generation:
+            self._everything = everything
 
-def _count(positions: NDArray[np.int64], fields: NDArray[np.int64]) -> Postings:
-    keys, counts = np.unique(positions * len(FIELDS) + fields, return_counts=True)
-    documents, rows = np.unique(keys // len(FIELDS), return_inverse=True)
-    table = np.zeros((len(documents), len(FIELDS)), dtype=np.float32)
-    table[rows, keys % len(FIELDS)] = counts
-    return Postings(documents.astype(np.int32), table)
+
+@dataclass(frozen=True, slots=True)
+class _Everything:
+    """All occurrences, in order of term, document and field."""
+
+    generation: int
+    rows: Mapping[str, int]
+    frequency: NDArray[np.int64]
+    start: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    fields: NDArray[np.int8]
+
+    def term(self, word: str, documents: Documents) -> Term | None:
+        row = self.rows.get(word)
+        if row is None:
+            return None
+        here = slice(self.start[row], self.start[row + 1])
+        key = self.documents[here].astype(np.int64) * len(FIELDS) + self.fields[here]
+        return Term(word, _idf(int(self.frequency[row]), documents), _postings(key))
+
+
+def _read_everything(db: Database, documents: Documents) -> _Everything:
+    words: Any = db.cursor.execute("SELECT termid, term, df FROM fts_main_passage.dict ORDER BY termid").fetchnumpy()
+    rows: Any = db.cursor.execute(
+        "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field FROM fts_main_passage.terms "
+        "ORDER BY termid, docid, fieldid"
+    ).fetchnumpy()
+    numbers = np.asarray(words["termid"])
+    ends = np.searchsorted(np.asarray(rows["term"]), numbers, side="right")
+    return _Everything(
+        generation=documents.generation,
+        rows={word: row for row, word in enumerate(words["term"].tolist())},
+        frequency=np.asarray(words["df"]),
+        start=np.concatenate(([0], ends)),
+        documents=np.searchsorted(documents.ids, rows["doc"]).astype(np.int32),
+        fields=np.asarray(rows["field"]),
+    )
+
+
+def _idf(frequency: int, documents: Documents) -> float:
+    return float(np.log10((len(documents.ids) - frequency + 0.5) / (frequency + 0.5) + 1))
+
+
+def _postings(key: NDArray[np.int64]) -> Postings:
+    """Postings from sorted keys: position of the document times the number of fields, plus the field."""
+    document = key // len(FIELDS)
+    first = np.diff(document, prepend=-1) > 0
+    row = np.cumsum(first) - 1
+    count = int(first.sum())
+    table = np.bincount(row * len(FIELDS) + key % len(FIELDS), minlength=count * len(FIELDS))
+    return Postings(document[first].astype(np.int32), table.reshape(count, len(FIELDS)).astype(np.float32))
 
 
 def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from cm_tui.engine.embed import passage_text
 from cm_tui.engine.search import fts
 from cm_tui.engine.store.database import Database
 
@@ -60,7 +61,9 @@ def is_current(db: Database) -> bool:
     return db.get_meta(_MADE_BY) == VERSION
 
 
-def sync(db: Database, read: Callable[[str, str], str]) -> PassageDelta:
+def sync(
+    db: Database, read: Callable[[str, str], str], coming: Callable[[list[str]], None] = lambda _: None
+) -> PassageDelta:
     """Make passages and keyword index equal to the chunks of the files that are there now.
 
     Called inside the transaction that changes the files.
@@ -68,13 +71,14 @@ def sync(db: Database, read: Callable[[str, str], str]) -> PassageDelta:
     Args:
         db: the project's store.
         read: gives the text of a file from its path and object id.
+        coming: told what will have to be embedded, as soon as that is known.
     """
     current = is_current(db)
     gone = [row[0] for row in db.rows(_GONE if current else _ALL)]
     fts.remove(db, gone)
     if gone:
         db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [gone])
-    added = _add(db, read)
+    added = _add(db, read, coming)
     if gone or added:
         db.set_meta(GENERATION, str(generation(db) + 1))
     if not current:
@@ -117,7 +121,7 @@ ORDER BY w.path, w.start_line, w.end_line
 """  # noqa: S608 - our own SQL
 
 
-def _add(db: Database, read: Callable[[str, str], str]) -> int:
+def _add(db: Database, read: Callable[[str, str], str], coming: Callable[[list[str]], None]) -> int:
     missing = db.rows(_MISSING)
     if not missing:
         return 0
@@ -126,6 +130,7 @@ def _add(db: Database, read: Callable[[str, str], str]) -> int:
     stream = _passages(missing, symbols, read, next_id)
     added = 0
     while batch := list(islice(stream, _BATCH)):
+        coming([passage_text(p.title, p.text) for p in batch])
         _insert(db, batch)
         fts.add(db, (fts.Document(p.id, (p.path, p.names, p.text)) for p in batch))
         added += len(batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from cm_tui.config import Config
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search.ahead import ReadAhead
 from cm_tui.engine.search.cards import Cards
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.query import Query
@@ -21,6 +22,8 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import Candidates, Mode, Profile, SearchResult
 from cm_tui.paths import project_config_file
+
+_PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
 class VectorSide(retrieve.Vectors, Protocol):
@@ -56,9 +59,14 @@ class Searcher:
         self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
+        self._ahead = ReadAhead(self._keyword, self._cards)
         self._saved: dict[str, Profile] = {}
         model = config.search.reranker
         self._reranker = reranker or (FastembedReranker(model) if model else None)
+
+    def close(self) -> None:
+        """Stop what goes on behind answers; the store can be closed then."""
+        self._ahead.close()
 
     # --- answering ---
 
@@ -92,6 +100,10 @@ class Searcher:
             self._cards, self._keyword, asked, chosen.pool, self._vectors if vector is not None else None, vector,
             keyword=used != "vector", sources=chosen.sources,
         )  # fmt: skip
+        documents = self._keyword.documents()
+        if len(documents.ids) and not documents.of(chosen.sources).any():
+            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
+        self._ahead.asked(documents.generation)
         return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
@@ -157,3 +169,9 @@ class Searcher:
         profiles.save(profile, profiles.below(profile.name), file)
         self._saved[profile.name] = profile
         return file
+
+
+def _listed(sources: Sequence[str]) -> str:
+    """`notes and entries`."""
+    *first, last = (_PLURALS.get(source, source) for source in sources)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -64,7 +64,8 @@ def rank(
 
 
 def _hit(table: Table, row: int, place: int, score: float, parts: tuple[ScorePart, ...], profile: Profile) -> Hit:
-    text, line = snippet(table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars)
+    name = (table.symbols[row] or "").rpartition(".")[2]
+    text, line = snippet(table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars, name)
     return Hit(
         rank=place,
         source=table.sources[row],

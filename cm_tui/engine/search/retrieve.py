@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import signals
+from cm_tui.engine.search import signals, tokens
 from cm_tui.engine.search.cards import Card, Cards
 from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
 from cm_tui.engine.search.query import Query
@@ -116,7 +116,7 @@ def _symbol_of(query: Query, card: Card) -> tuple[str | None, str | None]:
     if card.symbol is not None or not card.definitions:
         return card.symbol, card.kind
     asked, names = frozenset(query.terms), {name.last for name in query.names}
-    chosen = max(card.definitions, key=lambda one: (one.name in names, len(asked.intersection(one.terms))))
+    chosen = max(card.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name)))))
     return chosen.qualname, chosen.kind
 
 
@@ -124,7 +124,7 @@ def _describe(
     cards: Cards, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
 ) -> Table:  # fmt: skip
     documents = found.documents
-    found_cards = cards.get(documents.ids[both].tolist(), documents.generation)
+    found_cards = cards.get(documents.ids[both].tolist())
     order = np.searchsorted(documents.ids[both], np.array([card.id for card in found_cards], dtype=np.int64))
     idf = {term.text: term.idf for term in found.terms}
     rarest = max(idf.values(), default=1.0)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +25,26 @@ _MINOR_KIND = 0.6
 _OTHER_CASE = 0.7
 _DECLARED = 0.6
 """A definition of one line counts less than one with a body: it may only announce what stands elsewhere."""
+
+
+class _Place(NamedTuple):
+    """What a file's path says, whatever is asked."""
+
+    name: tuple[str, ...]
+    """Pieces of its name."""
+    whole: tuple[str, ...]
+    """Pieces of its folders and its name."""
+    flat: str
+    """Its name without separators."""
+    roles: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 15)
+def _place(path: str) -> _Place:
+    stem = roles.file_stem(path)
+    name = tokens.parts(stem)
+    folders = [piece for folder in path.split("/")[:-1] for piece in tokens.parts(folder)]
+    return _Place(tuple(name), (*folders, *name), "".join(name), roles.roles(path))
 
 
 def measure(query: Query, cards: Sequence[Card], idf: Callable[[str], float]) -> dict[str, Column]:
@@ -53,15 +76,24 @@ class _Asked:
         self.weights = {stem: max(idf(stem), 1e-6) for stem in self.stems}
         self.total = sum(self.weights.values()) or 1.0
         self.roles = frozenset(role for role in roles.ROLES if roles.asked_for(role, frozenset(self.stems)))
+        self._begun: dict[str, set[str]] = defaultdict(set)
+        """Stems by the beginnings of their words that may stand for them."""
+        for stem, word in self.stems.items():
+            for length in range(_ABBREVIATION, len(word) + 1):
+                self._begun[word[:length]].add(stem)
+        self._words = {word: stem for stem, word in self.stems.items() if len(word) >= _ABBREVIATION}
+        self._lengths = sorted({len(word) for word in self._words})
         self._matched: dict[str, frozenset[str]] = {}
 
     def matched(self, piece: str) -> frozenset[str]:
-        """Stems of the query that a piece of a name stands for."""
+        """Stems of the query that a piece of a name stands for: the same stem, or one abbreviates the other."""
         found = self._matched.get(piece)
         if found is None:
-            found = self._matched[piece] = frozenset(
-                stem for stem, word in self.stems.items() if _alike(piece, word, stem)
-            )
+            own = tokens.stem(piece)
+            stems = {own} if own in self.stems else set()
+            stems.update(self._begun.get(piece, ()))
+            stems.update(self._words[piece[:n]] for n in self._lengths if piece[:n] in self._words)
+            found = self._matched[piece] = frozenset(stems)
         return found
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
@@ -74,12 +106,10 @@ class _Asked:
 
     def path(self, path: str) -> dict[str, float]:
         """Signals that are the same for all passages of a file."""
-        stem = roles.file_stem(path)
-        pieces = tokens.parts(stem)
-        recall, precision = self.overlap(pieces)
-        folders = path.split("/")[:-1]
-        whole, _ = self.overlap([piece for part in [*folders, stem] for piece in tokens.parts(part)])
-        found = roles.roles(path) - self.roles
+        place = _place(path)
+        recall, precision = self.overlap(place.name)
+        whole, _ = self.overlap(place.whole)
+        found = place.roles - self.roles
         return {
             "file-name": math.sqrt(recall * precision),
             "path": whole,
@@ -89,7 +119,7 @@ class _Asked:
     def passage(self, card: Card) -> dict[str, float]:
         """Signals of one passage."""
         named: set[str] = set()
-        for piece in card.pieces:
+        for piece in card.pieces():
             named |= self.matched(piece)
         return {
             "definition": max((self._defines(name, card) for name in self.query.names), default=0.0),
@@ -99,7 +129,7 @@ class _Asked:
 
     def _defines(self, name: Name, card: Card) -> float:
         best = 0.0
-        stem = "".join(tokens.parts(roles.file_stem(card.path)))
+        stem = _place(card.path).flat
         for definition in card.definitions:
             fit = _fit(name, definition)
             if fit:
@@ -127,11 +157,3 @@ def _flat(name: str) -> str:
     for separator in ("::", "->", "\\", "#"):
         name = name.replace(separator, ".")
     return name
-
-
-def _alike(piece: str, word: str, stem: str) -> bool:
-    """Whether a piece of a name stands for a word of the query: the same stem, or one abbreviates the other."""
-    if piece == word or tokens.stem(piece) == stem:
-        return True
-    short, long = sorted((piece, word), key=len)
-    return len(short) >= _ABBREVIATION and long.startswith(short)

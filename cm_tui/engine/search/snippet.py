@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from cm_tui.engine.search import tokens
 
 _MOST_LINES = 12
+_DEFINITION = 2
+"""Terms that the line of the definition is worth."""
 _LONG_TEXT = 200_000
 """Characters of a passage that are looked through; a longer one is data, not text."""
 
 
-def snippet(text: str, start_line: int, terms: Iterable[str], most: int) -> tuple[str, int]:
+def snippet(text: str, start_line: int, terms: Iterable[str], most: int, name: str = "") -> tuple[str, int]:
     """The run of lines with the most different terms of the query.
 
     Args:
@@ -19,6 +21,7 @@ def snippet(text: str, start_line: int, terms: Iterable[str], most: int) -> tupl
         start_line: line of the file at which it starts.
         terms: index terms of the query.
         most: at most so many characters.
+        name: of the symbol that the passage belongs to; the line that defines it is worth showing where it is asked for.
 
     Returns:
         The lines, and the number of the first of them in the file.
@@ -26,7 +29,9 @@ def snippet(text: str, start_line: int, terms: Iterable[str], most: int) -> tupl
     lines = text[:_LONG_TEXT].split("\n")
     wanted = frozenset(terms)
     found = [wanted.intersection(tokens.terms(line)) if line else frozenset() for line in lines]
-    first = _best_start(lines, found, most)
+    asked_for = bool(name) and not wanted.isdisjoint(tokens.terms(name))
+    definition = next((row for row, line in enumerate(lines) if name in line), -1) if asked_for else -1
+    first = _best_start(lines, found, most, definition)
     last = _end(lines, first, most)
     while first < last - 1 and not lines[first].strip():
         first += 1
@@ -36,7 +41,7 @@ def snippet(text: str, start_line: int, terms: Iterable[str], most: int) -> tupl
     return "\n".join(chosen).rstrip(), start_line + first
 
 
-def _best_start(lines: list[str], found: list[frozenset[str]], most: int) -> int:
+def _best_start(lines: list[str], found: list[frozenset[str]], most: int, definition: int) -> int:
     best, where = (0, 0), 0
     for first, here in enumerate(found):
         # A window that starts with a line that says nothing is never better than the one after it.
@@ -44,7 +49,8 @@ def _best_start(lines: list[str], found: list[frozenset[str]], most: int) -> int
             continue
         last = _end(lines, first, most)
         union = frozenset().union(*found[first:last])
-        rank = (len(union), sum(map(len, found[first:last])))
+        defines = _DEFINITION if first <= definition < last else 0
+        rank = (len(union) + defines, sum(map(len, found[first:last])))
         if rank > best:
             best, where = rank, first
     # One line before the first match shows where it stands, when there is room.

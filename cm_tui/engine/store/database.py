@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
+from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError, UsageError
 from cm_tui.paths import private_dir
 
 # DuckDB looks for these at every parameter and every table that it is given, and a look that fails walks the whole
@@ -181,9 +181,16 @@ def refuse_busy(folder: Path) -> None:
 
 @contextmanager
 def _explained(file: Path) -> Iterator[None]:
-    """Turn what DuckDB raises when the file fails into words; mistakes in SQL stay what they are."""
+    """Turn what DuckDB raises when the file fails, or a value is no text, into words; mistakes in SQL stay what they are."""
     try:
         yield
+    except RuntimeError as error:
+        if "Unable to cast" not in str(error):
+            raise
+        # A word of the command line with odd bytes (they arrive as lone surrogates); nothing in the store has such a name.
+        raise UsageError(
+            "That name or path is not valid UTF-8.", hint="Files with such names are not indexed."
+        ) from error
     except duckdb.Error as error:
         told = _failure(file, error)
         if told is None:

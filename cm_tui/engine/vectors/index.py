@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from cm_tui.engine.embed import NoProvider, Provider
+from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.embed.provider import Matrix
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
@@ -143,6 +144,11 @@ class VectorIndex:
         """
         return len(self._refresh()[1])
 
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Begin to embed what the next `fill` will ask for, where that is most of a project's first index."""
+        if isinstance(self._provider, BundledProvider) and not len(self._rows):
+            self._provider.prepare(texts)
+
     def fill(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Embed the passages that have no vector, a committed batch at a time; what is stored is never lost.
 
@@ -156,6 +162,7 @@ class VectorIndex:
         cancel = cancel or Cancel()
         if isinstance(self._provider, NoProvider):
             return
+        self._provider.check()
         changed, missing = self._refresh()
         total = len(self._rows) + len(missing)
         done = len(self._rows)
@@ -174,6 +181,8 @@ class VectorIndex:
                     first = last
                 yield done + last, total
         finally:
+            if isinstance(self._provider, BundledProvider):
+                self._provider.forget_prepared()
             self._publish(missing[first:last])
             if changed or last:
                 cache.retire(self._db, self._provider.fingerprint, self._entries)

@@ -14,6 +14,7 @@ from cm_tui.tui.commands import Command, bindings
 from cm_tui.tui.messages import BasketChanged, ProjectChanged
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.keybar import KeyBar
+from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
@@ -36,6 +37,8 @@ class ModeScreen(Screen[None]):
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
     AUTO_FOCUS = ""
+    taken_up = False
+    """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
 
     @property
     def cm(self) -> CmApp:
@@ -68,8 +71,9 @@ class ModeScreen(Screen[None]):
         if reason := command.why_not(self):
             self.cm.tell(f"{command.label}: {reason}", severity="warning")
             return
-        method = getattr(self, command.method, None) or getattr(self.cm, command.method)
-        method()
+        owner = next(owner for owner in (self, self.cm, self.cm.lifecycle) if hasattr(owner, command.method))
+        getattr(owner, command.method)()
+        self.remember()
 
     # --- work ---
 
@@ -93,11 +97,18 @@ class ModeScreen(Screen[None]):
         """
         return self.cm.gateway.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
 
+    def drop_question(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self.cm.gateway.drop(f"{self.MODE}.{topic}")
+
     # --- what others tell ---
 
     def on_mount(self) -> None:
-        """Show what is known already."""
+        """Show what is known already; a mode takes up what was remembered before it calls this."""
+        if self.split:
+            self.split.set_share(self.cm.state.of(self.MODE).get("share"))
         self.project_changed()
+        self.taken_up = True
 
     def on_project_changed(self, event: ProjectChanged) -> None:
         """The project's state changed."""
@@ -119,7 +130,30 @@ class ModeScreen(Screen[None]):
         """For a mode to override: `self.cm.basket` has news."""
 
     def keep(self) -> None:
-        """For a mode to override: write what should be found again into `self.cm.state.of(self.MODE)`."""
+        """Write what should be found again into `self.cm.state.of(self.MODE)`; a mode adds what is its own."""
+        if self.split:
+            self.cm.state.of(self.MODE)["share"] = self.split.share
+
+    # --- room ---
+
+    @property
+    def split(self) -> Split | None:
+        """The two parts of the mode, where it has two."""
+        return next(iter(self.query(Split)), None)
+
+    def wider(self) -> None:
+        """More room for the first part."""
+        if self.split:
+            self.split.widen(1)
+
+    def narrower(self) -> None:
+        """Less room for the first part."""
+        if self.split:
+            self.split.widen(-1)
+
+    def remember(self) -> None:
+        """Something that `keep` writes may have changed."""
+        self.cm.keeper.changed()
 
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""

@@ -93,7 +93,7 @@ class HealthScreen(ModeScreen):
     def on_mount(self) -> None:
         """Scrolls with the keys at once."""
         self.query_one("#health").focus()
-        self._put("checks", Content.styled("Checking…", "$foreground 60%"))
+        self._put("checks", Content.styled("Checking…", "$muted"))
         super().on_mount()
 
     def _put(self, name: str, content: Content | Callable[[int], Content]) -> None:
@@ -115,7 +115,7 @@ class HealthScreen(ModeScreen):
             self._put("files", Content(""))
             self._put("skipped", Content(""))
         elif view.status is None:
-            self._put("index", Content.styled("Opening the project…", "$foreground 60%"))
+            self._put("index", Content.styled("Opening the project…", "$muted"))
         elif view.status is not self._seen_status:
             self._seen_status = view.status
             self._show_status()
@@ -171,7 +171,7 @@ class HealthScreen(ModeScreen):
         question = (
             "Throw the index away and make it again? Nothing of your own is in it; it takes as long as the first time."
         )
-        self._confirm(question, "Build anew", self.cm.start_rebuild)
+        self._confirm(question, "Build anew", self.cm.lifecycle.start_rebuild)
 
     def reset(self) -> None:
         """Ask, then remove the index."""
@@ -185,7 +185,7 @@ class HealthScreen(ModeScreen):
     def _was_reset(self, _: None) -> None:
         self.cm.session.add("The index was removed.", "ok")
         self.cm.tell("The index was removed; i makes a new one.")
-        self.cm.refresh_status()
+        self.cm.lifecycle.refresh_status()
 
     def _confirm(self, question: str, yes: str, action: Callable[[], None]) -> None:
         def answered(answer: bool | None) -> None:

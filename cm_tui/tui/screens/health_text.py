@@ -11,6 +11,7 @@ from textual.content import Content
 
 from cm_tui.model import Check, FileEntry, ProjectStatus
 from cm_tui.tui.session import LogLine
+from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
 
 FILES_SHOWN = 100
@@ -33,9 +34,9 @@ def checks_text(checks: Sequence[Check], width: int) -> Content:
     lines: list[Content] = []
     for check in sorted(checks, key=lambda check: order[check.state]):
         mark, style = _MARKS[check.state]
-        label = Content.assemble((f"{mark} ", style), (f"{fit(check.name, longest)}  ", "$foreground 75%"))
+        label = Content.assemble((f"{mark} ", style), (f"{fit(check.name, longest)}  ", "$soft"))
         words = check.message if check.state == "ok" else f"{check.state}: {check.message}"
-        lines.append(_hang(label, longest + 4, words, "$foreground 60%" if check.state == "ok" else style, width))
+        lines.append(_hang(label, longest + 4, words, "$muted" if check.state == "ok" else style, width))
         if check.mend and check.state != "ok":
             lines.append(_hang(Content.styled("  → ", "$accent"), 4, check.mend, "$foreground", width))
     return Content("\n").join(lines)
@@ -65,16 +66,9 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ("model", status.model or "none", ""),
         ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning"),
     ]
-    lines = [
-        _hang(Content.styled(fit(name, 11), "$foreground 50%"), 11, value, style, width) for name, value, style in rows
-    ]
+    lines = [_hang(Content.styled(fit(name, 11), "$muted"), 11, value, style, width) for name, value, style in rows]
     if status.passages:
-        filled = round(30 * covered)
-        lines.append(
-            Content.assemble(
-                " " * 11, ("█" * filled, "$success"), ("░" * (30 - filled), "$foreground 20%"), f" {100 * covered:.0f}%"
-            )
-        )
+        lines.append(Content.assemble(" " * 11, share_bar(covered, 30, "$success"), f" {100 * covered:.0f}%"))
     lines += [_hang(Content.styled("! ", "$warning"), 2, note, "$foreground", width) for note in status.notes]
     return Content("\n").join(lines)
 
@@ -82,23 +76,23 @@ def index_text(status: ProjectStatus, width: int) -> Content:
 def skipped_text(status: ProjectStatus) -> Content:
     """How many files were left out, by reason."""
     if not status.skipped:
-        return Content.styled("Nothing was left out.", "$foreground 60%")
+        return Content.styled("Nothing was left out.", "$muted")
     rows = sorted(status.skipped.items(), key=lambda row: -row[1])
     return Content("\n").join(
-        Content.assemble((f"{number:>7,}  ", "$accent"), one_line(reason)) for reason, number in rows
+        Content.assemble((f"{number:>7,}  ", "bold"), (one_line(reason), "$soft")) for reason, number in rows
     )
 
 
 def files_text(files: Sequence[FileEntry]) -> Content:
     """Files that could not be parsed, and why; they are searched by lines."""
     if not files:
-        return Content.styled("Every file could be parsed.", "$foreground 60%")
+        return Content.styled("Every file could be parsed.", "$muted")
     lines = [
-        Content.assemble((one_line(entry.path), "$foreground"), (f"  {one_line(entry.error or '')}", "$foreground 55%"))
+        Content.assemble((one_line(entry.path), "$foreground"), (f"  {one_line(entry.error or '')}", "$muted"))
         for entry in files[:FILES_SHOWN]
     ]
     if len(files) > FILES_SHOWN:
-        lines.append(Content.styled(f"{FILES_SHOWN} of {len(files):,} shown", "$foreground 50%"))
+        lines.append(Content.styled(f"{FILES_SHOWN} of {len(files):,} shown", "$muted"))
     return Content("\n").join(lines)
 
 
@@ -106,9 +100,9 @@ def log_text(lines: Iterable[LogLine], width: int) -> Content:
     """What this session did, newest first."""
     rows = []
     for line in reversed(list(lines)):
-        mark, style = _MARKS.get(line.state, ("·", "$foreground 50%"))
+        mark, style = _MARKS.get(line.state, ("·", "$muted"))
         clock = time.strftime("%H:%M:%S", time.localtime(line.at))
-        label = Content.assemble((f"{clock} ", "$foreground 45%"), (f"{mark} ", style))
+        label = Content.assemble((f"{clock} ", "$muted"), (f"{mark} ", style))
         rows.append(_hang(label, 11, line.text, "$foreground", width))
     return Content("\n").join(rows)
 

@@ -88,7 +88,7 @@ class HelpScreen(ModalScreen[None]):
     def _row(self, command: Command, width: int) -> list[Content]:
         cm = cast("CmApp", self.app)
         reason = command.why_not(self._mode)
-        words = [(line, "$foreground 65%") for line in textwrap.wrap(command.help, width - KEY - LABEL)]
+        words = [(line, "$soft") for line in textwrap.wrap(command.help, width - KEY - LABEL)]
         if reason:
             words += [(line, "$warning") for line in textwrap.wrap(f"not now: {reason}", width - KEY - LABEL)]
         rows = []

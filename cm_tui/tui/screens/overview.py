@@ -25,7 +25,7 @@ def _cannot_rebuild(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
     if view.door == "open":
         return "an index run is on its way" if screen.cm.gateway.indexing else None
-    if isinstance(view.error, StoreDamagedError | StoreTooNewError) and screen.cm.mend:
+    if isinstance(view.error, StoreDamagedError | StoreTooNewError) and screen.cm.lifecycle.mend:
         return None
     return "building anew does not mend this"
 
@@ -159,6 +159,6 @@ class OverviewScreen(ModeScreen):
     def rebuild(self) -> None:
         """Build the index anew; a store that cannot be opened is put out of the way first."""
         if self.cm.project.door == "open":
-            self.cm.start_rebuild()
+            self.cm.lifecycle.start_rebuild()
         else:
-            self.cm.mend_and_reopen()
+            self.cm.lifecycle.mend_and_reopen()

@@ -24,7 +24,7 @@ LANGUAGES_SHOWN = 12
 
 def _rows(pairs: list[tuple[str, str]], width: int, label: int = 12) -> Content:
     return Content("\n").join(
-        Content.assemble((fit(name, label), "$foreground 50%"), (elide_middle(value, width - label), "$foreground"))
+        Content.assemble((fit(name, label), "$muted"), (elide_middle(value, width - label), "$foreground"))
         for name, value in pairs
         if value
     )
@@ -36,7 +36,7 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     if status is None:
         return _rows([("folder", str(root)), ("", "opening…")], width)
     git = (
-        f"{status.branch or 'detached'} at {(status.head or 'no commit')[:10]}"
+        f"{status.branch or 'detached'}{f' at {status.head[:10]}' if status.head else ', no commit yet'}"
         if status.git
         else "not a git repository"
     )
@@ -74,20 +74,24 @@ def index_text(view: ProjectView, width: int) -> Content:
     if view.index_error:
         lines.append(Content.styled(f"✖ {view.index_error.message}", "$error"))
         if view.index_error.hint:
-            lines.append(Content.styled(view.index_error.hint, "$foreground 70%"))
+            lines.append(Content.styled(view.index_error.hint, "$soft"))
     elif view.cancelled:
         lines.append(Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning"))
+    if status and status.indexed and not status.files and not lines:
+        lines.append(Content.styled("○ There are no files to index here.", "$warning"))
+        lines.append(Content.styled("Add some, then press i.", "$soft"))
+        return Content("\n").join(lines)
     if status and status.indexed:
         when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
         lines.append(
-            Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$foreground 60%"))
+            Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$muted"))
             if not lines
             else Content(f"Last complete run {when}")
         )
     elif status and not lines:
         lines.append(Content.styled("○ No index yet.", "$warning"))
     elif not lines:
-        lines.append(Content.styled("Opening…", "$foreground 60%"))
+        lines.append(Content.styled("Opening…", "$muted"))
     if view.summary:
         lines.append(_summary(view))
     lines += [Content.styled(f"▲ {note}", "$warning") for note in (status.notes if status else ())]
@@ -99,12 +103,12 @@ def _summary(view: ProjectView) -> Content:
     assert summary is not None
     total = sum(summary.seconds.values())
     if not summary.changed and not summary.blobs:
-        return Content.styled(f"Nothing had changed; looked in {duration(total)}.", "$foreground 70%")
+        return Content.styled(f"Nothing had changed; looked in {duration(total)}.", "$soft")
     text = (
         f"{count(summary.changed, 'path')} changed, {count(summary.blobs, 'file')} parsed, "
         f"{count(summary.embedded, 'passage')} embedded in {duration(total)}."
     )
-    return Content.styled(text, "$foreground 70%")
+    return Content.styled(text, "$soft")
 
 
 def _running(view: ProjectView, width: int) -> Content:
@@ -119,21 +123,19 @@ def _running(view: ProjectView, width: int) -> Content:
         lines += [Content.styled(found, "bold"), Content("")]
     for place, (name, label) in enumerate(STAGES):
         if place < now:
-            lines.append(Content.assemble(("✓ ", "$success"), (fit(label, 12), "$foreground 60%")))
+            lines.append(Content.assemble(("✓ ", "$success"), (fit(label, 12), "$muted")))
         elif name == step.stage:
             share = step.done / step.total if step.total else 0.0
             numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
             bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
-            lines.append(
-                Content.assemble(("◐ ", "$accent"), (fit(label, 12), "bold"), bar, (numbers, "$foreground 70%"))
-            )
+            lines.append(Content.assemble(("◐ ", "$accent"), (fit(label, 12), "bold"), bar, (numbers, "$soft")))
         else:
-            lines.append(Content.assemble("· ", (label, "$foreground 35%")))
+            lines.append(Content.assemble("· ", (label, "$muted")))
     lines.append(Content(""))
     if step.message:
-        lines.append(Content.styled(step.message, "$foreground 55%"))
+        lines.append(Content.styled(step.message, "$muted"))
     can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
-    lines.append(Content.styled(can, "$success" if view.searchable else "$foreground 55%"))
+    lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
     return Content("\n").join(lines)
 
 
@@ -147,36 +149,37 @@ def languages_text(languages: Mapping[str, int], width: int) -> Content:
         Content.assemble(
             (fit(name, 14), "$foreground"),
             share_bar(number / most, max(6, width - 22)),
-            (f"{number:>7,}", "$foreground 70%"),
+            (f"{number:>7,}", "$soft"),
         )
         for name, number in ordered[:LANGUAGES_SHOWN]
     ]
     if rest := ordered[LANGUAGES_SHOWN:]:
         files = sum(number for _, number in rest)
-        lines.append(
-            Content.styled(f"and {count(len(rest), 'language')} more with {count(files, 'file')}", "$foreground 50%")
-        )
+        lines.append(Content.styled(f"and {count(len(rest), 'language')} more with {count(files, 'file')}", "$muted"))
     return Content("\n").join(lines)
 
 
 def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
     """Files left out, by reason."""
     lines = [
-        Content.assemble((f"{number:>7,}  ", "bold"), (reason, "$foreground 70%"))
+        Content.assemble((f"{number:>7,}  ", "bold"), (reason, "$soft"))
         for reason, number in sorted(skipped.items(), key=lambda item: -item[1])
     ]
     if status and status.errors:
         words = "could not be parsed and are searched by lines"
-        lines.append(Content.assemble((f"{status.errors:>7,}  ", "bold $warning"), (words, "$foreground 70%")))
+        lines.append(Content.assemble((f"{status.errors:>7,}  ", "bold $warning"), (words, "$soft")))
     if skipped:
-        lines.append(Content.assemble(("s", "bold $accent"), (" lists them", "$foreground 50%")))
+        lines.append(Content.assemble(("s", "bold $accent"), (" lists them", "$muted")))
     return Content("\n").join(lines)
 
 
 def next_text(view: ProjectView) -> Content:
     """What one can do now."""
     rows = []
-    if view.searchable:
+    empty = view.status is not None and view.status.indexed and not view.status.files
+    if empty and view.progress is None:
+        rows.append(("i", "Look for files again"))
+    elif view.searchable:
         rows += [
             ("2", "Search: ask in words or names"),
             ("3", "Symbols: see who calls what"),
@@ -187,9 +190,7 @@ def next_text(view: ProjectView) -> Content:
     if view.progress:
         rows.append(("x", "Stop the index run; it goes on where it stopped"))
     rows.append(("?", "Every key of a mode"))
-    return Content("\n").join(
-        Content.assemble((f"{key}  ", "bold $accent"), (words, "$foreground 75%")) for key, words in rows
-    )
+    return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
 
 
 def error_text(view: ProjectView, *, can_mend: bool) -> Content:

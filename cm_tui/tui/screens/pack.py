@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.commands import bindings
+from cm_tui.tui.draft import Draft, lengthened
+from cm_tui.tui.highlight import highlighted_lines
 from cm_tui.tui.messages import OpenPath
-from cm_tui.tui.screens.answers import number_in, span_in, target_file, write_whole
+from cm_tui.tui.screens.answers import number_in, span_in
 from cm_tui.tui.screens.base import ModeScreen
-from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.copying import copy_and_tell
 from cm_tui.tui.screens.pack_commands import PACK_COMMANDS, STEP
+from cm_tui.tui.screens.saving import ask_and_save
 from cm_tui.tui.widgets.dialogs import Prompt
 from cm_tui.tui.widgets.packlist import BudgetBar, PackList, PackRow
+from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList
+from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
-DEFAULT_BUDGET = 4000
-_UNDO = 100
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+
+NO_PIECES = (
+    "Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "
+    "or press / here and ask a question."
+)
+NO_MARKDOWN = "What goes into the chat is shown here."
 
 
 class PackScreen(ModeScreen):
@@ -46,38 +55,38 @@ class PackScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.pack: Pack | None = None
-        self.budget = DEFAULT_BUDGET
-        self.question = ""
-        self.undone: list[tuple[tuple[PackRequest, ...], str]] = []
+        self.draft = Draft(self.cm.basket)
         self._seen_status: object = None
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
         yield BudgetBar(id="pack-budget")
         yield Static(id="pack-question", markup=False)
-        with Container(id="pack-body"):
+        with Split(id="pack-body"):
             with Vertical(id="pack-panel", classes="panel") as panel:
                 panel.border_title = Content("Pieces")
                 yield PackList(id="pack-list", empty="")
                 yield Static(id="pack-notes", markup=False)
             with Vertical(id="pack-preview-panel", classes="panel") as panel:
                 panel.border_title = Content("Markdown")
-                yield TextArea(id="pack-preview", read_only=True, soft_wrap=True, show_cursor=False)
+                yield SourceList(id="pack-preview", numbers=False, empty=NO_MARKDOWN)
 
     def on_mount(self) -> None:
         """Take up budget and question of the last run."""
         kept = self.cm.state.of(self.MODE)
         budget, question = kept.get("budget"), kept.get("question")
-        self.budget = budget if isinstance(budget, int) and budget > 0 else DEFAULT_BUDGET
-        self.question = question if isinstance(question, str) else ""
+        if isinstance(budget, int) and budget > 0:
+            self.draft.budget = budget
+        if isinstance(question, str):
+            self.draft.question = question
         self.pieces.focus()
         super().on_mount()
         self.basket_changed()
 
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""
-        state = self.cm.state.of(self.MODE)
-        state["budget"], state["question"] = self.budget, self.question
+        super().keep()
+        self.cm.state.of(self.MODE).update(budget=self.draft.budget, question=self.draft.question)
 
     @property
     def pieces(self) -> PackList:
@@ -95,27 +104,21 @@ class PackScreen(ModeScreen):
     def basket_changed(self) -> None:
         """Show what was chosen at once, then count it."""
         self._show_rows()
-        items, budget, question = self.cm.basket.items, self.budget, self.question
-        if self.cm.project.door != "open":
-            self.pieces.set_rows(
-                self.pieces.rows, cursor=self.pieces.cursor, empty=self.cm.project.why_not_searchable or ""
-            )
-            return
-        self.ask(
-            "build", lambda door: door.pack_items(items, budget=budget, question=question), self._built, self._failed
-        )
+        items, budget, question = self.draft.items, self.draft.budget, self.draft.question
+        if self.cm.project.door == "open":
+            self.ask("build", lambda door: _build(door, items, budget, question), self._built, self._failed)
 
-    def _built(self, pack: Pack) -> None:
-        self.pack = pack
+    def _built(self, built: tuple[Pack, list[CodeLine]]) -> None:
+        self.pack, lines = built
+        pack = self.pack
         self._show_rows()
         wanted = sum(item.tokens for item in pack.items)
-        self.query_one(BudgetBar).show(pack.tokens, max(pack.tokens, wanted), self.budget)
-        preview = self.query_one("#pack-preview", TextArea)
-        if preview.text != pack.markdown:
-            preview.load_text(pack.markdown)
+        self.query_one(BudgetBar).show(pack.tokens, max(pack.tokens, wanted), self.draft.budget)
+        preview = self.query_one("#pack-preview", SourceList)
+        preview.set_rows(lines, cursor=preview.cursor)
+        self._show_piece()
         panel = self.query_one("#pack-preview-panel")
-        lines = pack.markdown.count("\n") + 1 if pack.markdown else 0
-        panel.border_subtitle = Content(f"{count(lines, 'line')} · about {pack.tokens:,} tokens" if lines else "")
+        panel.border_subtitle = Content(f"{count(len(lines), 'line')} · about {pack.tokens:,} tokens" if lines else "")
         self._say(" ".join(pack.notes), wrong=any(not item.included for item in pack.items))
         self.refresh_keys()
 
@@ -131,64 +134,45 @@ class PackScreen(ModeScreen):
         notes.display = bool(text)
 
     def _show_rows(self) -> None:
-        items = self.cm.basket.items
+        items, question = self.draft.items, self.draft.question
         counted = self.pack.items if self.pack and len(self.pack.items) == len(items) else ()
         rows = []
         for index, request in enumerate(items):
             item = counted[index] if counted and counted[index].path == request.path else None
-            rows.append(PackRow(index + 1, request, item, self.budget))
+            rows.append(PackRow(index + 1, request, item, self.draft.budget))
         self.pieces.set_rows(
             rows,
             cursor=self.pieces.cursor,
-            empty="Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "
-            "or press / here and ask a question.",
+            empty=NO_PIECES if self.cm.project.door == "open" else self.cm.project.why_not_searchable or "",
         )
         panel = self.query_one("#pack-panel")
+        inside = sum(item.included for item in counted)
+        some = f"{inside} of {len(items)} fit" if counted and inside < len(items) else count(len(items), "piece")
+        panel.border_subtitle = Content(some if items else "")
+        above = self.query_one("#pack-question", Static)
+        above.update(Content.assemble(("Question  ", "$muted"), one_line(question)))
+        above.display = bool(question)
         if not items:
             panel.border_title = Content("Pieces")
-        inside = sum(item.included for item in counted)
-        panel.border_subtitle = Content(
-            ""
-            if not items
-            else f"{inside} of {len(items)} fit"
-            if counted and inside < len(items)
-            else count(len(items), "piece")
-        )
-        question = self.query_one("#pack-question", Static)
-        question.update(
-            Content.assemble(("Question  ", "$foreground 50%"), one_line(self.question)) if self.question else ""
-        )
-        question.display = bool(self.question)
-        if not items:
-            self.query_one(BudgetBar).show(0, 0, self.budget)
+            self.query_one(BudgetBar).show(0, 0, self.draft.budget)
 
     # --- changes ---
 
-    def change(self, items: Iterable[PackRequest], *, question: str | None = None, cursor: int | None = None) -> None:
-        """Put other pieces in place of these; undo brings them back."""
-        self.undone = [*self.undone, (self.cm.basket.items, self.question)][-_UNDO:]
-        if question is not None:
-            self.question, self.pack = question, None
-        if cursor is not None:
-            self.pieces.set_reactive(PackList.cursor, cursor)
-        self.keep()
-        self.cm.basket.replace(items)
-
     def undo(self) -> None:
         """Take the last change back."""
-        items, self.question = self.undone.pop()
-        self.cm.basket.replace(items)
-        self.cm.tell(f"Back to {count(len(items), 'piece')}.", timeout=2)
+        self.draft.undo()
+        self.cm.tell(f"Back to {count(len(self.draft.items), 'piece')}.", timeout=2)
 
     def drop(self) -> None:
         """Take the piece under the cursor out."""
-        items, index = list(self.cm.basket.items), self.pieces.cursor
-        del items[index]
-        self.change(items, cursor=max(0, min(index, len(items) - 1)))
+        index = self.pieces.cursor
+        self.pieces.stand_on(max(0, min(index, len(self.draft.items) - 2)))
+        self.draft.drop(index)
 
     def clear(self) -> None:
         """Take everything out; undo brings it back."""
-        self.change((), question="")
+        self.pack = None
+        self.draft.change((), question="")
         self.cm.tell("The pack is empty; u brings it back.", timeout=3)
 
     def move_up(self) -> None:
@@ -200,35 +184,21 @@ class PackScreen(ModeScreen):
         self._move(1)
 
     def _move(self, by: int) -> None:
-        items, index = list(self.cm.basket.items), self.pieces.cursor
-        other = index + by
-        if 0 <= other < len(items):
-            items[index], items[other] = items[other], items[index]
-            self.change(items, cursor=other)
+        index = self.pieces.cursor
+        self.pieces.stand_on(max(0, min(index + by, len(self.draft.items) - 1)))
+        self.draft.move(index, by)
 
     def lengthen(self) -> None:
         """More lines at each end."""
-        self._resize(STEP)
+        self.draft.set_lines(self.pieces.cursor, *lengthened(self._current(), STEP))
 
     def shorten(self) -> None:
         """Fewer lines at each end."""
-        self._resize(-STEP)
-
-    def _resize(self, by: int) -> None:
-        request = self._current()
-        start, end = max(1, request.start_line - by), request.end_line + by
-        if start > end:
-            start = end = (request.start_line + request.end_line) // 2
-        self._set_lines(start, end)
-
-    def _set_lines(self, start: int, end: int) -> None:
-        items = list(self.cm.basket.items)
-        items[self.pieces.cursor] = replace(items[self.pieces.cursor], start_line=start, end_line=end)
-        self.change(items)
+        self.draft.set_lines(self.pieces.cursor, *lengthened(self._current(), -STEP))
 
     def _current(self) -> PackRequest:
         """The piece under the cursor, with the lines that it really has once they were counted."""
-        request = self.cm.basket.items[self.pieces.cursor]
+        request = self.draft.items[self.pieces.cursor]
         row = self.pieces.current
         if row is not None and row.request == request and row.item is not None and row.item.text:
             return replace(request, start_line=row.item.start_line, end_line=row.item.end_line)
@@ -240,7 +210,7 @@ class PackScreen(ModeScreen):
 
         def done(answer: str | None) -> None:
             if answer is not None and (span := span_in(answer)):
-                self._set_lines(*span)
+                self.draft.set_lines(self.pieces.cursor, *span)
 
         def check(text: str) -> str | None:
             return None if span_in(text) else "Give two lines, such as 10-42."
@@ -255,16 +225,15 @@ class PackScreen(ModeScreen):
 
         def done(answer: str | None) -> None:
             if answer is not None:
-                self.budget = number_in(answer) or self.budget
-                self.keep()
-                self.cm.remember()
+                self.draft.budget = number_in(answer) or self.draft.budget
+                self.remember()
                 self.basket_changed()
 
         def check(text: str) -> str | None:
             return None if number_in(text) else "Give a number, such as 4000 or 8k."
 
         self.app.push_screen(
-            Prompt("Budget in tokens", str(self.budget), "An estimate: see the guide on packs.", check), done
+            Prompt("Budget in tokens", str(self.draft.budget), "An estimate: see the guide on packs.", check), done
         )
 
     def edit_question(self) -> None:
@@ -272,9 +241,11 @@ class PackScreen(ModeScreen):
 
         def done(answer: str | None) -> None:
             if answer is not None:
-                self.change(self.cm.basket.items, question=answer.strip())
+                self.draft.change(self.draft.items, question=answer.strip())
 
-        self.app.push_screen(Prompt("Question", self.question, "Stands first in the Markdown; may be empty."), done)
+        self.app.push_screen(
+            Prompt("Question", self.draft.question, "Stands first in the Markdown; may be empty."), done
+        )
 
     def ask_question(self) -> None:
         """Ask for a question and choose what answers it."""
@@ -284,10 +255,10 @@ class PackScreen(ModeScreen):
                 self._automatic(answer.strip())
 
         hint = "The best pieces for it take the place of these; u brings these back."
-        self.app.push_screen(Prompt("Ask", self.question, hint), done)
+        self.app.push_screen(Prompt("Ask", self.draft.question, hint), done)
 
     def _automatic(self, question: str) -> None:
-        budget = self.budget
+        budget = self.draft.budget
         self._say("Choosing…")
 
         def got(pack: Pack) -> None:
@@ -297,7 +268,9 @@ class PackScreen(ModeScreen):
                 if item.included
             ]
             if chosen:
-                self.change(chosen, question=question, cursor=0)
+                self.pack = None
+                self.pieces.stand_on(0)
+                self.draft.change(chosen, question=question)
                 if pack.notes:
                     self.cm.tell(" ".join(pack.notes), timeout=8)
             else:
@@ -310,13 +283,10 @@ class PackScreen(ModeScreen):
         index, request = self.pieces.cursor, self._current()
 
         def got(found: tuple[PackRequest, ...]) -> None:
-            items = list(self.cm.basket.items)
-            new = [item for item in found if item not in self.cm.basket]
-            if not new:
+            if added := self.draft.insert(index + 1, found):
+                self.cm.tell(f"Added {count(added, 'neighbour')}; u takes them out.", timeout=3)
+            else:
                 self.cm.tell("It has no neighbours that are not in the pack.", timeout=3)
-                return
-            self.change([*items[: index + 1], *new, *items[index + 1 :]])
-            self.cm.tell(f"Added {count(len(new), 'neighbour')}; u takes them out.", timeout=3)
 
         self.ask("neighbours", lambda door: door.neighbours([request]), got)
 
@@ -328,49 +298,9 @@ class PackScreen(ModeScreen):
         copy_and_tell(self, self.pack.markdown, f"Pack of about {self.pack.tokens:,} tokens.")
 
     def save_pack(self) -> None:
-        """Ask for a file and write the Markdown there; a file that exists is only replaced when told so."""
-        kept = self.cm.state.of(self.MODE).get("file")
-
-        def done(answer: str | None) -> None:
-            if answer is None:
-                return
-            file = target_file(self.cm.root, answer)
-            self.cm.state.of(self.MODE)["file"] = answer.strip()
-            if file.exists():
-                text = f"{file} exists. Replace what is in it?"
-                self.app.push_screen(ConfirmScreen(text, "Replace it"), lambda yes: self._write(file) if yes else None)
-            else:
-                self._write(file)
-
-        hint = "A path; relative ones start at the project's root."
-        self.app.push_screen(
-            Prompt("Save the pack", kept if isinstance(kept, str) else "pack.md", hint, self._check_file), done
-        )
-
-    def _check_file(self, answer: str) -> str | None:
-        if not answer.strip():
-            return "Give the path of a file."
-        file = target_file(self.cm.root, answer)
-        if file.is_dir():
-            return f"{file} is a folder."
-        return None if file.parent.is_dir() else f"There is no folder {file.parent}."
-
-    def _write(self, file: Path) -> None:
-        if self.pack is None:
-            return
-        text = self.pack.markdown + "\n"
-
-        def work() -> str:
-            try:
-                write_whole(file, text)
-            except OSError as error:
-                return f"! {file} could not be written: {error.strerror or error}"
-            return f"Saved to {file}"
-
-        def done(words: str) -> None:
-            self.cm.tell(words.removeprefix("! "), severity="error" if words.startswith("! ") else "information")
-
-        self.cm.gateway.work(work, done, topic="pack.save")
+        """Ask for a file and write the Markdown there."""
+        assert self.pack is not None
+        ask_and_save(self, "Save the pack", self.pack.markdown + "\n", "pack.md")
 
     # --- moving about ---
 
@@ -380,19 +310,31 @@ class PackScreen(ModeScreen):
         self.post_message(OpenPath(row.request.path, row.request.start_line))
 
     @on(PackList.Highlighted, "#pack-list")
-    def _scroll_preview(self, event: PackList.Highlighted) -> None:
-        row: PackRow = event.row
+    def _show_piece(self) -> None:
+        """Say why the piece under the cursor is here, and bring it on screen in the Markdown."""
+        row = self.pieces.current
+        if row is None:
+            return
         why = f" · {one_line(row.request.why)}" if row.request.why else ""
         self.query_one("#pack-panel").border_title = Content(f"Pieces{why}")
         if row.item is None or not row.item.included:
             return
-        preview = self.query_one("#pack-preview", TextArea)
+        preview = self.query_one("#pack-preview", SourceList)
         place = f"{row.item.path}:{row.item.start_line}-{row.item.end_line}`"
-        lines = preview.text.split("\n")
-        line = next((index for index, text in enumerate(lines) if text.startswith("### ") and place in text), None)
-        if line is not None:
-            preview.scroll_to(0, preview.wrapped_document.location_to_offset((line, 0)).y, animate=False)
+        for line in preview.rows:
+            if line.content.plain.startswith("### ") and place in line.content.plain:
+                preview.mark(range(line.number, line.number + 1))
+                preview.show_at_top(line.number)
+                return
 
     def action_to_list(self) -> None:
         """Back to the pieces."""
         self.pieces.focus()
+
+
+def _build(door: Door, items: tuple[PackRequest, ...], budget: int, question: str) -> tuple[Pack, list[CodeLine]]:
+    """The pack, and its Markdown as it is shown: in colours, which take too long for the screen's thread."""
+    pack = door.pack_items(items, budget=budget, question=question)
+    # With a line break at its end, as the last block of code has no colours otherwise.
+    lines = highlighted_lines(f"{pack.markdown}\n", "markdown", "pack.md")[:-1] if pack.markdown else []
+    return pack, [CodeLine(number, line) for number, line in enumerate(lines, start=1)]

@@ -22,7 +22,7 @@ def _no_text(screen: PackScreen) -> str | None:
 
 
 def _no_undo(screen: PackScreen) -> str | None:
-    return None if screen.undone else "nothing was changed yet"
+    return None if screen.draft.can_undo else "nothing was changed yet"
 
 
 def _no_index(screen: PackScreen) -> str | None:

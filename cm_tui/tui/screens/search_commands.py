@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cm_tui.tui.commands import Command
-from cm_tui.tui.widgets.tune import TunePanel
 
 if TYPE_CHECKING:
     from cm_tui.tui.screens.search import SearchScreen
@@ -16,7 +15,7 @@ def _no_hit(screen: SearchScreen) -> str | None:
 
 
 def _nothing_tuned(screen: SearchScreen) -> str | None:
-    return None if screen.query_one(TunePanel).changed_settings else "nothing was changed"
+    return None if screen.inquiry.tuned else "nothing was changed"
 
 
 def _not_narrow(screen: SearchScreen) -> str | None:
@@ -45,6 +44,4 @@ SEARCH_COMMANDS = (
     Command(
         "search.save", "s", "Save", "Save the numbers to the project", "save_tuning", bar=False, blocked=_nothing_tuned
     ),
-    Command("search.wider", "right_square_bracket", "Wider", "More room for the list", "wider", bar=False),
-    Command("search.narrower", "left_square_bracket", "Narrower", "Less room for the list", "narrower", bar=False),
 )

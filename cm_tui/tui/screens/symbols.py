@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import FileEntry, PackRequest, Page, Symbol, SymbolKey
+from cm_tui.model import PackRequest
 from cm_tui.tui.commands import bindings
 from cm_tui.tui.messages import AddToPack, OpenPath, OpenSymbol
+from cm_tui.tui.relating import DEPTHS, Relating
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.screens.copying import copy_and_tell
 from cm_tui.tui.screens.places import Place, View, look, request_at
 from cm_tui.tui.screens.symbols_commands import SYMBOLS_COMMANDS
-from cm_tui.tui.widgets import relations as rows
-from cm_tui.tui.widgets.codetree import CodeTree, Node, kind_mark
+from cm_tui.tui.screens.symbols_text import head_text
+from cm_tui.tui.trail import Trail
+from cm_tui.tui.widgets.codenodes import Node
+from cm_tui.tui.widgets.codetree import CodeTree
 from cm_tui.tui.widgets.relationpanel import RelationPanel
 from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
-from cm_tui.tui.widgets.text import count, one_line
+from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.treepanel import TreePanel
 
-if TYPE_CHECKING:
-    from cm_tui.engine.memory import Door
-
-_MATCHES = 200
-_HISTORY = 200
 _NEVER = object()
 
 
@@ -54,20 +53,14 @@ class SymbolsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.place: Place | None = None
+        self.trail: Trail[Place] = Trail()
         self.view: View | None = None
-        self.history: list[Place] = []
-        self.history_at = -1
-        self.depth = 1
         self._seen_status: object = _NEVER
 
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
-        with Container(id="symbols-body"):
-            with Vertical(id="tree-panel", classes="panel") as panel:
-                panel.border_title = Content("Files and symbols")
-                yield Input(placeholder="/ find a symbol", id="jump", compact=True)
-                yield CodeTree(id="tree", empty="Opening the project…")
+        with Split(id="symbols-body"):
+            yield TreePanel(self.ask, self.drop_question, id="tree-panel")
             with Container(id="symbol-detail"):
                 yield Static(id="symbol-head", markup=False)
                 with Vertical(id="source-panel", classes="panel") as panel:
@@ -78,17 +71,19 @@ class SymbolsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.depth = kept["depth"] if kept.get("depth") in (1, 2, 3) else 1
+        self.relating = Relating(self.relations, self.ask, self.drop_question)
+        self.relating.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
-            self.place = Place(path, line, find=bool(kept.get("symbol")))
+            self.trail.look(Place(path, line, find=bool(kept.get("symbol"))))
         self.code_tree.focus()
         super().on_mount()
 
     def keep(self) -> None:
         """The place and the depth."""
+        super().keep()
         state = self.cm.state.of(self.MODE)
-        state["depth"] = self.depth
+        state["depth"] = self.relating.depth
         if self.view is not None:
             symbol = self.view.symbol
             state["path"] = self.view.place.path
@@ -98,9 +93,19 @@ class SymbolsScreen(ModeScreen):
     # --- parts ---
 
     @property
+    def place(self) -> Place | None:
+        """What is shown, or on its way."""
+        return self.trail.here
+
+    @property
+    def finder(self) -> TreePanel:
+        """Tree and filter."""
+        return self.query_one("#tree-panel", TreePanel)
+
+    @property
     def code_tree(self) -> CodeTree:
         """The tree."""
-        return self.query_one("#tree", CodeTree)
+        return self.finder.tree_list
 
     @property
     def code(self) -> SourceList:
@@ -117,90 +122,39 @@ class SymbolsScreen(ModeScreen):
         """The rows of the active tab."""
         return self.relations.rows
 
-    # --- files and the filter ---
+    # --- the tree ---
 
     def project_changed(self) -> None:
         """Read the files again when the index has news."""
-        reason = self.cm.project.why_not_searchable
-        if reason:
-            if not self.code_tree.rows:
-                self.code_tree.set_rows((), empty=reason)
-            return
-        if self._seen_status is not self.cm.project.status:
+        if reason := self.cm.project.why_not_searchable:
+            self.finder.say(reason)
+        elif self._seen_status is not self.cm.project.status:
             self._seen_status = self.cm.project.status
-            if not self.code_tree.rows:
-                self.code_tree.set_rows((), empty="Reading the files…")
-            self.ask("files", lambda door: door.files(), self._got_files, self._no_files)
+            self.finder.refill()
 
-    def _got_files(self, page: Page[FileEntry]) -> None:
-        panel = self.query_one("#tree-panel")
-        some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
-        panel.border_subtitle = Content(some + count(page.total, "file"))
-        if not self.query_one("#jump", Input).value:
-            self.code_tree.set_files(page.rows)
-            if self.place is not None:
-                self.code_tree.reveal(self.place.path)
-        if not page.rows:
-            self.code_tree.set_rows((), empty="The index has no files.")
+    @on(TreePanel.Filled)
+    def _look_again(self) -> None:
         if self.place is not None:
+            self.code_tree.reveal(self.place.path)
             self._go(self.place, record=False)
-
-    def _no_files(self, error: CmError) -> None:
-        self.code_tree.set_rows((), empty=f"{error.message} {error.hint}")
 
     def jump(self) -> None:
         """Type to find."""
-        self.remove_class("-zoomed")
-        self.query_one("#jump", Input).focus()
-
-    @on(Input.Changed, "#jump")
-    def _filter(self, event: Input.Changed) -> None:
-        text = event.value.strip()
-        if not text:
-            self.cm.gateway.drop(f"{self.MODE}.match")
-            self._seen_status = _NEVER
-            self.code_tree.query_text = ""
-            self.code_tree.set_rows(())
-            self.project_changed()
-            return
-
-        def got(page: Page[Symbol]) -> None:
-            self.code_tree.show_matches(text, page.rows)
-            shown = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
-            self.query_one("#tree-panel").border_subtitle = Content(
-                f"{shown} {'symbol' if page.total == 1 else 'symbols'}"
-            )
-
-        self.ask("match", lambda door: door.symbols(match=text, limit=_MATCHES), got, self._no_files)
-
-    @on(Input.Submitted, "#jump")
-    def _take_first(self) -> None:
-        self.code_tree.focus()
-        self.code_tree.action_choose()
+        if self.has_class("-zoomed"):
+            self.zoom()
+        self.finder.letters.focus()
 
     def action_into_tree(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.query_one("#jump"):
+        if self.focused is self.finder.letters:
             self.code_tree.focus()
 
     def action_escape(self) -> None:
         """Leave zoom, then the filter."""
         if self.has_class("-zoomed"):
             self.zoom()
-            return
-        self.query_one("#jump", Input).value = ""
-        self.code_tree.focus()
-
-    # --- the tree ---
-
-    @on(CodeTree.SymbolsWanted)
-    def _fill_file(self, event: CodeTree.SymbolsWanted) -> None:
-        node = event.node
-        self.ask(
-            f"inside:{node.path}",
-            lambda door: door.symbols(file=node.path, limit=100_000),
-            lambda page: self.code_tree.fill(node, page.rows),
-        )
+        else:
+            self.finder.clear()
 
     @on(CodeTree.Visited)
     def _preview(self, event: CodeTree.Visited) -> None:
@@ -235,35 +189,22 @@ class SymbolsScreen(ModeScreen):
         self._go(Place(message.path, message.line))
         self.code.focus()
 
-    @property
-    def off_the_path(self) -> bool:
-        """True while something is only looked at, which back leaves again."""
-        return self.history_at >= 0 and self.place != self.history[self.history_at]
-
     def _go(self, place: Place, *, record: bool = True) -> None:
         if record:
-            left = self.history[: self.history_at + 1]
-            steps = [self.place, place] if self.place is not None else [place]
-            for step in steps:
-                if not left or left[-1] != step:
-                    left.append(step)
-            self.history = left[-_HISTORY:]
-            self.history_at = len(self.history) - 1
-        self.place = place
+            self.trail.go(place)
+        else:
+            self.trail.look(place)
         if self.cm.project.why_not_searchable is None:
             self.ask("view", lambda door: look(door, place), self._show, self._cannot_show)
         self.refresh_keys()
 
     def back(self) -> None:
         """Where the person was before."""
-        if not self.off_the_path:
-            self.history_at -= 1
-        self._go(self.history[self.history_at], record=False)
+        self._go(self.trail.back(), record=False)
 
     def forward(self) -> None:
         """Where the person was after."""
-        self.history_at += 1
-        self._go(self.history[self.history_at], record=False)
+        self._go(self.trail.forward(), record=False)
 
     def _cannot_show(self, error: CmError) -> None:
         self.view = None
@@ -274,7 +215,7 @@ class SymbolsScreen(ModeScreen):
     def _show(self, view: View) -> None:
         again = self.view is not None and self.view.place == view.place
         self.view = view
-        self.query_one("#symbol-head", Static).update(self._head(view))
+        self.query_one("#symbol-head", Static).update(head_text(view))
         source = self.query_one("#source-panel")
         source.border_title = Content(one_line(view.place.path))
         notes = [view.note] if view.note else []
@@ -284,73 +225,17 @@ class SymbolsScreen(ModeScreen):
         self.code.set_rows(view.lines, cursor=self.code.cursor if again else 0, empty="This file is empty.")
         if view.place.line and not again:
             self.code.go(view.place.line)
-        self._ask_relations(view, again=again)
+        self.relating.show(view, again=again)
+        self.remember()
         self.refresh_keys()
         if self.focused is not self.code_tree and not self.code_tree.query_text:
             self.code_tree.reveal(view.place.path)
 
-    def _head(self, view: View) -> Content:
-        symbol = view.symbol
-        if symbol is None:
-            facts = f"{count(len(view.symbols), 'symbol')}"
-            return Content.assemble((one_line(view.place.path), "bold"), (f"  {facts}", "$foreground 55%"))
-        letter, style = kind_mark(symbol.kind)
-        lines = f"  {symbol.kind} · {symbol.language} · lines {symbol.start_line}-{symbol.end_line}"
-        doc = one_line(symbol.doc.strip().split("\n\n")[0])
-        signature = one_line(symbol.signature)
-        return Content("\n").join(
-            part
-            for part in (
-                Content.assemble(
-                    (f"{letter} ", style), (one_line(symbol.qualname), "bold"), (lines, "$foreground 55%")
-                ),
-                Content.styled(signature, "$primary") if signature else None,
-                Content.styled(doc, "$foreground 75%") if doc else None,
-            )
-            if part is not None
-        )
-
     # --- relations ---
-
-    def _ask_relations(self, view: View, *, again: bool) -> None:
-        symbol, path = view.symbol, view.place.path
-        self.relations.set_depth(self.depth)
-        if not again:
-            self.relations.forget()
-        if symbol is None:
-            self.relations.fill("definitions", rows.of_symbols(view.symbols), total=len(view.symbols))
-            for tab in ("callers", "callees"):
-                self.cm.gateway.drop(f"{self.MODE}.{tab}")
-                self.relations.fill(tab, (), "A file as a whole has none; choose a symbol of it.")
-        else:
-            name = symbol.name
-            self._ask_tab("definitions", lambda door: door.definitions(name), rows.of_symbols)
-            self._ask_edges(symbol.key)
-        self._ask_tab("imports", lambda door: door.dependencies(path), partial(rows.of_imports, importers=False))
-        self._ask_tab("importers", lambda door: door.importers(path), partial(rows.of_imports, importers=True))
-
-    def _ask_edges(self, key: SymbolKey) -> None:
-        depth = self.depth
-        self._ask_tab("callers", lambda door: door.callers(key, depth=depth), partial(rows.of_edges, callers=True))
-        self._ask_tab("callees", lambda door: door.callees(key, depth=depth), partial(rows.of_edges, callers=False))
-
-    def _ask_tab(
-        self, tab: str, call: Callable[[Door], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
-    ) -> None:
-        def got(page: Page[Any]) -> None:
-            self.relations.fill(tab, rows_of(page.rows), page.note, total=page.total)
-
-        self.ask(tab, call, got, lambda error: self.relations.fill(tab, (), error.message))
 
     def deeper(self) -> None:
         """1, 2, 3 and round again."""
-        self.depth = self.depth % 3 + 1
-        self.relations.set_depth(self.depth)
-        if self.relations.tabs.active not in ("callers", "callees"):
-            self.relations.activate("callers")
-        if self.view is not None and self.view.symbol is not None:
-            self.relations.forget(("callers", "callees"))
-            self._ask_edges(self.view.symbol.key)
+        self.relating.deeper()
 
     def next_tab(self) -> None:
         """The tab to the right, from anywhere."""
@@ -358,15 +243,7 @@ class SymbolsScreen(ModeScreen):
 
     @on(RelationPanel.LineWanted)
     def _read_line(self, event: RelationPanel.LineWanted) -> None:
-        row = event.row
-        assert row.site is not None
-        path, line = row.site
-        self.ask(
-            "line",
-            lambda door: door.source(path, line, line).text.strip(),
-            lambda text: self.relations.describe(row, text),
-            lambda error: self.relations.describe(row, error.message),
-        )
+        self.relating.read_line(event.row)
 
     @on(RelationList.Chosen, "#relations")
     def _jump_to(self, event: RelationList.Chosen) -> None:
@@ -410,8 +287,7 @@ class SymbolsScreen(ModeScreen):
         target = self.target()
         if target is None:
             return
-        line = target.line or (self.view.symbol.start_line if self.view and self.view.symbol else 1)
-        place = f"{target.path}:{line}"
+        place = f"{target.path}:{self._line_of(target)}"
         copy_and_tell(self, place, place)
 
     def edit(self) -> None:
@@ -419,19 +295,23 @@ class SymbolsScreen(ModeScreen):
         target = self.target()
         if target is None:
             return
-        line = target.line or (self.view.symbol.start_line if self.view and self.view.symbol else 1)
-        self.cm.edit(target.path, line)
+        self.cm.edit(target.path, self._line_of(target))
+
+    def _line_of(self, target: Place) -> int:
+        return target.line or (self.view.symbol.start_line if self.view and self.view.symbol else 1)
 
     def zoom(self) -> None:
         """The panel with the focus alone, and back."""
         panels = ("tree-panel", "source-panel", "relations-panel")
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed", *(f"-zoom-{panel}" for panel in panels))
+            self.query_one(Split).apply()
             return
         here = next(
             (panel for panel in panels if self.query_one(f"#{panel}").has_pseudo_class("focus-within")), panels[1]
         )
         self.add_class("-zoomed", f"-zoom-{here}")
+        self.query_one(Split).apply()
 
 
 def _place_of(node: Node | None) -> Place | None:

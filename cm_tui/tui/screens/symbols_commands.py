@@ -15,11 +15,11 @@ def _nothing_shown(screen: SymbolsScreen) -> str | None:
 
 
 def _no_way_back(screen: SymbolsScreen) -> str | None:
-    return None if screen.history_at > 0 or screen.off_the_path else "this is where you started"
+    return None if screen.trail.can_go_back else "this is where you started"
 
 
 def _no_way_forward(screen: SymbolsScreen) -> str | None:
-    return None if screen.history_at < len(screen.history) - 1 else "there is nothing ahead"
+    return None if screen.trail.can_go_forward else "there is nothing ahead"
 
 
 def _no_index(screen: SymbolsScreen) -> str | None:

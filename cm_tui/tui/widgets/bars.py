@@ -74,7 +74,7 @@ def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Conte
     for index, group in enumerate((*PART_GROUPS, *PART_GROUPS)):
         loss = index >= len(PART_GROUPS)
         mark = "╌" if loss else PART_MARKS[group] if plain else "━"
-        pieces.append((mark * cells[index], "$foreground 40%" if loss else f"$part-{group}"))
+        pieces.append((mark * cells[index], "$muted" if loss else f"$part-{group}"))
     pieces.append((" " * (width - sum(cells)), ""))
     return Content.assemble(*pieces)
 
@@ -87,22 +87,18 @@ def legend(parts: Iterable[ScorePart], *, plain: bool = False) -> Content:
         total = sums.gains[group] - sums.losses[group]
         if sums.gains[group] or sums.losses[group]:
             mark = PART_MARKS[group] if plain else "■"
-            entries.append(
-                Content.assemble((f"{mark} ", f"$part-{group}"), (f"{group} ", "$foreground 70%"), f"{total:+.3f}")
-            )
+            entries.append(Content.assemble((f"{mark} ", f"$part-{group}"), (f"{group} ", "$soft"), f"{total:+.3f}"))
     return Content("   ").join(entries)
 
 
 def share_bar(share: float, width: int, style: str = "$primary") -> Content:
     """A bar for a share between 0 and 1."""
     filled = round(min(1.0, max(0.0, share)) * width)
-    return Content.assemble(("━" * filled, style), ("━" * (width - filled), "$foreground 15%"))
+    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "$faint"))
 
 
 def slider(share: float, width: int, *, active: bool) -> Content:
     """A slider with its knob at a share between 0 and 1."""
     place = round(min(1.0, max(0.0, share)) * (width - 1))
     style = "$accent" if active else "$primary"
-    return Content.assemble(
-        ("━" * place, style), ("●", f"bold {style}"), ("─" * (width - 1 - place), "$foreground 25%")
-    )
+    return Content.assemble(("━" * place, style), ("●", f"bold {style}"), ("─" * (width - 1 - place), "$faint"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -13,71 +11,9 @@ from textual.content import Content
 from textual.message import Message
 
 from cm_tui.model import FileEntry, Symbol
+from cm_tui.tui.widgets.codenodes import FileIndex, Node, folders_above, highlighted, kind_mark, nested, place_of
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, one_line
-
-KIND_MARKS = {
-    "class": "C", "struct": "S", "interface": "I", "trait": "T", "enum": "E", "type": "T", "function": "ƒ",
-    "method": "m", "constructor": "m", "property": "p", "field": "p", "constant": "c", "variable": "v", "macro": "M",
-    "module": "N", "namespace": "N", "section": "§",
-}  # fmt: skip
-KIND_STYLES = {
-    "class": "$accent", "struct": "$accent", "interface": "$accent", "trait": "$accent", "enum": "$accent",
-    "type": "$accent", "function": "$primary", "method": "$primary", "constructor": "$primary", "section": "$secondary",
-}  # fmt: skip
-
-
-def kind_mark(kind: str) -> tuple[str, str]:
-    """One letter for a kind of symbol, and its style."""
-    return KIND_MARKS.get(kind, "·"), KIND_STYLES.get(kind, "$success")
-
-
-def highlighted(text: str, query: str, style: str = "") -> Content:
-    """Text with the characters that a fuzzy query matched in bold: the query in one piece, else one by one."""
-    content = Content.styled(text, style) if style else Content(text)
-    if not query:
-        return content
-    lowered, wanted = text.lower(), query.lower()
-    if len(lowered) != len(text):
-        return content
-    start = lowered.rfind(wanted)
-    if start >= 0:
-        return content.stylize("bold $accent", start, start + len(wanted))
-    position = 0
-    for character in wanted:
-        found = lowered.find(character, position)
-        if found < 0:
-            continue
-        content = content.stylize("bold $accent", found, found + 1)
-        position = found + 1
-    return content
-
-
-@dataclass
-class Node:
-    """A row of the tree. `path` is a folder's with a slash at the end, or a file's."""
-
-    path: str
-    depth: int
-    name: str
-    file: FileEntry | None = None
-    symbol: Symbol | None = None
-    opened: bool = False
-    loading: bool = False
-    inner: tuple[Symbol, ...] = field(default=(), repr=False)
-    """Symbols directly within this one."""
-
-    @property
-    def folder(self) -> bool:
-        """True for a folder."""
-        return self.file is None and self.symbol is None
-
-    @property
-    def opens(self) -> bool:
-        """True when there is something inside."""
-        if self.symbol is not None:
-            return bool(self.inner)
-        return self.folder or bool(self.file and self.file.symbols)
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 
 
 class CodeTree(RowList[Node]):
@@ -106,8 +42,7 @@ class CodeTree(RowList[Node]):
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty=empty, id=id)
         self._revealing = False
-        self._files: Sequence[FileEntry] = ()
-        self._paths: list[str] = []
+        self._index = FileIndex()
         self._nested: dict[tuple[str, str, int] | None, tuple[Symbol, ...]] = {}
         self.query_text = ""
 
@@ -115,58 +50,29 @@ class CodeTree(RowList[Node]):
 
     def set_files(self, files: Sequence[FileEntry]) -> None:
         """Show the project's files, all branches closed but those that were open."""
-        if self.rows and not self.query_text and [entry.path for entry in files] == self._paths:
-            self._refresh_files(files)
+        before, self._index = self._index, FileIndex(files)
+        if self.rows and not self.query_text and self._index.paths == before.paths:
+            self._refresh_files()
             return
         opened = {node.path for node in self.rows if node.opened and node.folder}
         here = self.current.path if self.current else ""
-        self._files = sorted(files, key=lambda entry: entry.path)
-        self._paths = [entry.path for entry in self._files]
         self.query_text = ""
-        rows = self._spread(self._children("", 0), opened)
+        rows = self._index.spread("", 0, opened)
         cursor = next((index for index, node in enumerate(rows) if node.path == here), 0)
         self.set_rows(rows, cursor=cursor)
 
-    def _refresh_files(self, files: Sequence[FileEntry]) -> None:
+    def _refresh_files(self) -> None:
         """The same paths: what is open stays open."""
-        self._files = files
-        known = dict(zip(self._paths, files, strict=True))
+        known = dict(zip(self._index.paths, self._index.files, strict=True))
         for node in self.rows:
             if node.file is not None:
                 node.file = known[node.path]
         self.redraw()
 
-    def _spread(self, nodes: list[Node], opened: set[str]) -> list[Node]:
-        rows: list[Node] = []
-        for node in nodes:
-            rows.append(node)
-            if node.folder and node.path in opened:
-                node.opened = True
-                rows += self._spread(self._children(node.path, node.depth + 1), opened)
-        return rows
-
-    def _children(self, folder: str, depth: int) -> list[Node]:
-        """Folders, then files, directly below a folder; whole sub-folders are skipped over in the sorted paths."""
-        folders: list[Node] = []
-        files: list[Node] = []
-        index = bisect_left(self._paths, folder)
-        while index < len(self._paths) and self._paths[index].startswith(folder):
-            rest = self._paths[index][len(folder) :]
-            name, slash, _ = rest.partition("/")
-            if slash:
-                path = f"{folder}{name}/"
-                folders.append(Node(path, depth, name))
-                # "0" is the character after "/".
-                index = bisect_left(self._paths, f"{folder}{name}0", index)
-            else:
-                files.append(Node(self._paths[index], depth, name, file=self._files[index]))
-                index += 1
-        return folders + files
-
     def fill(self, node: Node, symbols: Sequence[Symbol]) -> None:
         """Put the symbols of a file under its row."""
         node.loading = False
-        children = _nested(symbols)
+        children = nested(symbols)
         try:
             index = next(index for index, row in enumerate(self.rows) if row is node)
         except StopIteration:
@@ -175,7 +81,7 @@ class CodeTree(RowList[Node]):
             return
         rows = list(self.rows)
         rows[index + 1 : index + 1] = [
-            Node(s.path, node.depth + 1, s.name, symbol=s, inner=children.get(_place(s), ()))
+            Node(s.path, node.depth + 1, s.name, symbol=s, inner=children.get(place_of(s), ()))
             for s in children.get(None, ())
         ]
         self._nested.update(children)
@@ -203,26 +109,26 @@ class CodeTree(RowList[Node]):
             self.redraw()
             self.post_message(self.SymbolsWanted(node))
             return
-        index = self._index(node)
+        index = self._row_of(node)
         rows = list(self.rows)
         rows[index + 1 : index + 1] = self._inside(node)
         self._keep(rows)
 
     def _inside(self, node: Node) -> list[Node]:
         if node.symbol is None:
-            return self._children(node.path, node.depth + 1)
+            return self._index.children(node.path, node.depth + 1)
         depth = node.depth + 1
-        return [Node(s.path, depth, s.name, symbol=s, inner=self._nested.get(_place(s), ())) for s in node.inner]
+        return [Node(s.path, depth, s.name, symbol=s, inner=self._nested.get(place_of(s), ())) for s in node.inner]
 
     def _close(self, node: Node) -> None:
         node.opened = False
-        index = self._index(node)
+        index = self._row_of(node)
         end = index + 1
         while end < len(self.rows) and self.rows[end].depth > node.depth:
             end += 1
         self._keep([*self.rows[: index + 1], *self.rows[end:]])
 
-    def _index(self, node: Node) -> int:
+    def _row_of(self, node: Node) -> int:
         return next(index for index, row in enumerate(self.rows) if row is node)
 
     def action_open(self) -> None:
@@ -273,26 +179,25 @@ class CodeTree(RowList[Node]):
             line = str(row.symbol.start_line)
             name = elide_end(one_line(row.name), max(4, width - len(indent) - 5 - len(line)))
             gap = max(1, width - len(indent) - 4 - cell_len(name) - len(line))
-            return Content.assemble(
-                (indent + mark, "$foreground 50%"), (f"{letter} ", style), name, " " * gap, (line, "$foreground 35%")
-            )
+            return Content.assemble((indent + mark, "$muted"), (f"{letter} ", style), name, " " * gap, (line, "$muted"))
         if row.folder:
-            return Content.assemble((indent + mark, "$foreground 50%"), (f"{one_line(row.name)}/", "bold $secondary"))
+            return Content.assemble((indent + mark, "$muted"), (f"{one_line(row.name)}/", "bold $secondary"))
         state = {"modified": "M", "untracked": "?", "deleted": "D"}.get(row.file.state if row.file else "", "")
         tail = "…" if row.loading else state
         name = elide_end(one_line(row.name), max(4, width - len(indent) - 4))
         gap = max(1, width - len(indent) - 2 - cell_len(name) - len(tail))
-        dim = "$foreground 50%" if row.file and (row.file.generated or row.file.error) else ""
-        return Content.assemble((indent + mark, "$foreground 50%"), (name, dim), " " * gap, (tail, "$warning"))
+        dim = "$muted" if row.file and (row.file.generated or row.file.error) else ""
+        return Content.assemble((indent + mark, "$muted"), (name, dim), " " * gap, (tail, "$warning"))
 
     def _draw_match(self, row: Node, width: int) -> Content:
         assert row.symbol is not None
         letter, style = kind_mark(row.symbol.kind)
-        name = elide_end(one_line(row.symbol.qualname), max(8, width - 3))
+        # The end of a name says most about it, and is what people type.
+        name = elide_middle(one_line(row.symbol.qualname), max(8, width - 3))
         room = width - cell_len(name) - 4
         place = row.symbol.path if cell_len(row.symbol.path) <= room else row.symbol.path.rpartition("/")[2]
         shown = f"  {one_line(place)}" if cell_len(place) <= room else ""
-        return Content.assemble((f"{letter} ", style), highlighted(name, self.query_text), (shown, "$foreground 45%"))
+        return Content.assemble((f"{letter} ", style), highlighted(name, self.query_text), (shown, "$muted"))
 
     def show_matches(self, query: str, symbols: Sequence[Symbol]) -> None:
         """Show a flat list of symbols that a query matched."""
@@ -316,7 +221,7 @@ class CodeTree(RowList[Node]):
             self._revealing = False
 
     def _reveal(self, path: str) -> None:
-        for node_path in [*_above(path), path]:
+        for node_path in [*folders_above(path), path]:
             index = next(
                 (index for index, row in enumerate(self.rows) if row.path == node_path and not row.symbol), None
             )
@@ -326,25 +231,3 @@ class CodeTree(RowList[Node]):
             if node.folder and not node.opened:
                 self._open(node)
             self.cursor = index
-
-
-def _above(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: index + 1]) + "/" for index in range(len(parts))]
-
-
-def _place(symbol: Symbol) -> tuple[str, str, int]:
-    return (symbol.path, symbol.qualname, symbol.start_line)
-
-
-def _nested(symbols: Sequence[Symbol]) -> dict[tuple[str, str, int] | None, tuple[Symbol, ...]]:
-    """Symbols by the innermost one that they stand in, by lines; None: at the top."""
-    result: dict[tuple[str, str, int] | None, list[Symbol]] = {None: []}
-    stack: list[Symbol] = []
-    for symbol in sorted(symbols, key=lambda s: (s.start_line, -s.end_line)):
-        while stack and not (stack[-1].start_line <= symbol.start_line and symbol.end_line <= stack[-1].end_line):
-            stack.pop()
-        above = _place(stack[-1]) if stack else None
-        result.setdefault(above, []).append(symbol)
-        stack.append(symbol)
-    return {place: tuple(inner) for place, inner in result.items()}

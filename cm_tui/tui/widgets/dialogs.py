@@ -26,9 +26,9 @@ class Prompt(ModalScreen[str | None]):
     DEFAULT_CSS = """
     Prompt { align: center middle; background: $background 60%; }
     Prompt > Vertical { width: 72; max-width: 94%; height: auto; background: $surface; border: round $primary;
-        border-title-color: $primary; border-title-style: bold; border-subtitle-color: $foreground 50%; padding: 1 2; }
+        border-title-color: $primary; border-title-style: bold; border-subtitle-color: $muted; padding: 1 2; }
     Prompt Input { margin: 0; }
-    Prompt Static { height: auto; color: $foreground 70%; padding: 0 1; }
+    Prompt Static { height: auto; color: $soft; padding: 0 1; }
     Prompt Static.-wrong { color: $error; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "turn_away", show=False)]

@@ -53,8 +53,8 @@ class Header(Widget):
         for number, (mode, title) in enumerate(cm.MODE_TITLES.items(), start=1):
             current = mode == cm.current_mode
             label = f"{title} {len(cm.basket)}" if mode == "pack" and len(cm.basket) else title
-            style = "bold $foreground on $primary 30%" if current else "$foreground 60%"
-            number_style = "bold $accent on $primary 30%" if current else "$accent 70%"
+            style = "bold $block-cursor-foreground on $block-cursor-background" if current else "$muted"
+            number_style = "bold $accent on $block-cursor-background" if current else "$accent"
             meta = Style.from_meta({"mode": mode})
             tab = Content.assemble((f" {number}", number_style), (f" {label} ", style)).stylize(meta)
             parts.append(tab)
@@ -68,15 +68,15 @@ class Header(Widget):
         if status and status.branch:
             facts.append((1, f"⎇ {elide_middle(status.branch, 20)}", "$secondary"))
         if status and status.indexed:
-            if status.embedded < status.passages:
+            if status.embedded < status.passages and not cm.project.progress:
                 facts.append((4, f"vectors {100 * status.embedded // status.passages}%", "$warning"))
-            facts.append((2, f"{short_count(status.files)} files", "$foreground 60%"))
-            facts.append((3, f"{short_count(status.symbols)} symbols", "$foreground 60%"))
+            facts.append((2, f"{short_count(status.files)} files", "$muted"))
+            facts.append((3, f"{short_count(status.symbols)} symbols", "$muted"))
         kept: list[tuple[int, str, str]] = []
         for fact in facts:  # the most important first
             if sum(cell_len(other[1]) + 3 for other in kept) + cell_len(fact[1]) <= room:
                 kept.append(fact)
-        dot = Content.styled(" · ", "$foreground 30%")
+        dot = Content.styled(" · ", "$faint")
         return dot.join(Content.styled(text, style) for _, text, style in sorted(kept))
 
     def _state(self) -> tuple[str, str]:
@@ -88,7 +88,7 @@ class Header(Widget):
         if view.door == "failed":
             return "✖ not open", "$error"
         if view.door == "opening" or status is None:
-            return "◌ opening", "$foreground 60%"
+            return "◌ opening", "$muted"
         if not status.indexed:
             return "○ not indexed", "$warning"
         return f"● {status.mode}", "$success" if status.mode == "hybrid" else "$warning"

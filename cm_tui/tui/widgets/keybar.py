@@ -41,8 +41,8 @@ class KeyBar(Widget):
             possible = command.why_not(screen) is None
             meta = Style.from_meta({"command": command.id})
             entry = Content.assemble(
-                (cm.keys_of(command), "bold $accent" if possible else "$foreground 30%"),
-                (f" {command.label}", "$foreground 75%" if possible else "$foreground 30%"),
+                (cm.keys_of(command), "bold $accent" if possible else "$faint"),
+                (f" {command.label}", "$soft" if possible else "$faint"),
             ).stylize(meta)
             if cell_len(entries.plain) + cell_len(entry.plain) + 2 > self.size.width:
                 break

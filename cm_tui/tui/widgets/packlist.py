@@ -46,10 +46,10 @@ class PackList(RowList[PackRow]):
         name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
         where = elide_middle(where, max(0, room - cell_len(name) - 2))
         gap = max(1, room - cell_len(name) - cell_len(where))
-        main, dim = ("$foreground 35%", "$foreground 25%") if out else ("bold", "$foreground 55%")
+        main, dim = ("$muted", "$muted") if out else ("bold", "$muted")
         mark = "✗" if empty else "⋯" if out else " "
         return Content.assemble(
-            (f"{row.number:>2}", "$foreground 40%"), (f"{mark} ", "$error" if empty else "$warning"),
+            (f"{row.number:>2}", "$muted"), (f"{mark} ", "$error" if empty else "$warning"),
             (name, main), "  ", (where, dim), " " * gap,
             (bar, "$warning on $foreground 8%" if out else "$primary on $foreground 8%"),
             (tail, "$warning" if out else "$foreground"),
@@ -88,7 +88,7 @@ class BudgetBar(Widget):
         filled = min(room, round(room * self.used / self.budget)) if self.budget else 0
         beyond = room - filled if over else 0
         return Content.assemble(
-            " ", ("█" * filled, "$success"), ("▒" * beyond, "$warning"),
-            ("░" * (room - filled - beyond), "$foreground 18%"),
-            (words, "$warning" if over else "$foreground 80%"),
+            " ", ("━" * filled, "$success"), ("╍" * beyond, "$warning"),
+            ("─" * (room - filled - beyond), "$faint"),
+            (words, "$warning" if over else "$soft"),
         )  # fmt: skip

@@ -118,5 +118,5 @@ class RelationPanel(Vertical):
     def describe(self, row: Relation, text: str) -> None:
         """Show the source of a row, and in words how it was resolved."""
         words = RESOLUTION_WORDS.get(row.resolution, "")
-        note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$foreground 50%"))
+        note = Content.assemble(one_line(text), (f"   {words}" if words else "", "$muted"))
         self.query_one("#relation-note", Static).update(note)

@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
-from cm_tui.tui.widgets.codetree import kind_mark
+from cm_tui.tui.widgets.codenodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 
@@ -23,7 +23,7 @@ Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
 
 RESOLUTION_STYLES = {
     "same-file": "$success", "import": "$success", "receiver": "$primary", "unique": "$primary",
-    "ambiguous": "$warning", "external": "$foreground 45%", "unresolved": "$error",
+    "ambiguous": "$warning", "external": "$muted", "unresolved": "$error",
 }  # fmt: skip
 RESOLUTION_WORDS = {
     "same-file": "defined in the same file",
@@ -144,10 +144,10 @@ class RelationList(RowList[Relation]):
         if cell_len(place) > left:
             place = elide_middle(place.rpartition("/")[2], left)
         gap = max(1, room - cell_len(name) - cell_len(place))
-        dim = "$foreground 55%" if not row.path else ""
+        dim = "$muted" if not row.path else ""
         return Content.assemble(
             (indent + mark, "$warning" if row.candidates or row.candidate else ""),
-            (f"{letter} ", style), (name, dim), " " * gap, (place, "$foreground 50%"),
+            (f"{letter} ", style), (name, dim), " " * gap, (place, "$muted"),
             (f"  {word}" if word else "", RESOLUTION_STYLES.get(word, "")),
         )  # fmt: skip
 
@@ -185,8 +185,8 @@ class TabLine(Widget):
             active = tab == self.active
             name = "Defs" if squeeze and tab == "definitions" else tab.title()
             number = self.counts.get(tab, "") if active or squeeze < 2 else ""
-            style = "bold $primary underline" if active else "$foreground 60%"
-            piece = Content.assemble((name, style), (f" {number}" if number else "", "$foreground 40%"))
+            style = "bold $primary underline" if active else "$muted"
+            piece = Content.assemble((name, style), (f" {number}" if number else "", "$muted"))
             pieces.append(piece.stylize(Style.from_meta({"@click": f"choose('{tab}')"})))
         return Content(" " if squeeze else "  ").join(pieces)
 

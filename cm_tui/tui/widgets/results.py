@@ -73,7 +73,7 @@ class ResultList(RowList[Hit]):
         return self._second(row, width) if line else self._first(row, width)
 
     def _rank(self, hit: Hit) -> tuple[str, str]:
-        return f"{hit.rank:>3} ", "$accent" if hit.rank <= self.limit else "$foreground 40%"
+        return f"{hit.rank:>3} ", "$accent" if hit.rank <= self.limit else "$muted"
 
     def _symbol(self, hit: Hit, width: int) -> Content:
         """Qualname (its last part bright), or what the passage is when it has no symbol."""
@@ -82,7 +82,7 @@ class ResultList(RowList[Hit]):
         room = width - cell_len(kind) - 1
         name = elide_middle(name, max(8, room))
         head, dot, tail = name.rpartition(".")
-        text = Content.assemble((head + dot, "$foreground 65%"), (tail, "bold $foreground"), (f" {kind}", "$secondary"))
+        text = Content.assemble((head + dot, "$soft"), (tail, "bold $foreground"), (f" {kind}", "$secondary"))
         return text.truncate(width, ellipsis=True, pad=True)
 
     def _score(self, hit: Hit, bar: int) -> Content:
@@ -97,7 +97,7 @@ class ResultList(RowList[Hit]):
     def _second(self, hit: Hit, width: int) -> Content:
         lines = f":{lines_of(hit)}"
         path = elide_middle(one_line(hit.path), width - 6 - cell_len(lines))
-        return Content.assemble("    ", (path, "$foreground 55%"), (lines, "$secondary"))
+        return Content.assemble("    ", (path, "$muted"), (lines, "$secondary"))
 
     def _one_line(self, hit: Hit, width: int) -> Content:
         bar = 16
@@ -111,7 +111,7 @@ class ResultList(RowList[Hit]):
             self._rank(hit),
             self._symbol(hit, name_width),
             "  ",
-            (path, "$foreground 60%"),
+            (path, "$muted"),
             (lines, "$secondary"),
             pad,
             " ",

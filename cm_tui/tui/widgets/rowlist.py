@@ -37,7 +37,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     RowList > .rowlist--cursor { background: $block-cursor-background; }
     RowList > .rowlist--cursor-blurred { background: $block-cursor-blurred-background; }
     RowList > .rowlist--hover { background: $boost; }
-    RowList > .rowlist--empty { color: $foreground 60%; }
+    RowList > .rowlist--empty { color: $muted; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -53,31 +53,24 @@ class RowList(ScrollView, Generic[R], can_focus=True):
     row_height = 1
     """Lines of a row; a subclass that changes it gives `draw_line`."""
 
-    class Highlighted(Message):
+    class Told(Message):
+        """Something about a row."""
+
+        def __init__(self, rows: RowList[Any], row: Any) -> None:
+            super().__init__()
+            self.rows = rows
+            self.row = row
+
+        @property
+        def control(self) -> RowList[Any]:
+            """The list."""
+            return self.rows
+
+    class Highlighted(Told):
         """The cursor stands on another row."""
 
-        def __init__(self, rows: RowList[Any], row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-        @property
-        def control(self) -> RowList[Any]:
-            """The list."""
-            return self.rows
-
-    class Chosen(Message):
+    class Chosen(Told):
         """Enter or a click on the row that the cursor stands on."""
-
-        def __init__(self, rows: RowList[Any], row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-        @property
-        def control(self) -> RowList[Any]:
-            """The list."""
-            return self.rows
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -122,6 +115,10 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if rows:
             self.post_message(self.Highlighted(self, self.current))
 
+    def stand_on(self, index: int) -> None:
+        """Put the cursor where the rows that come next will have it; nobody is told."""
+        self.set_reactive(RowList.cursor, index)
+
     def redraw(self) -> None:
         """Draw again what is on screen; the rows are the same."""
         self.refresh()
@@ -138,15 +135,17 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if index >= len(self._rows):
             return self._blank(y, width)
         content = self.draw_line(self._rows[index], (y + self.scroll_offset.y) % self.row_height, width)
-        style = self.visual_style
-        if index == self.cursor:
-            name = "rowlist--cursor" if self.has_focus else "rowlist--cursor-blurred"
-            style = self.get_visual_style(name)
-        elif index == self._hover:
-            style = self.get_visual_style("rowlist--hover")
+        name = self.style_of(index)
+        style = self.get_visual_style(name) if name else self.visual_style
         strips = Visual.to_strips(self, content, width, 1, style, apply_selection=False)
         strip = strips[0] if strips else Strip.blank(width)
         return strip.crop_extend(0, width, style.rich_style)
+
+    def style_of(self, index: int) -> str:
+        """The component class that a row is drawn with; empty: none."""
+        if index == self.cursor:
+            return "rowlist--cursor" if self.has_focus else "rowlist--cursor-blurred"
+        return "rowlist--hover" if index == self._hover else ""
 
     def _blank(self, y: int, width: int) -> Strip:
         style = self.get_visual_style("rowlist--empty")

@@ -75,7 +75,7 @@ class TunePanel(RowList[Setting | str]):
         middle = self._choices(row) if row.choices else self._slider(row, width, active=active)
         return Content.assemble(
             ("●" if changed else " ", "$accent"),
-            (fit(row.label, LABEL), "bold $foreground" if active else "$foreground 80%"),
+            (fit(row.label, LABEL), "bold $foreground" if active else "$soft"),
             middle,
             ("" if row.choices else f"{value:>{VALUE}}", "bold $accent" if changed else "$foreground"),
         )
@@ -91,7 +91,7 @@ class TunePanel(RowList[Setting | str]):
         assert self.profile is not None
         now = row.of(self.profile)
         return Content("  ").join(
-            Content.styled(choice, "bold $accent" if choice == now else "$foreground 45%") for choice in row.choices
+            Content.styled(choice, "bold $accent" if choice == now else "$muted") for choice in row.choices
         )
 
     # --- changing ---

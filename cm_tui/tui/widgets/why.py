@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.model import Hit, ScorePart
+from cm_tui.tui.theme import PART_MARKS
 from cm_tui.tui.widgets.bars import group_sums, legend, score_bar
 from cm_tui.tui.widgets.text import fit, one_line
 
@@ -43,7 +44,9 @@ class WhyPanel(VerticalScroll):
         if not self.is_mounted:
             return
         width = max(30, self.size.width - 1)
-        text = explain(self._hit, width, plain=self.app.no_color) if self._hit else Content(self._message)
+        text = (
+            explain(self._hit, width, plain=self.app.no_color) if self._hit else Content.styled(self._message, "$muted")
+        )
         self.query_one("#why-text", Static).update(text)
 
 
@@ -57,10 +60,10 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
         _heading(width),
     ]
     for part in hit.parts:
-        lines.extend(_part(part, width))
+        lines.extend(_part(part, width, plain=plain))
     total = sum(part.contribution for part in hit.parts)
     agrees = abs(total - hit.score) < 1e-4
-    lines.append(Content.styled("─" * (width - 2), "$foreground 25%"))
+    lines.append(Content.styled("─" * (width - 2), "$faint"))
     lines.append(
         Content.assemble(
             (fit("sum of the parts", width - 14), "bold"),
@@ -69,8 +72,8 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
     )
     lines.append(
         Content.assemble(
-            (fit("score", width - 14), "$foreground 60%"),
-            (f"{hit.score:+10.4f}", "$foreground 60%"),
+            (fit("score", width - 14), "$muted"),
+            (f"{hit.score:+10.4f}", "$muted"),
             ("  ✓" if agrees else "  ≠", "$success" if agrees else "bold $error"),
         )
     )
@@ -87,24 +90,24 @@ def _name_width(width: int) -> int:
 
 def _heading(width: int) -> Content:
     if width < COMPACT:
-        return Content.styled(f"{fit('part', _name_width(width))}{'adds':>10}", "$foreground 45%")
+        return Content.styled(f"{fit('part', _name_width(width))}{'adds':>10}", "$muted")
     text = f"{fit('part', _name_width(width))}{'value':>9}   {'weight':>7}  {'adds':>10}"
-    return Content.styled(text, "$foreground 45%")
+    return Content.styled(text, "$muted")
 
 
-def _part(part: ScorePart, width: int) -> list[Content]:
+def _part(part: ScorePart, width: int, *, plain: bool) -> list[Content]:
     """One part: exact where value times weight is the contribution, an arrow where it works differently."""
     product = abs(part.value * part.weight - part.contribution) < 1e-6
     sign = "=" if product else "→"
     color = "$error" if part.contribution < 0 else "$foreground"
     numbers = (
-        (f"{part.value:9.3f}", "$foreground 80%"),
-        (" × ", "$foreground 35%"),
-        (f"{part.weight:7.3f}", "$foreground 80%"),
-        (f" {sign}", "$foreground 35%"),
+        (f"{part.value:9.3f}", "$soft"),
+        (" × ", "$muted"),
+        (f"{part.weight:7.3f}", "$soft"),
+        (f" {sign}", "$muted"),
     )
     row = Content.assemble(
-        ("■ ", f"$part-{part.group}" if part.group else "$foreground 40%"),
+        (f"{PART_MARKS.get(part.group, '■') if plain else '■'} ", f"$part-{part.group}" if part.group else "$muted"),
         (fit(one_line(part.name), _name_width(width) - 2), "$foreground"),
         *(numbers if width >= COMPACT else ()),
         (f"{part.contribution:+10.4f}", f"bold {color}"),
@@ -112,4 +115,4 @@ def _part(part: ScorePart, width: int) -> list[Content]:
     if not part.detail:
         return [row]
     details = textwrap.wrap(one_line(part.detail), width - 6)
-    return [row, *(Content.styled(f"  {line}", "$foreground 50%") for line in details)]
+    return [row, *(Content.styled(f"  {line}", "$muted") for line in details)]

@@ -69,7 +69,9 @@ class TestAnyContent:
         assert_whole(blob, data)
 
     @settings(max_examples=60, deadline=None)
-    @given(name=st.sampled_from(sorted(p.name for p in SAMPLES.iterdir())), at=st.floats(0, 1), drop=st.integers(0, 200))
+    @given(
+        name=st.sampled_from(sorted(p.name for p in SAMPLES.iterdir())), at=st.floats(0, 1), drop=st.integers(0, 200)
+    )
     def test_torn_files_are_read(self, name: str, at: float, drop: int) -> None:
         data = (SAMPLES / name).read_bytes()
         cut = int(len(data) * at)
@@ -164,7 +166,9 @@ class TestChunks:
         assert [(c.start_line, c.end_line) for c in blob.chunks] == [(1, 1), (3, 14)]
 
     def test_long_bodies_are_split_within_the_bounds(self) -> None:
-        body = "".join(f"    value_{i} = compute(first, second, {i})\n" + ("\n" if i % 9 == 8 else "") for i in range(300))
+        body = "".join(
+            f"    value_{i} = compute(first, second, {i})\n" + ("\n" if i % 9 == 8 else "") for i in range(300)
+        )
         source = f"def long():\n{body}"
         blob = read("python", source)
         lines = source.split("\n")
@@ -216,7 +220,11 @@ class TestPython:
 
     def test_an_attribute_takes_the_type_of_the_parameter_it_is_given(self) -> None:
         source = "class A:\n    def __init__(self, repo: Repo, x=None):\n        self.repo = repo\n        self.x = x or Thing()\n"
-        assert bindings(read("python", source), "attr") == {("A", "repo", "Repo"), ("A", "x", "call:Thing"), ("A", "x", "alias:x")}
+        assert bindings(read("python", source), "attr") == {
+            ("A", "repo", "Repo"),
+            ("A", "x", "call:Thing"),
+            ("A", "x", "alias:x"),
+        }
 
     def test_locals_are_no_symbols(self) -> None:
         blob = read("python", "def f():\n    local = 1\n    LOUD = 2\n    class C:\n        field = 3\n")
@@ -267,7 +275,9 @@ class TestOthers:
         assert bindings(blob, "attr") == {("S", "a", "T"), ("S", "b", "T")}
 
     def test_functions_inside_macros_are_found(self) -> None:
-        blob = read("rust", "cfg_rt! {\n    pub async fn spawn(\n        n: u8,\n    ) -> A {\n        go(n)\n    }\n}\n")
+        blob = read(
+            "rust", "cfg_rt! {\n    pub async fn spawn(\n        n: u8,\n    ) -> A {\n        go(n)\n    }\n}\n"
+        )
         assert (symbol(blob, "spawn").start_line, symbol(blob, "spawn").end_line) == (2, 6)
         assert within(blob, "go") == "spawn"
 
@@ -278,7 +288,11 @@ class TestOthers:
         assert {name for _, name, _ in references(java, "decorate")} == {"Get", "Nullable", "Id"}
 
     def test_a_dotted_type_is_one_reference(self) -> None:
-        for language, source in (("go", "package p\nvar x db.Row\n"), ("typescript", "let x: db.Row;"), ("cpp", "db::Row *x;")):
+        for language, source in (
+            ("go", "package p\nvar x db.Row\n"),
+            ("typescript", "let x: db.Row;"),
+            ("cpp", "db::Row *x;"),
+        ):
             rows = references(read(language, source), "type")
             assert rows == [("db", "Row", None)], language
 

@@ -233,3 +233,19 @@ def test_estimate_is_sane():
     assert tokens("") == 0
     assert tokens("def parse_config(path: str) -> Config:") in range(9, 14)
     assert tokens("漢字") >= 2
+
+
+def test_the_head_of_a_large_class_brings_its_beginning_along():
+    assert places(auto([hit(1, "a.py", 1, 1, "Loader")], 400, neighbours=False)) == ["a.py:1-12"]
+
+
+def test_what_begins_in_the_middle_of_a_symbol_says_of_which():
+    def inside(path, line):
+        return Symbol(path, "Shop.total", "total", "method", "python", "def total(self) -> int", "", 1, 50)
+
+    whole, middle = (
+        manual_pack([PackRequest("a.py", first, 12)], 1000, "", source=source, symbol_at=inside) for first in (1, 10)
+    )
+    assert "Inside" not in whole.markdown
+    assert "### `a.py:10-12`\n\nInside `def total(self) -> int`:\n\n```python\n" in middle.markdown
+    assert middle.tokens == tokens(middle.markdown)

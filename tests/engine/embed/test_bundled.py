@@ -91,7 +91,7 @@ def test_a_damaged_model_is_refused_with_the_way_to_mend_it(tmp_path, damage):
     with pytest.raises(ModelError) as caught:
         BundledProvider(folder).embed_query("anything")
     assert "bundled model" in caught.value.message
-    assert "pip install" in caught.value.hint
+    assert "Install cm again" in caught.value.hint
 
 
 def test_checksums_cover_every_file_and_the_card_is_there():

@@ -5,6 +5,7 @@ import pytest
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.roots import find_root, refuse_unsafe
+from cm_tui.engine.memory import Memory
 from cm_tui.errors import NotFoundError, RefusedError
 from tests.gitrepo import Repo
 
@@ -126,6 +127,17 @@ def test_home_and_what_is_above_it_are_refused_unless_insisted(home):
     project = home / "project"
     project.mkdir()
     assert find_root(project) == project
+
+
+def test_a_root_that_was_indexed_on_insisting_is_taken_from_then_on(home, cm_home):
+    (home / "a.py").write_text("a = 1\n")
+    with Memory.open(home, force=True) as memory:
+        for _ in memory.index():
+            pass
+    with Memory.open(home) as memory:
+        assert memory.root == home
+    with pytest.raises(RefusedError):
+        find_root(home.parent)
 
 
 def test_a_home_folder_kept_in_git_does_not_swallow_what_lies_below(home):

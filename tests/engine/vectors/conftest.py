@@ -23,6 +23,9 @@ class CountingProvider:
         self.asked: list[str] = []
         self.fail_after: int | None = None
 
+    def check(self):
+        pass
+
     def embed(self, texts):
         if self.fail_after is not None and len(self.asked) >= self.fail_after:
             raise ModelError("The endpoint went away.")

@@ -20,6 +20,7 @@ LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 _SEPARATOR = re.compile(r"[.:#/\\]+")
 _RANKED = 500
 """How many matches are ranked in Python; SQL has put the closest first."""
+_FLAT_NAME = "replace(replace(lower(s.name), '_', ''), '-', '')"
 
 
 def list_symbols(db: Database, alive: str, file: str | None, kind: str | None, limit: int) -> Page[Symbol]:
@@ -46,6 +47,8 @@ def check_file(db: Database, alive: str, file: str) -> None:
     """
     if not db.value(f"SELECT count(*) FROM {alive} WHERE path = ?", [file]):  # noqa: S608 - our own relation
         known = [row[0] for row in db.rows(f"SELECT path FROM {alive}")]  # noqa: S608 - likewise
+        if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
+            raise NotFoundError(f"{file} is a folder.", hint="Name one of its files.")
         raise NotFoundError(f"{file} is not in the index.", hint=_suggest(file, known))
 
 
@@ -56,10 +59,13 @@ def match_symbols(db: Database, alive: str, file: str | None, kind: str | None, 
     where += (" AND " if where else " WHERE ") + "s.qualname ILIKE ? ESCAPE '\\'"
     values = [*values, pattern]
     total = db.value(f"SELECT count(*) FROM {alive} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - our own relation
-    lowered = match.lower()
-    order = (" ORDER BY lower(s.name) <> ?, NOT starts_with(lower(s.name), ?), NOT contains(lower(s.name), ?), "
-             "NOT contains(lower(s.qualname), ?), length(s.qualname), f.path, s.start_line LIMIT ?")  # fmt: skip
-    rows = db.rows(_SELECT.format(alive=alive) + where + order, [*values, *[lowered] * 4, max(limit, _RANKED)])
+    lowered, flat = match.lower(), _flat(match)
+    order = (f" ORDER BY lower(s.name) <> ?, {_FLAT_NAME} <> ?, NOT starts_with({_FLAT_NAME}, ?), "
+             f"NOT contains({_FLAT_NAME}, ?), NOT contains(lower(s.qualname), ?), "
+             "length(s.qualname), f.path, s.start_line LIMIT ?")  # fmt: skip
+    rows = db.rows(
+        _SELECT.format(alive=alive) + where + order, [*values, lowered, flat, flat, flat, lowered, max(limit, _RANKED)]
+    )
     found = sorted(
         (Symbol(*row) for row in rows), key=lambda s: (-_fit(s, match), len(s.qualname), s.path, s.start_line)
     )
@@ -117,15 +123,22 @@ def _full_parts(symbol: Symbol) -> list[str]:
 def _fit(symbol: Symbol, match: str) -> int:
     """How well a symbol fits what was typed: exact, prefix, word starts, substring, scattered letters."""
     typed, name, full = match.lower(), symbol.name.lower(), symbol.qualname.lower()
+    flat, flat_name = _flat(match), _flat(symbol.name)
     fits = (
         typed in (name, full),
-        name.startswith(typed),
+        flat == flat_name,
+        name.startswith(typed) or flat_name.startswith(flat),
         _humps(symbol.name).startswith(typed),
-        typed in name,
+        typed in name or flat in flat_name,
         typed in full,
         typed in _humps(symbol.qualname),
     )
     return len(fits) - fits.index(True) if True in fits else 0
+
+
+def _flat(name: str) -> str:
+    """A name without what stands between its words: `urlfor` is typed for `url_for` and for `urlFor`."""
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _humps(name: str) -> str:

@@ -40,6 +40,7 @@ def test_symbols_come_by_path_and_line_with_honest_totals(project):
     [
         ("parse", "Other.parse"),
         ("parse_c", "parse_config"),
+        ("parseconfig", "parse_config"),
         ("cp", "ConfigParser"),
         ("phc", "parseHTTPConfig"),
         ("othparse", "Other.parse"),

@@ -1,0 +1,58 @@
+"""Requests that wait a moment for a newer one before they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+    from textual.timer import Timer
+
+
+class Delays:
+    """At most one request of each topic waits; a newer one takes its place.
+
+    Args:
+        target: whose timers are used.
+        send: sends a request off when its time has come.
+        follow: is told of each request that waits, by a future that is done when it waits no more.
+    """
+
+    def __init__(
+        self,
+        target: MessagePump,
+        send: Callable[[Callable[[], None]], None],
+        follow: Callable[[Future[None]], None],
+    ) -> None:
+        self._target = target
+        self._send = send
+        self._follow = follow
+        self._held: dict[str, tuple[Timer, Future[None]]] = {}
+
+    def hold(self, topic: str, seconds: float, work: Callable[[], None]) -> None:
+        """Send work off later, unless a newer request of the topic comes first."""
+        self.release(topic)
+        held: Future[None] = Future()
+        self._follow(held)
+
+        def leave() -> None:
+            # A timer that fired is heard of later, even if it was stopped meanwhile for a newer request.
+            if not held.done():
+                self._send(work)
+                self.release(topic)
+
+        self._held[topic] = (self._target.set_timer(seconds, leave), held)
+
+    def release(self, topic: str) -> None:
+        """Forget a request that did not leave yet."""
+        if topic in self._held:
+            timer, held = self._held.pop(topic)
+            timer.stop()
+            held.set_result(None)
+
+    def release_all(self) -> None:
+        """Forget everything that waits."""
+        for topic in list(self._held):
+            self.release(topic)

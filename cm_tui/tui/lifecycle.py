@@ -1,0 +1,149 @@
+"""The life of the project in the application: it is opened, planned, indexed, and its state is kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, IndexPlan, Progress, ProjectStatus
+from cm_tui.tui.gateway import Gateway
+from cm_tui.tui.indexrun import IndexEnded
+from cm_tui.tui.project import ProjectView
+from cm_tui.tui.session import SessionLog
+
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+
+
+class Lifecycle:
+    """Asks the gateway, writes the answers into the project's view, and says that it changed.
+
+    Args:
+        gateway: does the work.
+        view: what is known of the project; only written here.
+        session: what happened, for people.
+        changed: called after every change of the view.
+        mend: puts a damaged store out of the way; None: not possible.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        view: ProjectView,
+        session: SessionLog,
+        changed: Callable[[], None],
+        mend: Callable[[], None] | None,
+    ) -> None:
+        self._gateway = gateway
+        self._view = view
+        self._session = session
+        self._changed = changed
+        self.mend = mend
+
+    # --- the door ---
+
+    def reopen(self) -> None:
+        """Try the door again."""
+        self._open()
+
+    def mend_and_reopen(self) -> None:
+        """Put a damaged store out of the way, then open the door: the index is made anew."""
+        assert self.mend is not None
+        self._open(first=self.mend)
+
+    def _open(self, first: Callable[[], None] | None = None) -> None:
+        self._view.door, self._view.error = "opening", None
+        self._changed()
+        self._gateway.open(first=first)
+
+    def opened(self) -> None:
+        """Ask for the project's state, then bring the index up to date."""
+        self._view.door, self._view.error = "open", None
+        self._session.add("The project is open.", "ok")
+        self._gateway.start_waiting()
+        self.refresh_status(then=self._index_at_first)
+        self._changed()
+
+    def failed(self, error: CmError) -> None:
+        """The door does not open."""
+        self._view.door, self._view.error = "failed", error
+        self._session.add(f"The project could not be opened: {error.message}", "error")
+        self._changed()
+
+    # --- the state ---
+
+    def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None) -> None:
+        """Ask for the project's state, and do something with it afterwards."""
+
+        def got(status: ProjectStatus) -> None:
+            self._view.status, self._view.status_error = status, None
+            self._changed()
+            if then is not None:
+                then(status)
+
+        def failed(error: CmError) -> None:
+            self._view.status_error = error
+            self._changed()
+
+        self._gateway.ask("app.status", lambda door: door.status(), got, failed)
+
+    # --- the index ---
+
+    def _index_at_first(self, status: ProjectStatus) -> None:
+        """An index that is there is brought up to date; before there is one, the plan says what it will take."""
+        if status.indexed:
+            self.start_index()
+            return
+
+        def got(plan: IndexPlan) -> None:
+            self._view.plan = plan
+            self.start_index()
+
+        def failed(error: CmError) -> None:
+            self._view.index_error = error
+            self._changed()
+
+        self._gateway.ask("app.plan", lambda door: door.plan(), got, failed)
+
+    def start_index(self) -> None:
+        """Bring the index up to the working tree."""
+        self._start(lambda door, cancel: door.index(cancel=cancel), "Index run started.")
+
+    def start_full_index(self) -> None:
+        """Read every file again."""
+        self._start(lambda door, cancel: door.index(full=True, cancel=cancel), "Full index run started.")
+
+    def start_rebuild(self) -> None:
+        """Throw the index away and make it again."""
+        self._start(lambda door, cancel: door.rebuild(cancel=cancel), "Building the index anew.")
+
+    def _start(self, steps: Callable[[Door, Cancel], Iterator[Progress]], words: str) -> None:
+        if self._gateway.index(steps):
+            self._session.add(words)
+            self._view.index_error, self._view.cancelled = None, False
+        self._changed()
+
+    def stop_index(self) -> None:
+        """Stop the index run."""
+        self._gateway.cancel_index()
+
+    def stepped(self, progress: Progress) -> None:
+        """Show how far the run is; the first searchable step brings new counts."""
+        before, self._view.progress = self._view.progress, progress
+        if progress.searchable and not (before and before.searchable):
+            self.refresh_status()
+        self._changed()
+
+    def ended(self, message: IndexEnded) -> None:
+        """Show what came of the run."""
+        view = self._view
+        view.progress, view.cancelled = None, message.cancelled
+        view.summary = message.summary or view.summary
+        view.index_error = None if message.cancelled else message.error
+        if message.summary:
+            self._session.add_summary(message.summary)
+        if message.error:
+            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+        self.refresh_status()
+        self._changed()

@@ -1,0 +1,72 @@
+"""What is read ahead gives the answers that the store gives."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from cm_tui.config import Config
+from cm_tui.engine.search.cards import Cards
+from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.pipeline import Searcher
+from tests.shop import Project
+
+
+def words_of(project: Project) -> list[str]:
+    return [row[0] for row in project.db.rows("SELECT term FROM fts_main_passage.dict")]
+
+
+def test_terms_in_memory_are_those_of_the_store(shop: Project) -> None:
+    words = [*words_of(shop), "no-such-word"]
+    stored, memory = KeywordIndex(shop.db), KeywordIndex(shop.db)
+    memory.read_all()
+    for expected, term in zip(stored.terms(words), memory.terms(words), strict=True):
+        assert (term.text, term.idf) == (expected.text, expected.idf)
+        np.testing.assert_array_equal(term.postings.documents, expected.postings.documents)
+        np.testing.assert_array_equal(term.postings.counts, expected.postings.counts)
+
+
+def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> None:
+    index = KeywordIndex(shop.db)
+    index.read_all()
+    shop.put({"new.py": "def zebra():\n    pass"})
+    assert [term.text for term in index.terms(["zebra"])] == ["zebra"]
+    index.read_all()
+    assert index._everything.generation == index.documents().generation
+
+
+def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
+    ids = [row[0] for row in shop.db.rows("SELECT id FROM passage")]
+    ahead, asked = Cards(shop.db), Cards(shop.db)
+    ahead.read_all(threading.Event())
+    assert len(ahead._cards) == len(ids)
+    assert ahead.get(ids) == asked.get(ids)
+
+
+def test_only_as_many_cards_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.cards._KEPT", 3)
+    ids = [row[0] for row in shop.db.rows("SELECT id FROM passage ORDER BY id")]
+    cards = Cards(shop.db)
+    assert len(cards.get(ids)) == len(ids)
+    cards.get(ids[-2:])
+    cards.read_all(threading.Event())
+    assert len(cards._cards) == 3
+    assert set(ids[-2:]) <= cards._cards.keys()
+
+
+def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> None:
+    searcher = Searcher(shop.db, None, Config())
+    first = searcher.search("price of a basket")
+    assert searcher._ahead._thread is None
+    searcher.search("basket")
+    searcher._ahead._thread.join()
+    assert searcher._keyword._everything is not None
+    assert searcher.search("price of a basket").hits == first.hits
+    shop.put({"new.py": "def basket_price():\n    return 1"})
+    assert searcher.search("basket price").hits[0].path == "new.py"
+    searcher.close()
+    assert searcher._ahead._thread is None
+    searcher.search("basket")
+    assert searcher._ahead._thread is None

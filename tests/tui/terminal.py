@@ -1,0 +1,71 @@
+"""The application in a process of its own on a real terminal, as a person has it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60
+"""Seconds after which something is taken never to happen."""
+
+
+class Terminal:
+    """Runs Python code on a terminal of 120 by 40; keys go in, what it draws and says comes out."""
+
+    def __init__(self, code: str, *arguments: str) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        environ = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        environ.pop("NO_COLOR", None)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environ,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.drawn = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.kill()
+        os.close(self._master)
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Read what is drawn until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            if time.monotonic() > end:
+                raise AssertionError(f"It never came to that. Drawn last: {self.drawn[-300:]!r}")
+            self._read(0.02)
+
+    def _read(self, seconds: float) -> None:
+        if select.select([self._master], [], [], seconds)[0]:
+            try:
+                self.drawn += os.read(self._master, 65536)
+            except OSError:  # nobody is at the other end any more
+                time.sleep(seconds)

@@ -1,0 +1,83 @@
+"""Leaving, and being killed: the screen goes at once, and what was there is found again."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from cm_tui.tui.state import load_state
+
+if sys.platform == "win32":
+    pytest.skip("needs a pseudo terminal", allow_module_level=True)
+
+from tests.tui.terminal import Terminal
+
+F8 = "\x1b[19~"
+LEFT_SCREEN = b"\x1b[?1049l"
+
+APPLICATION = """
+import sys, time
+from pathlib import Path
+from cm_tui.config import Config
+from cm_tui.engine.memory import Memory
+from cm_tui.tui.app import run
+
+root, begun, go = map(Path, sys.argv[1:])
+
+def open_door():
+    memory = Memory.open(root)
+    index = memory.index
+    def slow(**options):
+        for progress in index(**options):
+            yield progress
+            begun.touch()
+            while not go.exists():
+                time.sleep(0.01)
+    memory.index = slow
+    return memory
+
+sys.exit(run(open_door, root, Config()))
+"""
+
+
+def test_the_screen_is_gone_before_a_step_of_the_index_run_ends(project, tmp_path):
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    with Terminal(APPLICATION, str(project), str(begun), str(go)) as terminal:
+        terminal.until(begun.exists)
+        terminal.press("q")
+        terminal.until(lambda: LEFT_SCREEN in terminal.drawn)
+        terminal.until(lambda: b"finishing the step" in terminal.drawn.partition(LEFT_SCREEN)[2])
+        assert terminal.process.poll() is None
+        go.touch()
+        terminal.until(lambda: terminal.process.poll() is not None)
+        assert terminal.process.returncode == 0
+
+
+def test_without_work_nothing_is_said_on_leaving(project, tmp_path):
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    go.touch()
+    with Terminal(APPLICATION, str(project), str(begun), str(go)) as terminal:
+        terminal.until(lambda: b"Up to date" in terminal.drawn)
+        terminal.press("q")
+        terminal.until(lambda: terminal.process.poll() is not None)
+        assert terminal.process.returncode == 0
+        assert b"Traceback" not in terminal.drawn
+
+
+def test_a_killed_application_is_found_again_as_it_was(project, tmp_path):
+    def kept() -> dict:
+        return load_state(project)[0].screens.get("search", {})
+
+    go = tmp_path / "go"
+    go.touch()
+    with Terminal(APPLICATION, str(project), str(tmp_path / "begun"), str(go)) as terminal:
+        terminal.until(lambda: b"Up to date" in terminal.drawn)
+        terminal.press("2")
+        terminal.until(lambda: b"Ask the code" in terminal.drawn)
+        terminal.press("record")
+        terminal.until(lambda: kept().get("query") == "record")
+        terminal.press(F8)
+        terminal.until(lambda: kept().get("search_mode") == "keyword")
+        terminal.kill()
+    assert load_state(project)[0].mode == "search"
