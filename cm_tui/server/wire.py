@@ -176,6 +176,10 @@ def error_record(error: Exception) -> dict[str, str]:
     if isinstance(error, CmError):
         kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
         return {"class": kind, "message": error.message, "hint": error.hint}
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        name = error.object.encode("utf-8", "backslashreplace").decode()
+        hint = "Give the folder another name: git's library and the store need it."
+        return {"class": "UsageError", "message": f"{name} is not valid UTF-8.", "hint": hint}
     return {
         "class": "CmError",
         "message": f"Internal error: {type(error).__name__}: {error}",

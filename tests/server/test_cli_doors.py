@@ -78,6 +78,14 @@ def test_a_commit_is_said_before_the_answer(shop: Shop):
     assert "note" not in done.err
 
 
+def test_a_folder_whose_name_is_not_utf8(shop: Shop, tmp_path: Path):
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    Path(folder).mkdir()
+    one, other = (shop.cm("status", "--project", folder, CM_OWNER__USE=use) for use in ("never", "auto"))
+    assert (other.code, other.err) == (one.code, one.err)
+    assert one.code == 2
+
+
 def test_not_indexed_makes_no_store(shop: Shop):
     assert shop.cm("search", "x").code == 3
     assert not list(shop.home.rglob("store.duckdb"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +23,7 @@ from starlette.routing import Route
 
 from cm_tui.config import OwnerConfig
 from cm_tui.errors import CancelledError
-from cm_tui.model import Cancel
+from cm_tui.model import Cancel, Progress
 from cm_tui.server import runtime, wire
 from cm_tui.server.connect import connect
 from cm_tui.server.desk import Desk
@@ -30,6 +31,7 @@ from cm_tui.server.extensions import Extensions
 from cm_tui.server.service import BODY_BYTES, service
 from cm_tui.server.state import OwnerState
 from cm_tui.server.transport import Line
+from tests.cli.conftest import git
 from tests.server.conftest import make_project, until
 
 PROTOCOL = {"cm-protocol": str(runtime.PROTOCOL)}
@@ -369,16 +371,28 @@ def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
         door.close()
 
 
-def test_searches_answer_while_an_index_run_is_on(owned: Path, large: Path):
-    door = connect(large)
-    list(door.index())
-    other = connect(large)
-    steps = door.index(full=True)
-    next(step for step in steps if step.stage == "parse")
-    answers: list[Callable[[], Any]] = [lambda: other.search("tax"), lambda: other.callers("add_tax"), other.status]
-    for ask in answers * 3:
-        assert ask()
-    assert _job("2")["state"] == "running"
-    list(steps)
-    other.close()
-    door.close()
+def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
+    desk = inside.state.desk
+    where = wire.Where(str(shop_root))
+    desk.start("index", where, {}).wait()
+    going, go_on = threading.Event(), threading.Event()
+
+    def run(_: Cancel) -> Iterator[Progress]:
+        with desk.projects.lend(where) as project:
+            yield from itertools.islice(project.memory.index(full=True), 2)
+            going.set()
+            assert go_on.wait(90)
+
+    root, store = desk.projects.locate(where)
+    job = desk.jobs.submit(store, root, "index", run)
+    assert going.wait(90)
+    # HEAD has moved as well: a question that waited for the next run would wait for ever.
+    git(shop_root, "commit", "-q", "--allow-empty", "-m", "on")
+    for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):
+        answer = inside.ask("POST", f"/v1/call/{name}", {"where": wire.plain(where), "arguments": arguments})
+        assert answer.status_code == 200
+    assert "under way" in desk.call("search", where, {"query": "tax"}).notes[0]
+    assert job.state == "running"
+    go_on.set()
+    job.wait()
+    assert "HEAD moved" in desk.call("search", where, {"query": "tax"}).notes[0]
