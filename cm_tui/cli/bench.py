@@ -11,6 +11,7 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
+    "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
 }
 
