@@ -42,6 +42,8 @@ def main(argv: Sequence[str]) -> int:
         root = Path(scratch) / "tree"
         if options.tree:
             shutil.copytree(options.tree, root, symlinks=True)
+            # git knows its files by their inodes too, which a copy does not keep.
+            subprocess.run(["git", "status", "--short"], cwd=root, check=True, capture_output=True)
         else:
             _generate(root, options.files)
         rows = {**_appends(Path(scratch)), **_layers(root)}

@@ -116,7 +116,7 @@ class Guard:
                 _Ring([path for path in marks if not path.endswith("/")]),
             )
             self._extra.clear()
-            self._looks_at = None
+            self._looks_at = None if changes == EVERYTHING else self._looks_at
             self._known = True
 
     def check(self, *, thorough: bool = False) -> Behind:
