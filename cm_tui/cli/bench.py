@@ -13,6 +13,7 @@ BENCHES = {
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
     "hooks": "What agents and git wait for when a hook runs, and how much of it is ours.",
     "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
+    "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
 }

@@ -60,9 +60,7 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
     memory.index = slow
     async with starting(project, open_door=lambda: memory) as driver:
         await driver.until(lambda: reached.is_set() and driver.app.project.progress)
-        assert "about" in driver.text
-        assert "5 files" in driver.text
-        assert "◐" in driver.text
+        await driver.until(lambda: all(words in driver.text for words in ("about", "5 files", "◐")))
         await driver.pilot.press("x")
         go.set()
         await driver.settle()

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,8 @@ class Guard:
         self._before: dict[str, Mark] = {}
         self._before_head: str | None = None
         self._started_ns = 0
-        self._ring: Sequence[str] = ()
-        self._next = 0
+        # Folders may take half of the time: they are few, and tell of everything that comes and goes.
+        self._rings = (_Ring(()), _Ring(()))
         self._hot: deque[str] = deque(maxlen=_HOT)
         self._extra: set[str] = set()
         """Folders that came since, which may hold nothing that is indexed yet."""
@@ -111,10 +111,12 @@ class Guard:
                     self._warm(path)
             self._marks = marks
             self._head = self._before_head if changes == EVERYTHING else self._head
-            self._ring = tuple(marks)
-            self._next = 0
+            self._rings = (
+                _Ring([path for path in marks if path.endswith("/")]),
+                _Ring([path for path in marks if not path.endswith("/")]),
+            )
             self._extra.clear()
-            self._looks_at = None
+            self._looks_at = None if changes == EVERYTHING else self._looks_at
             self._known = True
 
     def check(self, *, thorough: bool = False) -> Behind:
@@ -152,17 +154,11 @@ class Guard:
 
     def _changed(self, budget: float | None) -> list[str]:
         changed = [path for path in self._hot if self._differs(path)]
-        end = time.perf_counter() + budget if budget is not None else None
-        looked = 0
-        while looked < len(self._ring):
-            block = self._ring[self._next : self._next + _BLOCK]
-            for path in block:
+        started = time.perf_counter()
+        for ring, share in zip(self._rings, (0.5, 1.0), strict=True):
+            for path in ring.turn(started + budget * share if budget is not None else None):
                 if self._differs(path):
                     changed += self._new_in(path) if path.endswith("/") else [path]
-            looked += len(block)
-            self._next = (self._next + len(block)) % len(self._ring)
-            if end is not None and time.perf_counter() > end:
-                break
         for path in changed:
             self._warm(path)
         return changed
@@ -237,6 +233,25 @@ class Guard:
     def _head_now(self) -> str | None:
         self._git = self._git or git_folders(self._root)
         return head_of(self._git).sha if self._git else None
+
+
+class _Ring:
+    """Paths that are looked at in turns."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._paths = paths
+        self._next = 0
+
+    def turn(self, end: float | None) -> Iterator[str]:
+        """The next paths, until it is so late, and each at most once; None: all."""
+        looked = 0
+        while looked < len(self._paths):
+            block = self._paths[self._next : self._next + _BLOCK]
+            looked += len(block)
+            self._next = (self._next + len(block)) % len(self._paths)
+            yield from block
+            if end is not None and time.perf_counter() > end:
+                return
 
 
 def _covers(changes: Changes) -> Callable[[str], bool]:

@@ -96,7 +96,7 @@ class Keeper:
     def _watcher(self, config: Config, make_sieve: Callable[[], Callable[[str], bool]]) -> Watcher | None:
         if not config.watch.enabled:
             return None
-        tell = partial(self.scheduler.signal, watcher_room.NAME)
+        tell = partial(self.scheduler.signal, watcher_room.NAME, rested=True)
         settings = config.watch
         return Watcher(self._door.root, make_sieve, tell, debounce=settings.debounce_seconds, polling=settings.polling)
 

@@ -74,13 +74,14 @@ class Scheduler:
             thread.join()
         self._thread = None
 
-    def signal(self, layer: str, changes: Changes, why: str = "") -> None:
+    def signal(self, layer: str, changes: Changes, why: str = "", *, rested: bool = False) -> None:
         """A layer noticed something.
 
         Args:
             layer: its name, such as `git hooks`.
             changes: what may differ from the index.
             why: what it noticed, in words.
+            rested: the layer has waited for the project to come to rest itself: serve it at once.
         """
         now = time.monotonic()
         with self._wake:
@@ -92,7 +93,7 @@ class Scheduler:
                 self._latest = now + self._longest
             self._waiting |= changes
             self._why = f"{layer}: {words}"
-            self._due = min(now + self._quiet, self._latest)
+            self._due = now if rested else min(now + self._quiet, self._latest)
             self._wake.notify_all()
 
     @property

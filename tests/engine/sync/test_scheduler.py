@@ -82,6 +82,13 @@ def test_signals_that_never_end_are_served(index: Index, make):
     assert index.began.acquire(timeout=SECONDS)
 
 
+def test_a_layer_that_waited_itself_is_served_at_once(index: Index, make):
+    scheduler = make(quiet=1000, longest=1000)
+    scheduler.signal("save", some("a.py"))
+    scheduler.signal("watcher", some("b.py"), rested=True)
+    assert index.began.acquire(timeout=SECONDS)
+
+
 def test_what_comes_during_a_run_is_indexed_by_the_next(index: Index, make):
     scheduler = make()
     index.go.clear()
