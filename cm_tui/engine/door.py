@@ -12,6 +12,7 @@ from cm_tui.model import (
     Check,
     Edge,
     FileEntry,
+    Freshness,
     ImportEdge,
     IndexPlan,
     Mode,
@@ -43,6 +44,13 @@ class Door(Protocol):
 
     def behind(self) -> str:
         """Why the index does not reflect this checkout's HEAD, or nothing.
+
+        Raises:
+            NotIndexedError: there is no index yet.
+        """
+
+    def freshness(self) -> Freshness:
+        """Each layer that keeps the index fresh, and what is behind.
 
         Raises:
             NotIndexedError: there is no index yet.

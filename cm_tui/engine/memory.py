@@ -19,8 +19,10 @@ from cm_tui.model import (
     Check,
     Edge,
     FileEntry,
+    Freshness,
     ImportEdge,
     IndexPlan,
+    LayerState,
     Mode,
     Pack,
     PackRequest,
@@ -217,6 +219,24 @@ class Memory:
             return f"The index reflects another checkout, {self._db.get_meta('root')}"
         now, then = self._repository.head().sha or "", self._db.get_meta("indexed_head") or ""
         return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
+
+    def freshness(self) -> Freshness:
+        """What is behind, as far as HEAD tells; without an owner process nothing watches."""
+        from cm_tui.engine.sync.outside import outside_layers
+
+        reason, at = self.behind(), self._db.get_meta("indexed_at")
+        watcher = LayerState("watcher", "off", note="no owner process runs")
+        return Freshness(
+            behind=bool(reason),
+            why=reason,
+            running=False,
+            due_at=None,
+            ran_at=float(at) if at else None,
+            did="",
+            runs=0,
+            signals=0,
+            layers=(watcher, *outside_layers(self._root)),
+        )
 
     def status(self) -> ProjectStatus:
         """The project and its index at a glance."""

@@ -1,6 +1,7 @@
 """Frozen records that cross the door between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
+from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
@@ -14,10 +15,12 @@ __all__ = [
     "Check",
     "Edge",
     "FileEntry",
+    "Freshness",
     "Hit",
     "ImportEdge",
     "IndexPlan",
     "IndexSummary",
+    "LayerState",
     "Mode",
     "Pack",
     "PackFormat",

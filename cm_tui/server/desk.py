@@ -10,9 +10,10 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, Candidates, Check, Page, Progress
+from cm_tui.model import Cancel, Candidates, Check, Freshness, Page, Progress
 from cm_tui.server.events import Events
 from cm_tui.server.jobs import Job, Jobs
+from cm_tui.server.keepers import Keepers, with_layers
 from cm_tui.server.projects import Project, Projects
 from cm_tui.server.wire import METHODS, CandidatesRef, Method, Where
 
@@ -42,6 +43,7 @@ class Desk:
         self.projects = projects
         self.jobs = jobs
         self.events = events
+        self.keepers = Keepers(self)
 
     # --- quick questions ---
 
@@ -60,6 +62,8 @@ class Desk:
         values = method.unpack(arguments)
         if name == "reset":
             return self._reset(where)
+        if name == "freshness":
+            return self._freshness(where)
         note = self.refresh(where) if name in QUERIES else ""
         with self.projects.lend(where, create=name != "behind") as project:
             result = _ask(project, name, values)
@@ -77,12 +81,23 @@ class Desk:
         for job in self.jobs.of(store):
             if job.state == "running":
                 return "" if job.searchable else "An index run is under way; this is what was known before it."
+        kept = self.keepers.before_query(root, store)
+        if kept is not None:
+            return kept
+        note = self._catch_up(where, root, store)
+        if note is None:
+            # As with any door: what is not indexed has no answers, and the caller may say so.
+            return ""
+        self.keepers.begin(root, store)
+        return f"{note} {self.keepers.before_query(root, store) or ''}".strip()
+
+    def _catch_up(self, where: Where, root: Path, store: Path) -> str | None:
+        """Index what HEAD says is missing; None for what was never indexed."""
         try:
             with self.projects.lend(where, create=False) as project:
                 reason = project.memory.behind()
         except NotIndexedError:
-            # As with any door: what is not indexed has no answers, and the caller may say so.
-            return ""
+            return None
         if not reason:
             return ""
         waiting = [job for job in self.jobs.of(store) if job.name == "refresh"]
@@ -92,6 +107,14 @@ class Desk:
         except CmError as error:
             return f"{reason}; the index could not be brought up to date: {error.message}"
         return f"{reason}; the index was brought up to date first."
+
+    def _freshness(self, where: Where) -> Freshness:
+        root, store = self.projects.locate(where)
+        found = self.keepers.freshness(root, store)
+        if found is not None:
+            return with_layers(found, root)
+        with self.projects.lend(where, create=False) as project:
+            return project.memory.freshness()
 
     def _reset(self, where: Where) -> None:
         root, store = self.projects.locate(where)
@@ -158,6 +181,9 @@ class Desk:
         if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
             raise RefusedError(f"{name!r} is not the name of an index folder.")
         store = paths.data_dir() / "projects" / name
+        for job in self.jobs.of(store):
+            job.cancel.set()
+        self.keepers.drop(store)
         for job in self.jobs.of(store):
             job.cancel.set()
             job.join()

@@ -83,6 +83,7 @@ class OwnerState:
     def _leave(self) -> None:
         self.events.publish("ending", handover=self.handing_over)
         self.jobs.close()
+        self.desk.keepers.close()
         self.events.close()
         self.done.set()
 

@@ -70,6 +70,7 @@ REQUEST = PackRequest("shop/money.py", 6, 8, "add_tax", "by hand")
 CALLS: dict[str, list[Callable[[Door], Any]]] = {
     "status": [lambda door: door.status()],
     "behind": [lambda door: door.behind()],
+    "freshness": [lambda door: door.freshness().behind],
     "plan": [lambda door: door.plan(), lambda door: door.plan(full=True, since="HEAD")],
     "index": [lambda door: list(door.index()), lambda door: list(door.index(paths=["shop/money.py"]))],
     "search": [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from cm_tui.config import Config
-from cm_tui.engine.door import Door
 from cm_tui.engine.sync import guard as guard_room
 from cm_tui.engine.sync import watcher as watcher_room
 from cm_tui.engine.sync.changes import EVERYTHING, NOTHING, Changes, sieve
@@ -16,10 +16,27 @@ from cm_tui.engine.sync.guard import Guard
 from cm_tui.engine.sync.scheduler import LONGEST_SECONDS, QUIET_SECONDS, Scheduler
 from cm_tui.engine.sync.watcher import Watcher
 from cm_tui.errors import NotIndexedError, RefusedError
-from cm_tui.model import IndexSummary
+from cm_tui.model import FileEntry, IndexSummary, Page, Progress, SkippedFile
 from cm_tui.model.freshness import Freshness, LayerState
 
 START = "start"
+
+
+class IndexedDoor(Protocol):
+    """What a keeper needs of a door."""
+
+    @property
+    def root(self) -> Path:
+        """The project's root folder."""
+
+    def index(self, *, paths: Sequence[str] = ()) -> Iterator[Progress]:
+        """Bring the index up to the working tree; `paths` alone when given."""
+
+    def files(self) -> Page[FileEntry]:
+        """Files of the index."""
+
+    def skipped(self) -> Page[SkippedFile]:
+        """Files that the walk left out."""
 
 
 class Keeper:
@@ -35,7 +52,7 @@ class Keeper:
 
     def __init__(
         self,
-        door: Door,
+        door: IndexedDoor,
         store: Path,
         config: Config,
         *,
@@ -121,7 +138,7 @@ class Keeper:
             return _last(self._door, [])
 
 
-def _last(door: Door, paths: list[str]) -> IndexSummary | None:
+def _last(door: IndexedDoor, paths: list[str]) -> IndexSummary | None:
     summary = None
     for step in door.index(paths=paths):
         summary = step.summary or summary

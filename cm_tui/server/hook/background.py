@@ -34,15 +34,10 @@ class HookWork:
         """The owner answers from now on."""
 
         def index(root: Path, files: Sequence[str]) -> None:
-            where = Where(str(root))
-            try:
-                desk.call("behind", where, {})
-            except NotIndexedError:
-                # What nobody indexed is not indexed because an agent worked there.
-                return
-            desk.start("index", where, {"paths": list(files)} if files else {}).join()
+            desk.keepers.signal(root, "save hooks" if files else "git hooks", files)
 
-        self._processor = Processor(index)
+        # The keeper waits until it is quiet.
+        self._processor = Processor(index, quiet=0)
 
     def on_nudge(self, root: Path) -> None:
         """The journal of the project at this root has news."""
