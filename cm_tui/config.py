@@ -86,6 +86,8 @@ class OwnerConfig(BaseModel):
 
     use: Literal["auto", "never"] = "auto"
     """`never`: each command opens the store itself, as long as no other process has it."""
+    port: int = Field(default=0, ge=0, le=65535)
+    """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
     idle_seconds: float = Field(default=1800.0, gt=0)
     """How long the owner stays when nobody asks anything."""
     project_idle_seconds: float = Field(default=600.0, gt=0)

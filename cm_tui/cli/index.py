@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +13,7 @@ import typer
 from cm_tui.cli.options import Force, Json, Project, answering, opened
 
 if TYPE_CHECKING:
-    from cm_tui.model import IndexPlan, IndexSummary, ProjectStatus
+    from cm_tui.model import Freshness, IndexPlan, IndexSummary, ProjectStatus
 
 
 def register(app: typer.Typer) -> None:
@@ -86,7 +88,13 @@ def status(project: Project = None, as_json: Json = False) -> None:
 
     with opened(project) as memory:
         state = memory.status()
-    print_json(state) if as_json else _show_status(state)
+        fresh = memory.freshness() if state.indexed else None
+    if as_json:
+        print_json({**asdict(state), "freshness": fresh})
+        return
+    _show_status(state)
+    if fresh is not None:
+        _show_freshness(fresh)
 
 
 def skipped(
@@ -129,6 +137,27 @@ def _show_plan(plan: IndexPlan) -> None:
     narrate(f"{plan.files:,} files, about {plan.estimated_seconds:.1f} s; nothing was done")
     for note in plan.notes:
         narrate(f"note: {note}")
+
+
+def _show_freshness(state: Freshness) -> None:
+    from cm_tui.cli.output import write
+
+    write(f"{'fresh':<9} {f'behind: {state.why}' if state.behind else 'yes'}")
+    if state.ran_at and state.did:
+        write(f"{'last run':<9} {state.did}, {_ago(state.ran_at)}")
+    for layer in state.layers:
+        mode = f" ({layer.mode})" if layer.mode else ""
+        fired = f", {layer.did}, {_ago(layer.fired_at)}" if layer.fired_at else ""
+        note = f"; {layer.note}" if layer.note else ""
+        write(f"  {layer.name:<11} {layer.state}{mode}{fired}{note}")
+
+
+def _ago(at: float) -> str:
+    seconds = max(0.0, time.time() - at)
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
 
 
 def _show_status(state: ProjectStatus) -> None:

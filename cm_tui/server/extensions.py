@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
+from cm_tui.engine.door import Door
+from cm_tui.errors import UsageError
 from cm_tui.server.desk import Desk
+from cm_tui.server.lazy import Lazy
 
 
 class Background(Protocol):
@@ -45,4 +49,20 @@ def extensions(desk: Desk) -> Extensions:
     from cm_tui.server.hook.background import HookWork, prompts
 
     hooks = HookWork()
-    return Extensions(mounts={"/v1/hook": prompts(desk, hooks)}, background=(hooks,))
+    return Extensions(mounts={"/v1/hook": prompts(desk, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
+
+
+def _mcp() -> Starlette:
+    from cm_tui.server.mcp import http_app
+    from cm_tui.server.mcp.doors import Doors
+
+    doors = Doors()
+
+    def door_for(project: str | None) -> Door:
+        if project is None:
+            raise UsageError(
+                "Name the project.", hint="The owner serves all of them: give `project`, an absolute path."
+            )
+        return doors(project)
+
+    return http_app(door_for, path="/")

@@ -59,17 +59,17 @@ def serve(*, background: bool) -> bool:
 
 
 def _serve(config: OwnerConfig, *, background: bool) -> None:
-    token = "" if runtime.HAS_UNIX else secrets.token_urlsafe(32)
+    token = "" if runtime.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
     state = OwnerState(config, token)
-    with _listening() as listener:
-        port = 0 if runtime.HAS_UNIX else listener.getsockname()[1]
+    with _listening() as listener, _also_on(config.port) as more:
+        port = config.port if runtime.HAS_UNIX else listener.getsockname()[1]
         info = runtime.OwnerInfo(
             os.getpid(), __version__, runtime.PROTOCOL, state.started, runtime.settings_digest(), token, port
         )
         runtime.write_info(info)
         _log.info("owner %s started, process %d", __version__, os.getpid())
         try:
-            _Server(state, listener, stays=not background).run(sockets=[listener])
+            _Server(state, listener, stays=not background).run(sockets=[listener, *more])
         finally:
             state.projects.close()
             (runtime.folder() / runtime.INFO).unlink(missing_ok=True)
@@ -101,6 +101,22 @@ def _listening() -> Iterator[socket.socket]:
         listener.close()
         if _inode(path) == ours:
             path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _also_on(port: int) -> Iterator[list[socket.socket]]:
+    """The port that the settings ask for, where anybody on this machine can knock: requests need the token."""
+    if not port:
+        yield []
+        return
+    try:
+        listener = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise OwnerError(
+            f"Cannot listen on port {port}: {error.strerror or error}", hint="Set owner.port to another, or to 0."
+        ) from error
+    with listener:
+        yield [listener]
 
 
 def _clear(path: Path) -> None:

@@ -48,6 +48,7 @@ WORDS: list[list[str]] = [
 CHANGING = re.compile(
     r"[\d.]+ (?:ms|s)\b|\"(?:took_ms|indexed_at|disk_bytes|scan|parse|store|keywords|vectors|graph)\": [\d.]+"
     r"|\([\d.]+ MB\)|store +\S+.*|\"store\": \"[^\"]*\"|about [\d.]+"
+    r"|(?s:\n  \"freshness\": \{.*?\n  \})"  # only an owner watches
 )
 
 

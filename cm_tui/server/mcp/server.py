@@ -161,7 +161,7 @@ def http_app(
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True, allowed_hosts=known, allowed_origins=[f"http://{name}" for name in known]
     )
-    places = {path: DEFAULT_SET, **{f"{path}/{name}": name for name in SETS}}
+    places = {path: DEFAULT_SET, **{f"{path.rstrip('/')}/{name}": name for name in SETS}}
     apps = [
         build(door_for, tools=[name]).streamable_http_app(
             streamable_http_path=place, max_request_body_size=BODY_BYTES, transport_security=security

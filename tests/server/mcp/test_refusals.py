@@ -73,8 +73,8 @@ async def test_an_unknown_tool_is_a_protocol_error(shop: Path):
 
 
 async def test_halves_of_surrogate_pairs_are_refused(shop: Path):
-    from cm_tui.cli.mcp import Doors
     from cm_tui.server.mcp import build
+    from cm_tui.server.mcp.doors import Doors
 
     doors = Doors(shop)
     tool = build(doors)._tool_manager.get_tool("codememory_callers")

@@ -9,9 +9,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client
 
-from cm_tui.cli.mcp import Doors
 from cm_tui.errors import UsageError
 from cm_tui.server.mcp import http_app
+from cm_tui.server.mcp.doors import Doors
 from cm_tui.server.mcp.sets import KINDS, SETS, choose
 from tests.server.mcp.served import answering, serving
 

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from cm_tui.cli.mcp import Doors
 from cm_tui.server.mcp import http_app
+from cm_tui.server.mcp.doors import Doors
 from cm_tui.server.mcp.sets import KINDS
 from tests.server.mcp.served import EVERY_CALL, WAYS, answering, environment, serving
 
