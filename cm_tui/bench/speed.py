@@ -75,7 +75,8 @@ class _Bench:
     def __init__(self, folder: Path, tree: Path) -> None:
         self.tree = tree
         self.folder = folder
-        self.environment = {**os.environ, "CM_HOME": str(folder / "home")}
+        # The engine alone: what an owner adds is measured by `cm bench owner`.
+        self.environment = {**os.environ, "CM_HOME": str(folder / "home"), "CM_OWNER__USE": "never"}
         self.full_seconds = 0.0
         _git(tree, "init", "-q")
         _git(tree, "add", "-A", "-f")

@@ -8,15 +8,19 @@ import time
 from pathlib import Path
 
 ROUNDS = 10
+WARM_SECONDS = 5.0
+"""What is read into memory behind the first answers is there by then."""
 
 
 def main(tree: str, queries: list[str]) -> None:
-    """Ask every query once to warm up, then `ROUNDS` times."""
+    """Ask every query for a while to warm up, then `ROUNDS` times."""
     from cm_tui.engine.memory import Memory
 
     memory = Memory.open(Path(tree))
-    for query in queries:
-        memory.search(query)
+    began = time.monotonic()
+    while time.monotonic() - began < WARM_SECONDS:
+        for query in queries:
+            memory.search(query)
     milliseconds = []
     mode = ""
     for _ in range(ROUNDS):

@@ -10,6 +10,8 @@ from cm_tui.engine.search.cards import Cards
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.errors import CmError
 
+_QUIET = 1.0
+"""Seconds that it leaves to the questions that come first; after an edit there are often several."""
 _AFTER = 2
 """Questions after which it begins: a process that asks once is quicker without."""
 
@@ -49,6 +51,8 @@ class ReadAhead:
             thread.join()
 
     def _read(self) -> None:
+        if self._stop.wait(_QUIET):
+            return
         try:
             self._keyword.read_all()
             self._cards.read_all(self._stop)
