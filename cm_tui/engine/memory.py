@@ -69,6 +69,8 @@ class Memory:
         self.store = store
         self.config = config
         self._making = threading.RLock()
+        self._is_new = not self.store_file(store).exists()
+        self._closed = False
         self._db: Database = Database(store)
 
     @classmethod
@@ -157,9 +159,17 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store; one that was made for questions alone and holds nothing leaves no trace."""
+        if self._closed:
+            return
+        self._closed = True
         self._stop_reading()
+        unused = (
+            self._is_new and not self._db.value("SELECT count(*) FROM blob") and not self._db.get_meta("indexed_at")
+        )
         self._db.close()
+        if unused:
+            self.remove(self.store)
 
     def _stop_reading(self) -> None:
         if "_searcher" in self.__dict__:
@@ -269,6 +279,7 @@ class Memory:
         for room in ("_repository", "_graph", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)
         self.remove(self.store)
+        self._is_new = True
         self._db = Database(self.store)
 
     def doctor(self) -> tuple[Check, ...]:

@@ -182,3 +182,11 @@ def test_project_option_before_and_after_the_command(shop: Shop, tmp_path: Path)
     assert shop.cm("definitions", "pay", "--json", "--project", root, cwd=tmp_path).json["total"] == 1
     assert shop.cm("--project", root, "definitions", "pay", "--json", cwd=tmp_path).json["total"] == 1
     assert shop.cm("definitions", "pay", "--json", cwd=shop.root / "shop").json["total"] == 1
+
+
+@pytest.mark.parametrize("words", [["status"], ["doctor"], ["index", "--dry-run"]])
+def test_looking_at_a_project_that_was_never_indexed_leaves_no_store(new_shop: Shop, words: list[str]):
+    assert new_shop.cm(*words).code == 0
+    assert not list(new_shop.home.rglob("store.duckdb"))
+    assert new_shop.cm("index").code == 0
+    assert list(new_shop.home.rglob("store.duckdb"))
