@@ -22,6 +22,8 @@ FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
 """How often an occurrence counts: a word in a name says more than the same word in a body."""
 
 _CACHED_TERMS = 2_000
+_SLICE = 500_000
+"""Pairs of term and document that are read into memory at once."""
 _MAX_QUERY_TERMS = 64
 """A pasted page is searched by its first words; more of them would only find everything."""
 
@@ -182,19 +184,29 @@ class _Everything:
 
 def _read_everything(db: Database, documents: Documents) -> _Everything:
     words: Any = db.cursor.execute("SELECT termid, term, df FROM fts_main_passage.dict ORDER BY termid").fetchnumpy()
-    rows: Any = db.cursor.execute(
-        "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field FROM fts_main_passage.terms "
-        "ORDER BY termid, docid, fieldid"
-    ).fetchnumpy()
-    numbers = np.asarray(words["termid"])
-    ends = np.searchsorted(np.asarray(rows["term"]), numbers, side="right")
+    numbers, frequency = np.asarray(words["termid"]), np.asarray(words["df"])
+    ends, places, fields = [], [], []
+    total = 0
+    # A slice of the terms at a time: sorting all of it at once would take several times the room of the result.
+    for wanted in np.array_split(numbers, 1 + int(frequency.sum()) // _SLICE):
+        if not len(wanted):
+            continue
+        rows: Any = db.cursor.execute(
+            "SELECT termid::INTEGER AS term, docid::INTEGER AS doc, fieldid::TINYINT AS field "
+            "FROM fts_main_passage.terms WHERE termid BETWEEN ? AND ? ORDER BY termid, docid, fieldid",
+            [int(wanted[0]), int(wanted[-1])],
+        ).fetchnumpy()
+        ends.append(total + np.searchsorted(np.asarray(rows["term"]), wanted, side="right"))
+        places.append(np.searchsorted(documents.ids, rows["doc"]).astype(np.int32))
+        fields.append(np.asarray(rows["field"], dtype=np.int8))
+        total += len(places[-1])
     return _Everything(
         generation=documents.generation,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
-        frequency=np.asarray(words["df"]),
-        start=np.concatenate(([0], ends)),
-        documents=np.searchsorted(documents.ids, rows["doc"]).astype(np.int32),
-        fields=np.asarray(rows["field"]),
+        frequency=frequency,
+        start=np.concatenate([np.zeros(1, dtype=np.int64), *ends]),
+        documents=np.concatenate([np.zeros(0, dtype=np.int32), *places]),
+        fields=np.concatenate([np.zeros(0, dtype=np.int8), *fields]),
     )
 
 

@@ -18,7 +18,9 @@ def words_of(project: Project) -> list[str]:
     return [row[0] for row in project.db.rows("SELECT term FROM fts_main_passage.dict")]
 
 
-def test_terms_in_memory_are_those_of_the_store(shop: Project) -> None:
+@pytest.mark.parametrize("size", [1, 20, 500_000])
+def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.keyword._SLICE", size)
     words = [*words_of(shop), "no-such-word"]
     stored, memory = KeywordIndex(shop.db), KeywordIndex(shop.db)
     memory.read_all()
