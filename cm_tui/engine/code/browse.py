@@ -15,7 +15,7 @@ SELECT f.path, b.language, b.lines, b.bytes, (SELECT count(*) FROM symbol s WHER
     CASE WHEN w.path IS NULL THEN 'head' WHEN s.path IS NULL THEN 'untracked' ELSE 'modified' END
 FROM now_file f JOIN blob b ON b.id = f.blob
 LEFT JOIN worktree w ON w.path = f.path
-LEFT JOIN file_span s ON s.path = f.path AND s.to_ord IS NULL
+LEFT JOIN head_file s ON s.path = f.path
 WHERE starts_with(f.path, ?)
 ORDER BY f.path
 """

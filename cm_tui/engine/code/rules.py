@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,7 +131,7 @@ class Rules:
         ConfigError: a pattern cannot be understood.
     """
 
-    def __init__(self, config: IndexConfig, root: Path, tracked_folders: frozenset[str] | None) -> None:
+    def __init__(self, config: IndexConfig, root: Path, tracked_folders: Container[str] | None) -> None:
         self._limit = config.max_file_bytes
         self._include = _patterns(config.include, "index.include")
         self._exclude = _patterns(config.exclude, "index.exclude")
