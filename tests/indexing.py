@@ -21,6 +21,7 @@ TABLES = {
     "import": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM import t",
     "binding": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM binding t",
     "chunk": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM chunk t",
+    "head_file": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM head_file t",
     "file_span": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM file_span t",
     "worktree": f"SELECT {_BLOB}, t.* EXCLUDE (blob) FROM worktree t",
     "line_commit": "SELECT * FROM line_commit",

@@ -23,10 +23,10 @@ class Project:
     def put(self, files: dict[str, str | None]) -> passages.PassageDelta:
         with self.db.transaction():
             for path, text in files.items():
-                self.db.execute("DELETE FROM file_span WHERE path = ?", [path])
+                self.db.execute("DELETE FROM head_file WHERE path = ?", [path])
                 if text is not None:
                     blob = self._blob(text)
-                    self.db.execute("INSERT INTO file_span VALUES (?, ?, 1, NULL)", [path, blob])
+                    self.db.execute("INSERT INTO head_file VALUES (?, ?)", [path, blob])
             return passages.sync(self.db, lambda _path, oid: self.texts[oid])
 
     def _blob(self, text: str) -> int:

@@ -10,15 +10,20 @@ from cm_tui.model import (
     Cancel,
     Candidates,
     Check,
+    Drift,
     Edge,
     FileEntry,
     Freshness,
+    HistoryStatus,
     ImportEdge,
     IndexPlan,
+    Life,
     Mode,
+    Moment,
     Pack,
     PackRequest,
     Page,
+    Place,
     Profile,
     Progress,
     ProjectStatus,
@@ -26,7 +31,9 @@ from cm_tui.model import (
     SkippedFile,
     Source,
     Symbol,
+    SymbolChange,
     SymbolKey,
+    VacuumReport,
 )
 
 
@@ -92,7 +99,7 @@ class Door(Protocol):
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration; returns the file."""
 
-    # --- code ---
+    # --- code; `at` names a moment of the past, as for `resolve` ---
 
     def files(self, folder: str = "") -> Page[FileEntry]:
         """Files below a folder, all levels, sorted by path."""
@@ -105,23 +112,105 @@ class Door(Protocol):
     ) -> Page[Symbol]:
         """Symbols in order of path and line; `match` is fuzzy and orders by fit."""
 
-    def definitions(self, name: str) -> Page[Symbol]:
+    def definitions(self, name: str, *, at: str | None = None) -> Page[Symbol]:
         """Definitions of a name or qualified name (any suffix of it, at a separator)."""
 
-    def callers(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+    def callers(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """Call sites of a symbol; of the call sites' own symbols when depth > 1 (at most 3)."""
 
-    def callees(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+    def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """What a symbol calls."""
 
-    def dependencies(self, path: str) -> Page[ImportEdge]:
+    def dependencies(self, path: str, *, at: str | None = None) -> Page[ImportEdge]:
         """What a file imports."""
 
-    def importers(self, target: str) -> Page[ImportEdge]:
+    def importers(self, target: str, *, at: str | None = None) -> Page[ImportEdge]:
         """Who imports a module or a file."""
 
-    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Lines of a file."""
+
+    # --- time ---
+
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+        """Commits of HEAD's first-parent line, newest first.
+
+        Args:
+            match: only those whose subject, author, date or sha has these words.
+            before: only those below this ordinal: the last one of a page asks for the next page.
+            limit: how many at most; the total counts all that match, whatever `before` is.
+        """
+
+    def resolve(self, ref: str) -> Place:
+        """The moment that a name stands for: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
+
+        A commit that is not on the line gives its nearest ancestor there, and says so. A date (`2024-05-01`, UTC)
+        gives the last commit made before it.
+
+        Raises:
+            NotFoundError: nothing is called so, or nothing of it is on the line.
+            UsageError: the name is ambiguous or malformed, or the project has no git.
+        """
+
+    def history(self) -> HistoryStatus:
+        """How much of the line is known."""
+
+    def backfill(
+        self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
+    ) -> Iterator[Progress]:
+        """Read the line's history, newest first; what is known answers meanwhile, and a later run goes on from there.
+
+        Args:
+            depth: how many commits back from HEAD; all when neither is given.
+            since: a moment or a date to go back to.
+            cancel: looked at between steps; what was read is kept.
+        """
+
+    def symbols_at(
+        self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
+    ) -> Page[Symbol]:
+        """Symbols alive at a moment, as `symbols` lists them now."""
+
+    def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
+        """Files below a folder at a moment, all levels, sorted by path."""
+
+    def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
+        """What became of symbols between two moments: added, removed, changed, of another signature, moved."""
+
+    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[Life]:
+        """The lives of the symbols that bear a name, those alive first; also of symbols that are gone.
+
+        Args:
+            name: as for `definitions`; a key names one symbol.
+            callers: say who called those that are gone, at the last moment they were there.
+            limit: how many lives at most.
+
+        Raises:
+            NotFoundError: nothing that is known ever bore that name.
+        """
+
+    def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
+        """Where the index and the checkout differ, symbol by symbol.
+
+        Args:
+            since: also what changed since this moment or date; `last`: since the person last looked.
+            looked: remember HEAD as where they last looked, after answering.
+            limit: how many rows (and changes) at most.
+        """
+
+    def vacuum(
+        self,
+        *,
+        before: str | None = None,
+        older_than: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> VacuumReport:
+        """Drop the past before a moment, older than an age such as `30d`, or all of it.
+
+        Raises:
+            UsageError: not exactly one of the three is given, or the age is malformed.
+        """
 
     # --- packs ---
 

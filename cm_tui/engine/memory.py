@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from cm_tui import paths
 from cm_tui.config import Config, load_config
@@ -17,16 +17,21 @@ from cm_tui.model import (
     Cancel,
     Candidates,
     Check,
+    Drift,
     Edge,
     FileEntry,
     Freshness,
+    HistoryStatus,
     ImportEdge,
     IndexPlan,
     LayerState,
+    Life,
     Mode,
+    Moment,
     Pack,
     PackRequest,
     Page,
+    Place,
     Profile,
     Progress,
     ProjectStatus,
@@ -34,7 +39,9 @@ from cm_tui.model import (
     SkippedFile,
     Source,
     Symbol,
+    SymbolChange,
     SymbolKey,
+    VacuumReport,
 )
 
 if TYPE_CHECKING:
@@ -42,11 +49,14 @@ if TYPE_CHECKING:
     from cm_tui.engine.code.index import Indexer
     from cm_tui.engine.embed import Provider
     from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.history.past import Past
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.vectors import VectorIndex
 
 __all__ = ["Door", "Memory"]
+
+T = TypeVar("T")
 
 
 class Memory:
@@ -196,6 +206,12 @@ class Memory:
         return Graph(self._db, Contents(self._repository).text)
 
     @cached_property
+    def _past(self) -> Past:
+        from cm_tui.engine.history.past import Past
+
+        return Past(self._db, self._repository, self.config)
+
+    @cached_property
     def _provider(self) -> Provider:
         from cm_tui.engine.embed import provider_for
 
@@ -276,7 +292,7 @@ class Memory:
 
         self._stop_reading()
         self._db.close()
-        for room in ("_repository", "_graph", "_vectors", "_searcher"):
+        for room in ("_repository", "_graph", "_past", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)
         self.remove(self.store)
         self._is_new = True
@@ -367,33 +383,111 @@ class Memory:
         inside = self._inside(file) if file else None
         return self._graph.symbols(file=inside, kind=kind, match=match, limit=limit)
 
-    def definitions(self, name: str) -> Page[Symbol]:
+    def _graph_at(self, at: str | None) -> Graph:
+        return self._graph if at is None else self._past.graph(at)
+
+    def definitions(self, name: str, *, at: str | None = None) -> Page[Symbol]:
         """Definitions of a name or of the end of a qualified name."""
-        return self._graph.definitions(name)
+        return self._noted(self._graph_at(at).definitions(name), at)
 
-    def callers(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+    def callers(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """Call sites of a symbol."""
-        return self._graph.callers(name, depth=depth)
+        return self._noted(self._graph_at(at).callers(name, depth=depth), at)
 
-    def callees(self, name: str | SymbolKey, *, depth: int = 1) -> Page[Edge]:
+    def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """What a symbol calls."""
-        return self._graph.callees(name, depth=depth)
+        return self._noted(self._graph_at(at).callees(name, depth=depth), at)
 
-    def dependencies(self, path: str) -> Page[ImportEdge]:
+    def dependencies(self, path: str, *, at: str | None = None) -> Page[ImportEdge]:
         """What a file imports."""
-        return self._graph.dependencies(self._inside(path))
+        return self._noted(self._graph_at(at).dependencies(self._inside(path)), at)
 
-    def importers(self, target: str) -> Page[ImportEdge]:
+    def importers(self, target: str, *, at: str | None = None) -> Page[ImportEdge]:
         """Who imports a module or a file."""
-        return self._graph.importers(target)
+        return self._noted(self._graph_at(at).importers(target), at)
 
-    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Lines of a file."""
         from cm_tui.engine.code import browse
         from cm_tui.engine.code.contents import Contents
 
+        if at is not None:
+            return self._past.source(at, self._inside(path), start_line, end_line)
         # A reader of its own for each call: what it keeps must not outlive an edit.
         return browse.source(self._db, Contents(self._repository), self._inside(path), start_line, end_line)
+
+    def _noted(self, page: Page[T], at: str | None) -> Page[T]:
+        """A page with what has to be said about the moment that it is of."""
+        return page if at is None else self._past.noted(page, at)
+
+    # --- time ---
+
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+        """Commits of HEAD's first-parent line, newest first."""
+        return self._past.moments.line(match, before, limit)
+
+    def resolve(self, ref: str) -> Place:
+        """The moment that a name stands for."""
+        return self._past.moments.resolve(ref)
+
+    def history(self) -> HistoryStatus:
+        """How much of the line is known."""
+        return self._past.moments.status()
+
+    def backfill(
+        self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
+    ) -> Iterator[Progress]:
+        """Read the line's history, newest first; what is known answers meanwhile."""
+        yield from self.read_back(cancel or Cancel(), depth=depth, since=since)
+
+    def read_back(
+        self, cancel: Cancel, *, depth: int | None = None, since: str | None = None
+    ) -> Generator[Progress, None, None]:
+        """The same, so that it can be closed between two steps."""
+        return self._past.backfill(depth=depth, since=since, cancel=cancel)
+
+    def wants_history(self) -> bool:
+        """True when the configuration wants more of the past than is known."""
+        return self._past.goal() is not None
+
+    def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
+        """Read that in the background, after an index run; nothing that was vacuumed is read again."""
+        return self._past.catch_up(cancel)
+
+    def symbols_at(
+        self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
+    ) -> Page[Symbol]:
+        """Symbols alive at a moment."""
+        inside = self._inside(file) if file else None
+        return self._noted(self._past.graph(ref).symbols(file=inside, kind=kind, match=match, limit=limit), ref)
+
+    def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
+        """Files below a folder at a moment."""
+        inside = self._inside(folder).removeprefix(".") if folder else ""
+        return self._noted(self._past.files(ref, inside), ref)
+
+    def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
+        """What became of symbols between two moments."""
+        return self._past.changes(before, after, limit)
+
+    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[Life]:
+        """The lives of the symbols that bear a name."""
+        return self._past.lives(name, limit, callers=callers)
+
+    def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
+        """Where the index and the checkout differ, symbol by symbol."""
+        return self._past.drift(self.plan(), since, limit, looked=looked)
+
+    def vacuum(
+        self,
+        *,
+        before: str | None = None,
+        older_than: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> VacuumReport:
+        """Drop the past before a moment, older than an age, or all of it."""
+        return self._past.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
 
     def _symbol_at(self, path: str, line: int) -> Symbol | None:
         from cm_tui.engine.code import browse

@@ -8,25 +8,45 @@ from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
 from cm_tui.model.search import Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.status import Check, IndexPlan, ProjectStatus
+from cm_tui.model.time import (
+    Drift,
+    DriftRow,
+    HistoryStatus,
+    Life,
+    LifeEvent,
+    LifeSpan,
+    Moment,
+    Place,
+    SymbolChange,
+    VacuumReport,
+)
 
 __all__ = [
     "Cancel",
     "Candidates",
     "Check",
+    "Drift",
+    "DriftRow",
     "Edge",
     "FileEntry",
     "Freshness",
+    "HistoryStatus",
     "Hit",
     "ImportEdge",
     "IndexPlan",
     "IndexSummary",
     "LayerState",
+    "Life",
+    "LifeEvent",
+    "LifeSpan",
     "Mode",
+    "Moment",
     "Pack",
     "PackFormat",
     "PackItem",
     "PackRequest",
     "Page",
+    "Place",
     "Profile",
     "Progress",
     "ProjectStatus",
@@ -35,5 +55,7 @@ __all__ = [
     "SkippedFile",
     "Source",
     "Symbol",
+    "SymbolChange",
     "SymbolKey",
+    "VacuumReport",
 ]

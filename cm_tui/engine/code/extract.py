@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from hashlib import blake2b
 
 from cm_tui.engine.code.capture import Findings, UnreadableError, find, parse
 from cm_tui.engine.code.chunk import chunk_lines, chunk_symbols
 from cm_tui.engine.code.languages import LANGUAGES, Language
 from cm_tui.engine.code.markdown import links, sections
 from cm_tui.engine.code.nest import Placed, place
-from cm_tui.engine.code.parsed import ParsedBlob
+from cm_tui.engine.code.parsed import ParsedBlob, ParsedSymbol
 from cm_tui.engine.code.relate import relate
 from cm_tui.engine.code.rescue import rescue
 
-EXTRACTOR_VERSION = "3"
+EXTRACTOR_VERSION = "4"
 """Changes whenever the same bytes would give other rows."""
 
 _HEAD = 2000
@@ -57,7 +58,26 @@ def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
         blob.chunks = chunk_lines(lines)
     else:
         _read(blob, known, data, lines)
+    blob.symbols = _with_bodies(blob.symbols, lines)
     return blob
+
+
+def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[ParsedSymbol]:
+    """The same symbols with a digest of their own lines; indentation and empty lines do not count."""
+    owner: list[int] = [-1] * len(lines)
+    for index, symbol in enumerate(symbols):
+        start, end = symbol.start_line - 1, min(symbol.end_line, len(lines))
+        owner[start:end] = [index] * (end - start)
+    own: list[list[str]] = [[symbol.signature] for symbol in symbols]
+    for index, line in zip(owner, lines, strict=True):
+        if index >= 0 and (plain := line.strip()):
+            own[index].append(plain)
+    return [symbol._replace(body=_digest("\n".join(text))) for symbol, text in zip(symbols, own, strict=True)]
+
+
+def _digest(text: str) -> int:
+    """63 bits that name a text."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 1
 
 
 def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str]) -> None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from cm_tui.config import Config
 from cm_tui.engine.code import rows
 from cm_tui.engine.code.contents import ChangedError, Contents
 from cm_tui.engine.code.intake import Intake
+from cm_tui.engine.code.line import compare
 from cm_tui.engine.code.pool import Pool
 from cm_tui.engine.code.state import State, arrive, arrive_partly, is_stored, write
 from cm_tui.engine.code.stored import NEXT_BLOB, digest_of_rules, load
 from cm_tui.engine.code.summary import summarise
+from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.code.walk import Walk, chooser
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
@@ -87,23 +87,8 @@ class Indexer:
             RefusedError: a path lies outside the project.
             StoreError: the store cannot be written.
         """
-        with _alone(self.db):
+        with Turn.of(self.db).run():
             yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths)
-
-
-_runs: WeakKeyDictionary[Database, threading.Lock] = WeakKeyDictionary()
-
-
-@contextmanager
-def _alone(db: Database) -> Iterator[None]:
-    """One run at a time: two would give the same numbers to different blobs."""
-    lock = _runs.setdefault(db, threading.Lock())
-    if not lock.acquire(blocking=False):
-        raise CmError("This project is being indexed already.", hint="Wait until that run has ended.")
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class _Run:
@@ -250,9 +235,9 @@ class _Run:
         if self._chosen is not None:
             return arrive_partly(scan, self._intake, self._stored, self._chosen)
         state = arrive(scan, self._intake)
-        if scan.head.sha is not None:
-            state.commit = self._repository.commit(scan.head.sha)
-            state.ordinal = self._repository.ordinal(scan.head.sha, self._stored.ordinals)
+        state.head = scan.head.sha
+        state.rules = self._digest
+        state.line = compare(self._db, self._repository, scan.head.sha)
         return state
 
     def _remember(self, state: State, *, changed: bool) -> None:
@@ -260,7 +245,7 @@ class _Run:
         identity = identify(self._root)
         facts = {"indexed_at": f"{time.time():.3f}", "root": str(self._root)}
         if state.whole:
-            facts["indexed_head"] = state.commit.sha if state.commit else ""
+            facts["indexed_head"] = state.head or ""
             facts["rules"] = self._digest
             facts["identity"] = identity.text
         if changed:

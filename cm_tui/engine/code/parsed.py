@@ -20,6 +20,8 @@ class ParsedSymbol(NamedTuple):
     end_line: int
     min_args: int | None = None
     max_args: int | None = None
+    body: int = 0
+    """Digest of its own lines, without those of the symbols within it."""
 
 
 class ParsedReference(NamedTuple):

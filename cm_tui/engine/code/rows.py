@@ -36,6 +36,7 @@ _NUMBERS = frozenset(
         "line", "scope", "bytes", "lines", "from_ord", "to_ord", "ord",
     }
 )  # fmt: skip
+_LONG = frozenset({"body", "time"})
 _FLAGS = frozenset({"generated", "reexport", "included"})
 
 
@@ -84,10 +85,14 @@ def insert(db: Database, table: str, columns: Columns) -> None:
     """Insert rows of a table whose columns this room knows by name."""
     from arro3.core import DataType
 
-    kinds = {
-        name: DataType.int32() if name in _NUMBERS else DataType.bool() if name in _FLAGS else DataType.string()
-        for name in columns
-    }
+    kinds = {}
+    for name in columns:
+        if name in _NUMBERS:
+            kinds[name] = DataType.int32()
+        elif name in _LONG:
+            kinds[name] = DataType.int64()
+        else:
+            kinds[name] = DataType.bool() if name in _FLAGS else DataType.string()
     db.insert(table, dict(columns), kinds)
 
 

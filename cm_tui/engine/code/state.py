@@ -5,33 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cm_tui.engine.code import rows
+from cm_tui.engine.code import line, rows, spans
 from cm_tui.engine.code.intake import Intake
+from cm_tui.engine.code.line import LineChange
 from cm_tui.engine.code.stored import Content, Stored
 from cm_tui.engine.code.walk import Scan
-from cm_tui.engine.git.repository import CommitInfo
 from cm_tui.engine.store.database import Database
 
 
 @dataclass(slots=True)
 class State:
-    """Rows of `file_span`, `worktree`, `skipped`, `rejected` and `line_commit` as they shall be.
+    """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the line changes.
 
     When only chosen paths were looked at, `whole` is False: HEAD's rows and the verdicts on content stay as they are.
     """
 
     whole: bool = True
 
-    spans: dict[str, int] = field(default_factory=dict)
+    rules: str = ""
+    """Digest of the rules that decided."""
+    committed: dict[str, int] = field(default_factory=dict)
     overlay: dict[str, int | None] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     rejected: dict[Content, str] = field(default_factory=dict)
-    commit: CommitInfo | None = None
-    ordinal: int = 0
+    head: str | None = None
+    """HEAD's commit."""
+    line: LineChange | None = None
 
     def now(self) -> dict[str, int]:
         """Blob by path."""
-        merged: dict[str, int | None] = {**self.spans, **self.overlay}
+        merged: dict[str, int | None] = {**self.committed, **self.overlay}
         return {path: blob for path, blob in merged.items() if blob is not None}
 
 
@@ -41,7 +44,7 @@ def arrive(scan: Scan, intake: Intake) -> State:
     for path, oid in scan.committed.items():
         verdict = intake.verdicts[path, oid]
         if isinstance(verdict, int):
-            state.spans[path] = verdict
+            state.committed[path] = verdict
         elif path not in scan.disk:
             state.skipped[path] = verdict
     for path, there in scan.disk.items():
@@ -49,7 +52,7 @@ def arrive(scan: Scan, intake: Intake) -> State:
         if isinstance(found, str):
             state.skipped[path] = found
         blob = found if isinstance(found, int) else None
-        if blob != state.spans.get(path):
+        if blob != state.committed.get(path):
             state.overlay[path] = blob
     return state
 
@@ -60,13 +63,13 @@ def arrive_partly(scan: Scan, intake: Intake, stored: Stored, chosen: Callable[[
     now = seen.now()
     state = State(
         whole=False,
-        spans={path: place.blob for path, place in stored.spans.items()},
+        committed={path: place.blob for path, place in stored.spans.items()},
         overlay={path: place and place.blob for path, place in stored.overlay.items() if not chosen(path)},
         skipped={path: reason for path, reason in stored.skipped.items() if not chosen(path)} | seen.skipped,
     )
     for path in {path for path in {*stored.spans, *stored.overlay} if chosen(path)} | set(now):
         blob = now.get(path)
-        if blob != state.spans.get(path):
+        if blob != state.committed.get(path):
             state.overlay[path] = blob
     return state
 
@@ -78,16 +81,19 @@ def is_stored(db: Database, state: State, stored: Stored) -> bool:
     if state.skipped != stored.skipped:
         return False
     return not state.whole or (
-        state.spans == {path: place.blob for path, place in stored.spans.items()}
+        state.committed == {path: place.blob for path, place in stored.spans.items()}
         and state.rejected == stored.rejected
-        and stored.ordinals == ({state.commit.sha: state.ordinal} if state.commit else {})
+        and state.line is None
+        and spans.is_current(db, state.rules)
         and not db.value(_UNUSED_COUNT)
     )
 
 
 _UNUSED = """
 SELECT id FROM blob
-WHERE id NOT IN (SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL)
+WHERE id NOT IN (
+    SELECT blob FROM head_file UNION SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL
+)
 """
 _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own query
 
@@ -95,10 +101,13 @@ _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own quer
 def write(db: Database, state: State) -> None:
     """Replace the rows, and drop blobs that nothing refers to; the caller holds the transaction."""
     if state.whole:
-        _replace(db, "file_span", _spans(state))
-        _replace(db, "line_commit", {})
-        if state.commit is not None:
-            db.execute("INSERT INTO line_commit VALUES (?, ?, ?, ?, ?)", [state.ordinal, *state.commit])
+        paths = sorted(state.committed)
+        _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
+        if state.line is not None:
+            line.write(db, state.line)
+        if not spans.is_current(db, state.rules):
+            spans.forget(db)
+        spans.unite(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)
         _replace(db, "rejected", rows.transpose((*Content._fields, "reason"), verdicts))
@@ -106,17 +115,7 @@ def write(db: Database, state: State) -> None:
     _replace(db, "worktree", {"path": paths, "blob": [state.overlay[path] for path in paths]})
     paths = sorted(state.skipped)
     _replace(db, "skipped", {"path": paths, "reason": [state.skipped[path] for path in paths]})
-    _drop_unused(db)
-
-
-def _spans(state: State) -> rows.Columns:
-    paths = sorted(state.spans)
-    return {
-        "path": paths,
-        "blob": [state.spans[path] for path in paths],
-        "from_ord": [state.ordinal] * len(paths),
-        "to_ord": [None] * len(paths),
-    }
+    drop_unused(db)
 
 
 def _replace(db: Database, table: str, columns: rows.Columns) -> None:
@@ -124,7 +123,8 @@ def _replace(db: Database, table: str, columns: rows.Columns) -> None:
     rows.insert(db, table, columns)
 
 
-def _drop_unused(db: Database) -> None:
+def drop_unused(db: Database) -> None:
+    """Remove blobs that nothing refers to; the caller holds the transaction."""
     unused = [row[0] for row in db.rows(_UNUSED)]
     if not unused:
         return

@@ -45,7 +45,6 @@ class Stored:
     """Bytes by object id."""
     rejected: dict[Content, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    ordinals: dict[str, int] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     next_id: int = 1
 
@@ -68,9 +67,7 @@ def load(db: Database, extractor: str, rules: str) -> Stored:
     """
     stored = Stored(meta=dict(db.rows("SELECT key, value FROM meta")))
     stored.next_id = int(stored.meta.get(NEXT_BLOB, "1"))
-    for path, blob, oid in db.rows(
-        "SELECT s.path, b.id, b.oid FROM file_span s JOIN blob b ON b.id = s.blob WHERE s.to_ord IS NULL"
-    ):
+    for path, blob, oid in db.rows("SELECT h.path, b.id, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"):
         stored.spans[path] = Place(blob, oid)
     for path, blob, oid in db.rows("SELECT w.path, b.id, b.oid FROM worktree w LEFT JOIN blob b ON b.id = w.blob"):
         stored.overlay[path] = None if blob is None else Place(blob, oid)
@@ -83,7 +80,6 @@ def load(db: Database, extractor: str, rules: str) -> Stored:
             stored.known[oid, language] = number
     stored.current = frozenset(stored.known.values())
     stored.skipped = dict(db.rows("SELECT path, reason FROM skipped"))
-    stored.ordinals = dict(db.rows("SELECT sha, ord FROM line_commit"))
     if stored.meta.get("rules") == rules:
         stored.rejected = {
             Content(oid, suffix, included): reason

@@ -73,7 +73,7 @@ class Walk:
         self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
         self._folders = folders_of([*self._tree, *self._staged])
         self.rules = Rules(config, self._root, self._folders if repository.git else None)
-        self._own = _own_folders(self._root)
+        self._own = own_folders(self._root)
         self._linked: dict[str, bool] = {}
         self._foreign: dict[str, bool] = {}
 
@@ -171,7 +171,7 @@ class Walk:
     def _by_path(self, path: str) -> str | None:
         if path.startswith(self._own):
             return "folder of cm itself"
-        return self.rules.by_path(path) if _is_text(path) else "name is not UTF-8"
+        return self.rules.by_path(path) if is_text(path) else "name is not UTF-8"
 
     def _below_link(self, path: str) -> bool:
         """True when a folder above is a link, so that the path would lead elsewhere."""
@@ -189,19 +189,20 @@ def _entry_reason(entry: TreeEntry) -> str | None:
     return "submodule" if entry.is_submodule else None
 
 
-def _own_folders(root: Path) -> tuple[str, ...]:
+def own_folders(root: Path) -> tuple[str, ...]:
     """Where stores, journals and logs lie when that is below the root."""
     own = {data_dir().resolve(), state_dir().resolve()}
     return tuple(f"{one.relative_to(root).as_posix()}/" for one in own if one.is_relative_to(root) and one != root)
 
 
-def _is_text(path: str) -> bool:
+def is_text(path: str) -> bool:
+    """True when a path is valid Unicode."""
     return path.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _printable(path: str) -> str:
     """A path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
-    return path if _is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def chooser(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:

@@ -52,6 +52,18 @@ class CommitInfo(NamedTuple):
     subject: str
 
 
+class MissingError(Exception):
+    """An object that is not in this clone, or damaged.
+
+    Args:
+        oid: which one.
+    """
+
+    def __init__(self, oid: str) -> None:
+        super().__init__(oid)
+        self.oid = oid
+
+
 class Repository:
     """A project's root, with git or without.
 
@@ -132,12 +144,19 @@ class Repository:
 
         Raises:
             NotFoundError: there is no such commit.
-            UsageError: the project has no git.
+            UsageError: the project has no git, or the name is ambiguous or malformed.
         """
         if not self.git:
             raise UsageError(f"{self.root} is no git repository: there is no commit {ref!r}.")
+        if "\0" in ref:
+            # git's library would read it up to there.
+            raise UsageError(f"{ref!r} is no name of a commit.", hint="Name a branch, a tag or a commit.")
         try:
             return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
+        except pygit2.AmbiguousError as error:
+            raise UsageError(
+                f"{ref!r} is too short: it may mean several commits.", hint="Give more of the sha."
+            ) from error
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise NotFoundError(
                 f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
@@ -145,31 +164,72 @@ class Repository:
 
     def commit(self, sha: str) -> CommitInfo:
         """When, by whom and what."""
-        commit = self._commit(sha)
-        subject = commit.message.strip().split("\n", 1)[0]
-        return CommitInfo(sha, commit.commit_time, commit.author.name, subject)
+        return _info(self._commit(sha))
 
-    def ordinal(self, sha: str, known: Mapping[str, int]) -> int:
-        """First-parent count of a commit, from 1 at the root.
+    @property
+    def is_shallow(self) -> bool:
+        """True for a clone that ends before the first commit: its line grows at the far end when it is deepened."""
+        return self.git and self._repository.is_shallow
 
-        Args:
-            sha: the commit.
-            known: ordinals that were counted before; the count stops at the first of them. A shallow clone ignores
-                them, as its line grows at the far end when it is deepened.
+    def first_parents(self, sha: str) -> Iterator[CommitInfo]:
+        """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
+        following: str | pygit2.Oid | None = sha
+        while following is not None:
+            commit: object = self._repository.get(following)
+            if not isinstance(commit, pygit2.Commit):
+                return
+            yield _info(commit)
+            following = next(iter(commit.parent_ids), None)
+
+    def has_hidden_parent(self, sha: str) -> bool:
+        """True when a commit that ends the line here does not end it in truth: the clone is shallow or lacks objects."""
+        _, data = self._repository.read(sha)
+        return b"\nparent " in data.partition(b"\n\n")[0]
+
+    def parents(self, sha: str) -> tuple[str, ...]:
+        """All parents of a commit; none for the first one, and for one that is not in this clone."""
+        commit = self._repository.get(sha)
+        return tuple(map(str, commit.parent_ids)) if isinstance(commit, pygit2.Commit) else ()
+
+    def tree_of(self, sha: str) -> bytes:
+        """Object id of a commit's tree.
+
+        Raises:
+            MissingError: the commit is not in this clone, or damaged.
         """
-        start = {} if self._repository.is_shallow else known
-        walker = self._repository.walk(sha)
-        walker.simplify_first_parent()
-        steps = 0
-        for commit in walker:
-            before = start.get(str(commit.id))
-            if before is not None:
-                return before + steps
-            steps += 1
-        return steps
+        try:
+            return bytes(self._commit(sha).tree_id.raw)
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise MissingError(sha) from error
+
+    def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
+        """What stands directly in a tree: mode in octal digits and object id, by name.
+
+        Raises:
+            MissingError: the tree is not in this clone, or damaged.
+        """
+        try:
+            _, data = self._repository.read(pygit2.Oid(raw=tree))
+        except (KeyError, ValueError, pygit2.GitError) as error:
+            raise MissingError(tree.hex()) from error
+        found: dict[bytes, tuple[bytes, bytes]] = {}
+        at, end = 0, len(data)
+        while at < end:
+            space = data.index(b" ", at)
+            stop = data.index(b"\0", space)
+            found[data[space + 1 : stop]] = (data[at:space], data[stop + 1 : stop + 21])
+            at = stop + 21
+        return found
 
     def _commit(self, sha: str) -> pygit2.Commit:
         return self._repository[sha].peel(pygit2.Commit)
+
+
+def _info(commit: pygit2.Commit) -> CommitInfo:
+    author = commit.author
+    subject = commit.raw_message.decode("utf-8", "replace").strip().split("\n", 1)[0]
+    name = author.raw_name.decode("utf-8", "replace") if author is not None else ""
+    return CommitInfo(str(commit.id), commit.commit_time, name.replace("\0", ""), subject.replace("\0", "").rstrip())
 
 
 def _walk(tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, TreeEntry]]:

@@ -172,7 +172,8 @@ def test_branches_resets_and_rewritten_history(repo, db, tmp_path):
     repo.git("commit", "-q", "-a", "--amend", "-m", "rewritten")
     index(db, repo.root)
     assert "side.py" not in now(db)
-    assert db.rows("SELECT sha FROM line_commit") == [(repo.git("rev-parse", "HEAD"),)]
+    line = repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
+    assert db.rows("SELECT ord, sha FROM line_commit ORDER BY ord") == list(enumerate(line, 1))
     same_as_fresh(db, repo, tmp_path)
     repo.git("branch", "-q", "-D", "side")
     repo.git("reflog", "expire", "--expire=now", "--all")
@@ -756,5 +757,5 @@ def test_many_files_use_processes_and_order_does_not_depend_on_them(tmp_path, db
     index(db, repo.root, configured(workers=2))
     with closing(Database(tmp_path / "single")) as single:
         index(single, repo.root, configured(workers=1))
-        for table in ("blob", "symbol", "reference", "chunk", "file_span", "passage"):
+        for table in ("blob", "symbol", "reference", "chunk", "head_file", "passage"):
             assert db.rows(f"SELECT * FROM {table}") == single.rows(f"SELECT * FROM {table}")

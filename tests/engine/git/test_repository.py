@@ -40,7 +40,7 @@ def test_tree_lists_files_links_and_odd_names(repo, tmp_path):
     assert not tree['sp ace/é "q"\n.py'].is_link
 
 
-def test_ordinal_counts_the_first_parent_line(repo, tmp_path):
+def test_first_parents_are_the_line(repo, tmp_path):
     for number in range(3):
         repo.write("a.py", f"{number}\n")
         sha = repo.commit()
@@ -53,19 +53,19 @@ def test_ordinal_counts_the_first_parent_line(repo, tmp_path):
     repo.git("merge", "-q", "--no-edit", "side")
     merge = repo.git("rev-parse", "HEAD")
     repository = opened(repo, tmp_path)
-    assert repository.ordinal(sha, {}) == 3
-    assert repository.ordinal(merge, {}) == 4
-    assert repository.ordinal(merge, {sha: 3}) == 4
+    assert [commit.sha for commit in repository.first_parents(merge)][:2] == [merge, sha]
+    assert len(list(repository.first_parents(merge))) == 4
 
 
-def test_ordinal_in_a_shallow_clone_counts_what_is_there(repo, tmp_path):
+def test_first_parents_in_a_shallow_clone_end_where_it_does(repo, tmp_path):
     for number in range(4):
         repo.write("a.py", f"{number}\n")
         sha = repo.commit()
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--depth", "2", f"file://{repo.root}", ".")
     repository = opened(clone, tmp_path)
-    assert repository.ordinal(sha, {sha: 9}) == 2
+    assert len(list(repository.first_parents(sha))) == 2
+    assert repository.is_shallow
 
 
 def test_commit_gives_time_author_and_subject(repo, tmp_path):

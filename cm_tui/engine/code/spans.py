@@ -1,0 +1,98 @@
+"""What the store knows of the past: how far back, and keeping that true when the line changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+from cm_tui.engine.store.database import Database
+
+_KEY = "history"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The stretch of the line whose spans are stored; nothing when `to_ord` is 0."""
+
+    from_ord: int = 0
+    to_ord: int = 0
+    rooted: bool = False
+    """True when it begins with the project's first commit."""
+    rules: str = ""
+    """Digest of the rules by which files were chosen."""
+    floor: int = 0
+    """Oldest ordinal that a vacuum kept; the background does not read below it again."""
+    missing: int = 0
+    """File versions that are not in this clone."""
+    broken: str = ""
+    """Why reading could not go on."""
+    version: int = 0
+    """Counts up whenever spans change other than by reading on."""
+
+    def covers(self, ordinal: int) -> bool:
+        """True when the spans tell what was alive at an ordinal."""
+        return 0 < self.from_ord <= ordinal <= self.to_ord
+
+
+def load(db: Database) -> Known:
+    """What is known."""
+    text = db.get_meta(_KEY)
+    return Known(**json.loads(text)) if text else Known()
+
+
+def save(db: Database, known: Known) -> None:
+    """Remember what is known; the caller holds the transaction in which the spans change."""
+    db.set_meta(_KEY, json.dumps(asdict(known)))
+
+
+def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
+    """Take the spans back to an ordinal, above which the line has become another one.
+
+    Args:
+        db: the store; the caller holds the transaction.
+        keep: the last ordinal that is still the same commit, counted after the shift.
+        shift: how far ordinals move first.
+    """
+    known = load(db)
+    if known.to_ord and shift:
+        db.execute(
+            "UPDATE file_span SET from_ord = CASE from_ord WHEN 0 THEN 0 ELSE from_ord + ? END, to_ord = to_ord + ?",
+            [shift, shift],
+        )
+        moved = (known.from_ord + shift, known.to_ord + shift, known.floor and known.floor + shift)
+        known = replace(known, from_ord=moved[0], to_ord=moved[1], floor=moved[2], rooted=False)
+    if known.floor > keep:
+        # What was removed from here on was removed from another line.
+        known = replace(known, floor=keep + 1 if keep else 0)
+    if known.to_ord > keep:
+        if keep < known.from_ord:
+            save(db, known)
+            forget(db)
+            return
+        db.execute("DELETE FROM file_span WHERE from_ord > ?", [keep])
+        db.execute("UPDATE file_span SET to_ord = NULL WHERE to_ord > ?", [keep])
+        known = replace(known, to_ord=keep)
+    if known != load(db):
+        save(db, replace(known, version=known.version + 1, broken=""))
+
+
+def forget(db: Database) -> None:
+    """Drop all spans; what was vacuumed stays so as long as that part of the line does."""
+    known = load(db)
+    db.execute("DELETE FROM file_span")
+    save(db, Known(version=known.version + 1, floor=known.floor))
+
+
+def is_current(db: Database, rules: str) -> bool:
+    """True when the spans were chosen by these rules, or there are none."""
+    known = load(db)
+    return not known.to_ord or known.rules == rules
+
+
+def unite(db: Database) -> None:
+    """Let spans name the newest of several blobs of one content: a full run has parsed it again."""
+    known = load(db)
+    twice = "SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob QUALIFY newest <> id"
+    if known.to_ord and db.value(f"SELECT count(*) FROM ({twice})"):  # noqa: S608 - our own query
+        db.execute(f"UPDATE file_span SET blob = m.newest FROM ({twice}) m WHERE m.id = file_span.blob")  # noqa: S608 - likewise
+        save(db, replace(known, version=known.version + 1))

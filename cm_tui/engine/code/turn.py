@@ -1,0 +1,77 @@
+"""Taking turns at giving numbers to blobs: one index run, or one short batch of history, at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel
+
+_turns: WeakKeyDictionary[Database, Turn] = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+class Turn:
+    """Of one store. A run goes before the next batch of history."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken = False
+        self._runs = 0
+        self.readers = 0
+        """How many are reading history."""
+
+    @classmethod
+    def of(cls, db: Database) -> Turn:
+        """The one that everyone who writes to a store shares."""
+        with _making:
+            return _turns.setdefault(db, cls())
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """An index run: waits for a batch, but never for another run.
+
+        Raises:
+            CmError: another run is under way.
+        """
+        with self._changed:
+            if self._runs:
+                raise CmError("This project is being indexed already.", hint="Wait until that run has ended.")
+            self._runs += 1
+            self._changed.wait_for(lambda: not self._taken)
+            self._taken = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._runs -= 1
+                self._taken = False
+                self._changed.notify_all()
+
+    @contextmanager
+    def batch(self, cancel: Cancel) -> Iterator[None]:
+        """A batch of history, or another short change: waits for whoever is at it.
+
+        Raises:
+            CancelledError: it was cancelled while it waited.
+        """
+        with self._changed:
+            while self._taken or self._runs:
+                cancel.check()
+                self._changed.wait(0.2)
+            self._taken = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken = False
+                self._changed.notify_all()
+
+    @property
+    def is_wanted(self) -> bool:
+        """True while an index run waits for its turn."""
+        return self._runs > 0

@@ -1,0 +1,1 @@
+"""The past: reading it from git, and answering from it."""

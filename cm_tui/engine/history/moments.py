@@ -1,0 +1,264 @@
+"""Moments of the line: listing them, and finding the one that a name means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from cm_tui.engine.code import line as stored_line
+from cm_tui.engine.code.spans import Known, load
+from cm_tui.engine.code.turn import Turn
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
+from cm_tui.model import Cancel, HistoryStatus, Moment, Page, Place
+
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+"""Seconds between which a time is a date of the years 1 to 9999; git takes any."""
+_DAY = (
+    f"CASE WHEN time BETWEEN {_FIRST} AND {_LAST} THEN strftime(make_timestamp(time * 1000000), '%Y-%m-%d') ELSE '' END"
+)
+_COLUMNS = "ord, sha, time, author, subject"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
+_ORDINAL = re.compile(r"#(\d{1,9})")
+_LONGEST_NAME = 1000
+_SHORTEST_SHA = 4
+
+
+class Moments:
+    """The line of one store.
+
+    Args:
+        db: the store.
+        repository: the checkout.
+    """
+
+    def __init__(self, db: Database, repository: Repository) -> None:
+        self._db = db
+        self._repository = repository
+
+    def line(self, match: str, before: int | None, limit: int) -> Page[Moment]:
+        """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
+        self.ensure()
+        where, values = ["true"], []
+        for word in match.lower().split():
+            ways = ["contains(lower(subject), ?)", "contains(lower(author), ?)", "'#' || ord = ?"]
+            if len(word) >= _SHORTEST_SHA:
+                # Fewer letters begin the sha of some commit or other.
+                ways += ["starts_with(sha, ?)", f"starts_with({_DAY}, ?)"]
+            where.append(f"({' OR '.join(ways)})")
+            values += [word] * len(ways)
+        condition = " AND ".join(where)
+        total = self._db.value(f"SELECT count(*) FROM line_commit WHERE {condition}", values)  # noqa: S608 - our own words
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM line_commit WHERE {condition} AND ord < ? ORDER BY ord DESC LIMIT ?",  # noqa: S608 - likewise
+            [*values, 2**31 - 1 if before is None else before, max(0, limit)],
+        )
+        return Page(
+            tuple(Moment(*row) for row in rows), int(total), "" if self._repository.git else "No git: no history"
+        )
+
+    def at(self, ordinal: int) -> Moment | None:
+        """The commit of an ordinal."""
+        return self.many([ordinal]).get(ordinal)
+
+    def many(self, ordinals: Collection[int]) -> dict[int, Moment]:
+        """Commits by ordinal."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM line_commit WHERE ord IN (SELECT unnest(?::INTEGER[]))",  # noqa: S608 - our own words
+            [sorted(ordinals)],
+        )
+        return {row[0]: Moment(*row) for row in rows}
+
+    def head(self) -> Moment | None:
+        """The newest commit, as indexed."""
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit ORDER BY ord DESC LIMIT 1")  # noqa: S608 - our own words
+        return Moment(*rows[0]) if rows else None
+
+    def resolve(self, ref: str) -> Place:
+        """The moment that a name means.
+
+        Raises:
+            NotFoundError: nothing is called so, or nothing of it is on the line.
+            UsageError: the name is ambiguous or malformed, or there is no git.
+        """
+        self.ensure()
+        name = ref.strip()
+        _refuse_odd(name)
+        if not self._repository.git:
+            raise UsageError("This project has no git: there is no history.", hint="`git init` begins one.")
+        head = self.head()
+        if head is None:
+            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
+        ordinal = _ORDINAL.fullmatch(name)
+        if ordinal is not None:
+            found = self.at(int(ordinal[1]))
+            if found is None:
+                raise NotFoundError(f"There is no commit {name} on the line.", hint=f"It has #1 to #{head.ordinal}.")
+            return self._placed(found, ref, found.sha, head)
+        try:
+            sha = self._repository.resolve(name)
+        except NotFoundError:
+            if not _DATE.fullmatch(name):
+                raise
+            return self._dated(ref, name, head)
+        return self._named(ref, sha, head)
+
+    def status(self) -> HistoryStatus:
+        """How much of the line is known."""
+        if self._db.get_meta("indexed_at") is not None:
+            self.ensure()
+        head, known = self.head(), load(self._db)
+        ends = self.many([known.from_ord, known.to_ord])
+        length = head.ordinal if head else 0
+        first = ends.get(known.from_ord)
+        blobs = self._db.value(
+            "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
+        )
+        count = known.to_ord - known.from_ord + 1 if first else 0
+        complete = known.rooted and known.to_ord == length
+        return HistoryStatus(
+            head=head,
+            length=length,
+            known=count,
+            known_from=first,
+            known_to=ends.get(known.to_ord),
+            complete=complete,
+            running=Turn.of(self._db).readers > 0,
+            blobs=int(blobs),
+            vacuumed=self.vacuumed(known),
+            text=self._sentence(head, first, count, complete=complete),
+            notes=tuple(self._notes(known, length)),
+        )
+
+    def vacuumed(self, known: Known) -> str:
+        """What was removed and cannot be answered, or nothing."""
+        if not known.floor or (known.to_ord and known.from_ord < known.floor):
+            return ""
+        kept = self.at(known.floor)
+        return f"history before {kept.sha[:10]} ({day_of(kept.time)}) was removed" if kept else ""
+
+    def ensure(self) -> None:
+        """Make sure that the line is that of the indexed commit: a store of an older version has none.
+
+        Raises:
+            NotIndexedError: there is no index yet.
+        """
+        if self._db.get_meta("indexed_at") is None:
+            raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
+        head = self._db.get_meta("indexed_head") or None
+        if head is None or self._db.value("SELECT count(*) FROM line_commit") or not self._repository.git:
+            return
+        with Turn.of(self._db).batch(Cancel()):
+            change = stored_line.compare(self._db, self._repository, head)
+            if change is not None:
+                stored_line.write(self._db, change)
+
+    def _named(self, ref: str, sha: str, head: Moment) -> Place:
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE sha = ?", [sha])  # noqa: S608 - our own words
+        if rows:
+            return self._placed(Moment(*rows[0]), ref, sha, head)
+        ordinal = self._nearest(sha)
+        found = self.at(ordinal) if ordinal else None
+        if found is None:
+            raise NotFoundError(
+                f"{ref} shares no commit with the line of HEAD.", hint="`cm history line` lists its commits."
+            )
+        note = (
+            f"{ref} ({sha[:10]}) is not on the first-parent line of HEAD; "
+            f"this is its nearest ancestor there, #{found.ordinal} {found.sha[:10]}"
+        )
+        return self._placed(found, ref, sha, head, note)
+
+    def _nearest(self, sha: str) -> int:
+        """Ordinal of the nearest ancestor on the line; 0: none.
+
+        Whatever way leads from a commit to the line, it meets the line first at an ancestor: the highest of those is it.
+        """
+        ordinals = dict(self._db.rows("SELECT sha, ord FROM line_commit"))
+        seen, waiting, best = {sha}, [sha], 0
+        while waiting:
+            for parent in self._repository.parents(waiting.pop()):
+                if parent in ordinals:
+                    best = max(best, ordinals[parent])
+                elif parent not in seen:
+                    seen.add(parent)
+                    waiting.append(parent)
+        return best
+
+    def _dated(self, ref: str, text: str, head: Moment) -> Place:
+        """The last commit before everything that was made from a time on."""
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise UsageError(f"{ref!r} is no date: {error}.", hint="Write it as 2024-05-01.") from error
+        seconds = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+        ordinal = self._db.value("SELECT max(ord) FROM line_commit WHERE time < ?", [seconds])
+        found = self.at(ordinal) if ordinal else None
+        if found is not None:
+            return self._placed(found, ref, found.sha, head)
+        first = self.at(1)
+        assert first is not None
+        return self._placed(first, ref, first.sha, head, f"the line has no commit before {text}; this is its first one")
+
+    def _placed(self, moment: Moment, asked: str, sha: str, head: Moment, note: str = "") -> Place:
+        known = load(self._db)
+        is_known = moment.ordinal == head.ordinal or known.covers(moment.ordinal)
+        if not is_known:
+            note = "; ".join(filter(None, (note, self.why_unknown(moment.ordinal, known))))
+        return Place(moment, asked, sha, exact=sha == moment.sha, known=is_known, note=note)
+
+    def why_unknown(self, ordinal: int, known: Known) -> str:
+        """Why a moment cannot be answered."""
+        removed = self.vacuumed(known)
+        if removed and ordinal < known.floor:
+            return removed
+        if ordinal > known.to_ord > 0:
+            return f"history has not been read beyond #{known.to_ord} yet"
+        first = self.at(known.from_ord) if known.to_ord else None
+        return f"history is known back to {day_of(first.time)} (#{first.ordinal}) so far" if first else (
+            "history has not been read yet"
+        )  # fmt: skip
+
+    def _notes(self, known: Known, length: int) -> Sequence[str]:
+        notes = []
+        if not self._repository.git:
+            notes.append("This project has no git: there is no history.")
+        if self._repository.is_shallow:
+            notes.append("This clone is shallow: what lies before its first commit is not here.")
+        if known.broken:
+            notes.append(known.broken)
+        if known.missing:
+            notes.append(f"{known.missing:,} file versions are not in this clone; they are left out of the past.")
+        if 0 < known.to_ord < length:
+            notes.append(f"The newest {length - known.to_ord:,} commits have not been read yet.")
+        return notes
+
+    def _sentence(self, head: Moment | None, first: Moment | None, count: int, *, complete: bool) -> str:
+        if head is None:
+            return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
+        if first is None:
+            return f"history not read yet, {head.ordinal:,} commits on the line"
+        if complete:
+            return f"the whole history is known, {count:,} commits since {day_of(first.time)}"
+        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits"
+
+
+def _refuse_odd(name: str) -> None:
+    if not name:
+        raise UsageError(
+            "No moment is named.", hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
+        )
+    if len(name) > _LONGEST_NAME or not name.isprintable() or "{/" in name or name.startswith((":", "-")):
+        shown = name[:60].encode("ascii", "backslashreplace").decode()
+        raise UsageError(
+            f"{shown!r} is no name of a moment.",
+            hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01.",
+        )
+
+
+def day_of(seconds: Any) -> str:
+    """A time as a date, in UTC; as it is when it is none."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}" if _FIRST <= seconds <= _LAST else f"time {seconds}"
