@@ -184,7 +184,7 @@ class TimeScreen(ModeScreen):
     def _chosen(self) -> None:
         self.stand()
 
-    @on(Ribbon.Marked, "#ribbon")
+    @on(Ribbon.Marked)
     def _marked(self) -> None:
         self.flip_mark()
 
