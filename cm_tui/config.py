@@ -104,6 +104,16 @@ class WatchConfig(BaseModel):
     """Look again and again instead of being told by the system, as for network drives."""
 
 
+class HistoryConfig(BaseModel):
+    """How much of the past is read by itself, after an index run."""
+
+    model_config = _FROZEN
+
+    enabled: bool = True
+    depth: int = Field(default=5_000, ge=0)
+    """Commits back from HEAD; 0: all. `cm history backfill` goes further."""
+
+
 class TuiConfig(BaseModel):
     """How the application looks and listens."""
 
@@ -125,6 +135,7 @@ class Config(BaseModel):
     agents: AgentsConfig = AgentsConfig()
     owner: OwnerConfig = OwnerConfig()
     watch: WatchConfig = WatchConfig()
+    history: HistoryConfig = HistoryConfig()
     tui: TuiConfig = TuiConfig()
     profiles: Mapping[str, Mapping[str, Any]] = {}
     """Changes to profiles by name; the search room checks them."""

@@ -438,7 +438,12 @@ class Memory:
         return self._past.drift(self.plan(), since, limit, looked=looked)
 
     def vacuum(
-        self, *, before: str | None = None, older_than: str | None = None, everything: bool = False, dry_run: bool = False
+        self,
+        *,
+        before: str | None = None,
+        older_than: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
     ) -> VacuumReport:
         """Drop the past before a moment, older than an age, or all of it."""
         return self._past.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)

@@ -96,7 +96,11 @@ def source(db: Database, contents: Contents, path: str, start_line: int, end_lin
             found, data = "", contents.text(path, oid).encode("utf-8")
         except ChangedError:
             raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
-    lines = lines_of(data.decode("utf-8", "replace"))
+    return cut(path, data.decode("utf-8", "replace"), language, start_line, end_line, stale=found != oid)
+
+
+def cut(path: str, text: str, language: str, start_line: int, end_line: int | None, *, stale: bool = False) -> Source:
+    """Lines of a text as a record."""
+    lines = lines_of(text)
     first = min(max(1, start_line), len(lines) + 1)
-    text = "\n".join(lines[first - 1 : end_line])
-    return Source(path, first, text, language, stale=found != oid)
+    return Source(path, first, "\n".join(lines[first - 1 : end_line]), language, stale=stale)

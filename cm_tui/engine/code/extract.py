@@ -72,9 +72,7 @@ def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[Pars
     for index, line in zip(owner, lines, strict=True):
         if index >= 0 and (plain := line.strip()):
             own[index].append(plain)
-    return [
-        symbol._replace(body=_digest("\n".join(text))) for symbol, text in zip(symbols, own, strict=True)
-    ]
+    return [symbol._replace(body=_digest("\n".join(text))) for symbol, text in zip(symbols, own, strict=True)]
 
 
 def _digest(text: str) -> int:

@@ -126,17 +126,21 @@ class Rules:
         config: patterns and limits.
         root: folder in which to look for the files that make outputs.
         tracked_folders: folders (no slash at the end) below which git tracks a file; None without git.
+        on_disk: look on disk for what fills `vendor` folders.
 
     Raises:
         ConfigError: a pattern cannot be understood.
     """
 
-    def __init__(self, config: IndexConfig, root: Path, tracked_folders: Container[str] | None) -> None:
+    def __init__(
+        self, config: IndexConfig, root: Path, tracked_folders: Container[str] | None, *, on_disk: bool = True
+    ) -> None:
         self._limit = config.max_file_bytes
         self._include = _patterns(config.include, "index.include")
         self._exclude = _patterns(config.exclude, "index.exclude")
         self._root = root
         self._tracked = tracked_folders
+        self._on_disk = on_disk
         self._folder = lru_cache(maxsize=None)(self._judge_folder)
 
     def by_path(self, path: str) -> str | None:
@@ -167,7 +171,11 @@ class Rules:
         return above or _by_folder_name(name) or self._by_surroundings(folder, name, parent)
 
     def _by_surroundings(self, folder: str, name: str, parent: str) -> str | None:
-        if name == "vendor" and any((self._root / folder / marker).exists() for marker in VENDOR_MARKERS):
+        if (
+            name == "vendor"
+            and self._on_disk
+            and any((self._root / folder / marker).exists() for marker in VENDOR_MARKERS)
+        ):
             return "dependency folder"
         if self._tracked is not None and folder in self._tracked:
             return None

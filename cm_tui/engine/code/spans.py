@@ -61,8 +61,12 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
         )
         moved = (known.from_ord + shift, known.to_ord + shift, known.floor and known.floor + shift)
         known = replace(known, from_ord=moved[0], to_ord=moved[1], floor=moved[2], rooted=False)
+    if known.floor > keep:
+        # What was removed from here on was removed from another line.
+        known = replace(known, floor=keep + 1 if keep else 0)
     if known.to_ord > keep:
         if keep < known.from_ord:
+            save(db, known)
             forget(db)
             return
         db.execute("DELETE FROM file_span WHERE from_ord > ?", [keep])
@@ -87,9 +91,8 @@ def is_current(db: Database, rules: str) -> bool:
 
 def unite(db: Database) -> None:
     """Let spans name the newest of several blobs of one content: a full run has parsed it again."""
-    if load(db).to_ord:
-        db.execute(
-            "UPDATE file_span SET blob = m.newest FROM "
-            "(SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob) m "
-            "WHERE m.id = file_span.blob AND m.newest <> m.id"
-        )
+    known = load(db)
+    twice = "SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob QUALIFY newest <> id"
+    if known.to_ord and db.value(f"SELECT count(*) FROM ({twice})"):  # noqa: S608 - our own query
+        db.execute(f"UPDATE file_span SET blob = m.newest FROM ({twice}) m WHERE m.id = file_span.blob")  # noqa: S608 - likewise
+        save(db, replace(known, version=known.version + 1))

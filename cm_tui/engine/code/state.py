@@ -115,7 +115,7 @@ def write(db: Database, state: State) -> None:
     _replace(db, "worktree", {"path": paths, "blob": [state.overlay[path] for path in paths]})
     paths = sorted(state.skipped)
     _replace(db, "skipped", {"path": paths, "reason": [state.skipped[path] for path in paths]})
-    _drop_unused(db)
+    drop_unused(db)
 
 
 def _replace(db: Database, table: str, columns: rows.Columns) -> None:
@@ -123,7 +123,8 @@ def _replace(db: Database, table: str, columns: rows.Columns) -> None:
     rows.insert(db, table, columns)
 
 
-def _drop_unused(db: Database) -> None:
+def drop_unused(db: Database) -> None:
+    """Remove blobs that nothing refers to; the caller holds the transaction."""
     unused = [row[0] for row in db.rows(_UNUSED)]
     if not unused:
         return

@@ -173,11 +173,18 @@ class Repository:
 
     def first_parents(self, sha: str) -> Iterator[CommitInfo]:
         """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
-        commit = self._repository.get(sha)
-        while isinstance(commit, pygit2.Commit):
+        following: str | pygit2.Oid | None = sha
+        while following is not None:
+            commit = self._repository.get(following)
+            if not isinstance(commit, pygit2.Commit):
+                return
             yield _info(commit)
-            parents = commit.parent_ids
-            commit = self._repository.get(parents[0]) if parents else None
+            following = next(iter(commit.parent_ids), None)
+
+    def has_hidden_parent(self, sha: str) -> bool:
+        """True when a commit that ends the line here does not end it in truth: the clone is shallow or lacks objects."""
+        _, data = self._repository.read(sha)
+        return b"\nparent " in data.partition(b"\n\n")[0]
 
     def parents(self, sha: str) -> tuple[str, ...]:
         """All parents of a commit; none for the first one, and for one that is not in this clone."""

@@ -17,7 +17,9 @@ from cm_tui.model import Cancel, HistoryStatus, Moment, Page, Place
 
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """Seconds between which a time is a date of the years 1 to 9999; git takes any."""
-_DAY = f"CASE WHEN time BETWEEN {_FIRST} AND {_LAST} THEN strftime(make_timestamp(time * 1000000), '%Y-%m-%d') ELSE '' END"
+_DAY = (
+    f"CASE WHEN time BETWEEN {_FIRST} AND {_LAST} THEN strftime(make_timestamp(time * 1000000), '%Y-%m-%d') ELSE '' END"
+)
 _COLUMNS = "ord, sha, time, author, subject"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
 _ORDINAL = re.compile(r"#(\d{1,9})")
@@ -50,7 +52,9 @@ class Moments:
             f"SELECT {_COLUMNS} FROM line_commit WHERE {condition} AND ord < ? ORDER BY ord DESC LIMIT ?",  # noqa: S608 - likewise
             [*values, 2**31 - 1 if before is None else before, max(0, limit)],
         )
-        return Page(tuple(Moment(*row) for row in rows), int(total), "" if self._repository.git else "No git: no history")
+        return Page(
+            tuple(Moment(*row) for row in rows), int(total), "" if self._repository.git else "No git: no history"
+        )
 
     def at(self, ordinal: int) -> Moment | None:
         """The commit of an ordinal."""
@@ -240,11 +244,14 @@ class Moments:
 
 def _refuse_odd(name: str) -> None:
     if not name:
-        raise UsageError("No moment is named.", hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01.")
+        raise UsageError(
+            "No moment is named.", hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
+        )
     if len(name) > _LONGEST_NAME or not name.isprintable() or "{/" in name or name.startswith((":", "-")):
         shown = name[:60].encode("ascii", "backslashreplace").decode()
         raise UsageError(
-            f"{shown!r} is no name of a moment.", hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
+            f"{shown!r} is no name of a moment.",
+            hint="Name a branch, a tag, a commit, #17 or a date such as 2024-05-01.",
         )
 
 

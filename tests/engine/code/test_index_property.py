@@ -181,7 +181,17 @@ class Project(RuleBasedStateMachine):
 
     @invariant()
     def nothing_refers_to_nothing(self):
-        for table in ("symbol", "reference", "import", "binding", "chunk", "head_file", "file_span", "worktree", "passage"):
+        for table in (
+            "symbol",
+            "reference",
+            "import",
+            "binding",
+            "chunk",
+            "head_file",
+            "file_span",
+            "worktree",
+            "passage",
+        ):
             sql = f"SELECT count(*) FROM {table} WHERE blob IS NOT NULL AND blob NOT IN (SELECT id FROM blob)"
             assert self.db.value(sql) == 0
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import posixpath
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, proxy
 
 from cm_tui.engine.code.contents import ChangedError
@@ -22,12 +22,18 @@ from cm_tui.engine.code.graph.layout import File, Layout
 from cm_tui.engine.code.graph.native import FOLDER_PACKAGES, NAMESPACES, PROJECT_WIDE
 from cm_tui.engine.store.database import Database
 
+if TYPE_CHECKING:
+    import duckdb
+
 _MANIFESTS = re.compile(r"(^|/)((ts|js)config[^/]*\.json|package\.json|go\.mod|Cargo\.toml|pubspec\.yaml)$")
 
 
+SCHEMA = "graph"
+_SCHEMA = re.compile(r"\bgraph\.")
+
 Read = Callable[[str, str], str]
 
-_SHARED: WeakKeyDictionary[Database, Facts] = WeakKeyDictionary()
+_SHARED: WeakKeyDictionary[Database, dict[str, Facts]] = WeakKeyDictionary()
 _SHARING = threading.Lock()
 
 
@@ -37,27 +43,74 @@ def script(name: str) -> str:
     return (resources.files(__package__) / f"{name}.sql").read_text(encoding="utf-8")
 
 
-class Facts:
-    """The derived tables in the schema `graph`.
+class Shelf:
+    """A store as one set of derived tables is asked: `graph.` in a query is the schema of that set.
 
     Args:
         db: the store.
+        schema: where the set lies.
     """
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, schema: str) -> None:
+        # The store is the key that sets of tables hang on: a strong reference would keep it for ever.
+        self._db: Database = proxy(db)
+        self.schema = schema
+
+    @property
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """This thread's cursor."""
+        return self._db.cursor
+
+    def sql(self, text: str) -> str:
+        """A query with the set's own schema; to be asked for before values are put in."""
+        return text if self.schema == SCHEMA else _SCHEMA.sub(f"{self.schema}.", text)
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self._db.rows(self.sql(sql), parameters)
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """First column of the first row, or None."""
+        return self._db.value(self.sql(sql), parameters)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        """Run a statement whose rows nobody needs."""
+        self._db.execute(self.sql(sql), parameters)
+
+    def run(self, sql: str) -> None:
+        """Run a script."""
+        self.cursor.execute(self.sql(sql))
+
+    def get_meta(self, key: str) -> str | None:
+        """A remembered fact about the store."""
+        return self._db.get_meta(key)
+
+
+class Facts:
+    """The derived tables of what is alive at one moment, in a schema of their own.
+
+    Args:
+        db: the store.
+        schema: where they lie.
+    """
+
+    def __init__(self, db: Database, schema: str = SCHEMA) -> None:
         self.lock = threading.RLock()
         """To be held from `refresh` to the last read of the tables."""
-        # The store is the key that this hangs on: a strong reference would keep it for ever.
-        self._db: Database = proxy(db)
+        self.shelf = Shelf(db, schema)
+        self._db = self.shelf
         self._key: tuple[Any, ...] | None = None
         self._state = object()
         self._binder: Binder | None = None
 
     @classmethod
-    def of(cls, db: Database) -> Facts:
-        """The one set of tables that everyone who asks about a store shares."""
+    def of(cls, db: Database, schema: str = SCHEMA) -> Facts:
+        """The one set of tables of that name that everyone who asks about a store shares."""
         with _SHARING:
-            return _SHARED.setdefault(db, cls(db))
+            shared = _SHARED.setdefault(db, {})
+            if schema not in shared:
+                shared[schema] = cls(db, schema)
+            return shared[schema]
 
     def refresh(self, alive: str, read: Read | None) -> object:
         """Make the tables again if they do not stand for what is alive.
@@ -76,10 +129,10 @@ class Facts:
         if key == self._key:
             return self._state
         self._key = ("in progress",)
-        self._db.cursor.execute(script("facts").replace("{alive}", alive))
+        self._db.run(script("facts").replace("{alive}", alive))
         self._imports(read)
         self._packages()
-        self._db.cursor.execute(script("stars"))
+        self._db.run(script("stars"))
         self._hierarchy()
         self._key = key
         self._state = object()
@@ -98,12 +151,13 @@ class Facts:
 
     def read_out(self) -> None:
         """Read the expressions in `seed` to their end; what they mean is in `done`."""
-        self._db.cursor.execute(script("read"))
+        self._db.run(script("read"))
 
     def _prepare(self) -> None:
-        if self._db.value("SELECT count(*) FROM duckdb_databases() WHERE database_name = 'graph'") == 0:
-            self._db.execute("ATTACH ':memory:' AS graph")
-        self._db.cursor.execute(script("macros"))
+        schema = self.shelf.schema
+        if self._db.value("SELECT count(*) FROM duckdb_databases() WHERE database_name = ?", [schema]) == 0:
+            self._db.execute(f"ATTACH ':memory:' AS {schema}")
+        self._db.run(script("macros"))
         families = sorted({family for family, _ in words.FAMILIES.values()})
         self._load("language", {"language": list(words.FAMILIES), "family": [f for f, _ in words.FAMILIES.values()],
                                 "implicit": [i for _, i in words.FAMILIES.values()]})  # fmt: skip
@@ -136,9 +190,9 @@ class Facts:
         cursor.register("incoming_facts", arrow)
         try:
             if append:
-                cursor.execute(f"INSERT INTO graph.{table} BY NAME SELECT {select} FROM incoming_facts")  # noqa: S608 - our own names
+                self._db.run(f"INSERT INTO graph.{table} BY NAME SELECT {select} FROM incoming_facts")  # noqa: S608 - our own names
             else:
-                cursor.execute(f"CREATE OR REPLACE TABLE graph.{table} AS SELECT {select} FROM incoming_facts")  # noqa: S608 - likewise
+                self._db.run(f"CREATE OR REPLACE TABLE graph.{table} AS SELECT {select} FROM incoming_facts")  # noqa: S608 - likewise
         finally:
             cursor.unregister("incoming_facts")
 
@@ -208,16 +262,16 @@ class Facts:
         )
 
     def _packages(self) -> None:
-        self._db.cursor.execute(script("packages"))
+        self._db.run(script("packages"))
 
     def _hierarchy(self) -> None:
         sites = script("sites").replace("{wanted}", "r.kind = 'inherit' AND r.symbol IS NOT NULL")
         sites = sites.replace("{scope}", "(SELECT d.parent FROM graph.def d WHERE d.id = site.scope)")
-        self._db.cursor.execute(sites)
-        self._db.cursor.execute(script("look"))
+        self._db.run(sites)
+        self._db.run(script("look"))
         self.read_out()
-        self._db.cursor.execute(script("hierarchy"))
-        self._db.cursor.execute(script("look"))
+        self._db.run(script("hierarchy"))
+        self._db.run(script("look"))
 
     def _manifests(self, files: list[File], read: Read | None) -> dict[str, str]:
         """Text of the files that say how modules are named, by path."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cm_tui.engine.code.graph import lookup
-from cm_tui.engine.code.graph.facts import Facts, Read, script
+from cm_tui.engine.code.graph.facts import SCHEMA, Facts, Read, script
 from cm_tui.engine.code.graph.resolve import Resolver
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
@@ -17,6 +17,9 @@ CALLS = ("call", "decorate")
 
 MAX_DEPTH = 3
 
+NOW = "now_file"
+"""The relation of what is there now."""
+
 
 class Graph:
     """Who defines, calls and imports what, now or in any relation of (path, blob).
@@ -25,14 +28,15 @@ class Graph:
         db: the store.
         read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
         alive: the relation to look at, as it may stand after FROM.
+        schema: where what is derived is kept; graphs of several moments that are asked in turn have one each.
     """
 
-    def __init__(self, db: Database, read: Read | None = None, *, alive: str = "now_file") -> None:
+    def __init__(self, db: Database, read: Read | None = None, *, alive: str = NOW, schema: str = SCHEMA) -> None:
         self._db = db
         self._alive = alive
         self._read = read
-        self._facts = Facts.of(db)
-        self._resolver = Resolver(db, self._facts)
+        self._facts = Facts.of(db, schema)
+        self._resolver = Resolver(self._facts)
 
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
@@ -144,10 +148,11 @@ class Graph:
                 here = {other for edge, other in step if other > 0 and edge.resolution != "ambiguous"} - seen
                 if not here:
                     break
-            return _page(self._resolver.with_text(edges), depth)
+            past = self._read if self._alive != NOW else None
+            return _page(self._resolver.with_text(edges, past), depth)
 
     def _imports(self, where: str, values: Sequence[Any]) -> Page[ImportEdge]:
-        rows = self._db.rows(script("imports").replace("{where}", where), values)
+        rows = self._facts.shelf.rows(script("imports").replace("{where}", where), values)
         edges = tuple(ImportEdge(*row) for row in rows)
         return Page(edges, len(edges))
 

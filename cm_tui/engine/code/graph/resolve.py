@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.code.graph.facts import Facts, Read, script
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.code.contents import ChangedError
+from cm_tui.engine.code.graph.facts import Facts, Read, Shelf, script
 from cm_tui.model import Edge, Symbol, SymbolKey
 
 SMALL = 20_000
@@ -22,12 +22,11 @@ class Resolver:
     From the second on all are resolved, once, and further answers are read off; both ways run the same SQL.
 
     Args:
-        db: the store.
         facts: the tables that the tiers stand on.
     """
 
-    def __init__(self, db: Database, facts: Facts) -> None:
-        self._db = db
+    def __init__(self, facts: Facts) -> None:
+        self._db: Shelf = facts.shelf
         self._facts = facts
         self._asked = 0
         self._state: object = None
@@ -78,7 +77,7 @@ class Resolver:
         self._resolve(f"r.kind IN ({_quoted(kinds)})")
         if blind:
             self._db.execute(script("forget_receivers"))
-            self._db.cursor.execute(script("edges"))
+            self._db.run(script("edges"))
         return self._db.rows(script("all_edges"))
 
     def ids(self, symbols: Iterable[Symbol]) -> set[int]:
@@ -86,23 +85,45 @@ class Resolver:
         keys = [(s.path, s.qualname, s.kind, s.overload) for s in symbols]
         return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
 
-    def with_text(self, edges: Sequence[Edge]) -> list[Edge]:
-        """The same edges with the source line of their sites; empty where no passage holds it."""
+    def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
+        """The same edges with the source line of their sites; empty where no passage holds it and nothing reads it.
+
+        Args:
+            edges: call sites.
+            read: as for `Facts.refresh`: a state of the past has no passages.
+        """
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:
             return []
         rows = self._db.rows(script("lines"), [[path for path, _ in sites], [line for _, line in sites]])
-        texts = {(path, line): text for path, line, text in rows}
+        texts = {(path, line): text for path, line, text in rows if text}
+        if read is not None:
+            texts |= self._read_lines([site for site in sites if site not in texts], read)
         return [replace(edge, text=texts.get((edge.site, edge.line)) or "") for edge in edges]
+
+    def _read_lines(self, sites: Sequence[tuple[str, int]], read: Read) -> dict[tuple[str, int], str]:
+        paths = sorted({path for path, _ in sites})
+        sql = "SELECT f.path, b.oid FROM graph.file f JOIN blob b ON b.id = f.blob WHERE f.path IN (SELECT unnest(?::VARCHAR[]))"
+        found: dict[tuple[str, int], str] = {}
+        for path, oid in self._db.rows(sql, [paths]) if paths else ():
+            try:
+                lines = read(path, oid).split("\n")
+            except ChangedError:
+                # Its content has gone from git; the site is known all the same.
+                continue
+            found |= {
+                (path, line): lines[line - 1].strip() for place, line in sites if place == path and line <= len(lines)
+            }
+        return found
 
     def _choose(self, ids: set[int]) -> None:
         self._db.execute("CREATE OR REPLACE TEMP TABLE wanted AS SELECT unnest(?::BIGINT[]) AS id", [sorted(ids)])
 
     def _resolve(self, wanted: str) -> None:
-        cursor = self._db.cursor
-        cursor.execute(script("sites").replace("{wanted}", wanted).replace("{scope}", "scope"))
+        sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
+        self._db.cursor.execute(sites)
         self._facts.read_out()
-        cursor.execute(script("edges"))
+        self._db.run(script("edges"))
 
     def _edges(self, direction: str, kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         sites, edges = ("graph.all_sites", "graph.all_edges") if self._whole else ("site", "edge")

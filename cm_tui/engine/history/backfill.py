@@ -1,0 +1,217 @@
+"""Reading the line: first what came since, then further and further back, in batches that commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cm_tui.config import Config
+from cm_tui.engine.code import rows, spans
+from cm_tui.engine.code.extract import EXTRACTOR_VERSION
+from cm_tui.engine.code.spans import Known
+from cm_tui.engine.code.stored import digest_of_rules
+from cm_tui.engine.code.turn import Turn
+from cm_tui.engine.git.repository import MissingError, Repository
+from cm_tui.engine.history.reader import Reader
+from cm_tui.engine.store.database import Database
+from cm_tui.model import Cancel
+
+_BATCH_SECONDS = 1.0
+"""How long an index run may have to wait for a batch to end."""
+_BATCH_COMMITS = 2_000
+
+Span = tuple[str, int, int, int | None]
+"""Path, blob, from_ord, to_ord."""
+
+
+class Backfill:
+    """One reading of the line; each `step` is a batch, and the store is whole after each.
+
+    Args:
+        db: the store.
+        repository: the checkout.
+        config: what is indexed.
+        goal: ordinal to go back to.
+    """
+
+    def __init__(self, db: Database, repository: Repository, config: Config, goal: int) -> None:
+        self._db = db
+        self._repository = repository
+        self._goal = max(1, goal)
+        self._reader = Reader(db, repository, config)
+        self._rules = digest_of_rules(config.index, EXTRACTOR_VERSION)
+        self._alive: dict[str, int] = {}
+        """Blob by path at the end that is being read on: the oldest or the newest that is known."""
+        self._alive_of: tuple[int, str] | None = None
+        self._shas: dict[int, str] = {}
+        self._line: tuple[int, str] = (0, "")
+
+    def steps(self, cancel: Cancel) -> Iterator[Known]:
+        """Read on, a batch at a time, until the goal is reached or git has no more.
+
+        Raises:
+            CancelledError: it was cancelled; what was read is kept.
+        """
+        turn = Turn.of(self._db)
+        turn.readers += 1
+        try:
+            more = True
+            while more:
+                cancel.check()
+                with turn.batch(cancel):
+                    known, more = self._batch(cancel, turn)
+                yield known
+        finally:
+            turn.readers -= 1
+            self._reader.close()
+
+    def _batch(self, cancel: Cancel, turn: Turn) -> tuple[Known, bool]:
+        newest = self._db.rows("SELECT ord, sha FROM line_commit ORDER BY ord DESC LIMIT 1")
+        if not newest:
+            return spans.load(self._db), False
+        self._reader.begin()
+        if not spans.is_current(self._db, self._rules):
+            with self._db.transaction():
+                spans.forget(self._db)
+        known = spans.load(self._db)
+        if newest[0] != self._line:
+            self._line = newest[0]
+            self._shas = dict(self._db.rows("SELECT ord, sha FROM line_commit"))
+        work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
+        head = self._line[0]
+        try:
+            if not known.to_ord:
+                return self._begin(known, head), True
+            if known.to_ord < head:
+                return self._forward(known, head, work), True
+            if known.from_ord > self._goal:
+                return self._backward(known, work), True
+            return self._finish(known), False
+        except MissingError as error:
+            return self._give_up(known, error), False
+
+    def _begin(self, known: Known, head: int) -> Known:
+        """HEAD's tree, as the first that is known."""
+        found: list[Span] = [(path, blob, 0, None) for path, _, blob in self._changes(0, head) if blob is not None]
+        return self._store(replace(known, from_ord=head, to_ord=head, rules=self._rules), found, {}, {})
+
+    def _forward(self, known: Known, head: int, work: _Work) -> Known:
+        """Replay what came since."""
+        self._load(known, "newest", "to_ord IS NULL")
+        closed: dict[str, int] = {}
+        opened: dict[str, tuple[int, int]] = {}
+        found: list[Span] = []
+        at = known.to_ord
+        try:
+            while at < head and not work.is_enough(at - known.to_ord):
+                for path, _, new in list(self._changes(at, at + 1)):
+                    if self._alive.get(path) == new:
+                        continue
+                    if path in opened:
+                        blob, since = opened.pop(path)
+                        found.append((path, blob, since, at + 1))
+                    elif path in self._alive:
+                        closed[path] = at + 1
+                    self._alive.pop(path, None)
+                    if new is not None:
+                        self._alive[path] = new
+                        opened[path] = (new, at + 1)
+                at += 1
+        except MissingError:
+            if at == known.to_ord:
+                raise
+        found += [(path, blob, since, None) for path, (blob, since) in opened.items()]
+        return self._store(replace(known, to_ord=at), found, {}, closed)
+
+    def _backward(self, known: Known, work: _Work) -> Known:
+        """Read further back."""
+        self._load(known, "oldest", "from_ord = 0")
+        came: dict[str, int] = {}
+        opened: dict[str, tuple[int, int]] = {}
+        found: list[Span] = []
+        at = known.from_ord
+        try:
+            while at > self._goal and not work.is_enough(known.from_ord - at):
+                for path, old, _ in list(self._changes(at - 1, at)):
+                    if self._alive.get(path) == old:
+                        continue
+                    if path in opened:
+                        blob, until = opened.pop(path)
+                        found.append((path, blob, at, until))
+                    elif path in self._alive:
+                        came[path] = at
+                    self._alive.pop(path, None)
+                    if old is not None:
+                        self._alive[path] = old
+                        opened[path] = (old, at)
+                at -= 1
+        except MissingError:
+            if at == known.from_ord:
+                raise
+            # Keep what was read; the next batch meets it first, and says so.
+        found += [(path, blob, 0, until) for path, (blob, until) in opened.items()]
+        return self._store(replace(known, from_ord=at), found, came, {})
+
+    def _finish(self, known: Known) -> Known:
+        """Where the project's first commit is reached, nothing was there before."""
+        if known.from_ord > 1 or known.rooted or self._repository.has_hidden_parent(self._shas[1]):
+            return known
+        known = replace(known, rooted=True)
+        with self._db.transaction():
+            self._db.execute("UPDATE file_span SET from_ord = 1 WHERE from_ord = 0")
+            spans.save(self._db, known)
+        return known
+
+    def _give_up(self, known: Known, error: MissingError) -> Known:
+        self._alive_of = None
+        end = f"#{known.from_ord}" if known.to_ord == self._line[0] else f"#{known.to_ord}"
+        known = replace(known, broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.")
+        with self._db.transaction():
+            spans.save(self._db, known)
+        return known
+
+    def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
+        """What differs between two commits of the line; 0 is nothing."""
+        before = self._repository.tree_of(self._shas[older]) if older else None
+        return self._reader.changes(before, self._repository.tree_of(self._shas[newer]))
+
+    def _load(self, known: Known, end: str, where: str) -> None:
+        """Files at the end that is read on, unless they are at hand."""
+        if self._alive_of != (known.version, end):
+            self._alive = dict(self._db.rows(f"SELECT path, blob FROM file_span WHERE {where}"))  # noqa: S608 - our own words
+            self._alive_of = (known.version, end)
+
+    def _store(self, known: Known, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Known:
+        self._reader.flush()
+        known = replace(known, missing=known.missing + self._reader.missing, broken="")
+        self._reader.missing = 0
+        if known.from_ord < known.floor:
+            # It was asked for again.
+            known = replace(known, floor=0)
+        with self._db.transaction():
+            for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
+                if values:
+                    self._db.execute(
+                        f"UPDATE file_span SET {column} = v.ord FROM "  # noqa: S608 - our own words
+                        "(SELECT unnest(?::VARCHAR[]) AS path, unnest(?::INTEGER[]) AS ord) v "
+                        f"WHERE v.path = file_span.path AND file_span.{column} {where}",
+                        [list(values), list(values.values())],
+                    )
+            rows.insert(self._db, "file_span", rows.transpose(("path", "blob", "from_ord", "to_ord"), found))
+            spans.save(self._db, known)
+        return known
+
+
+class _Work:
+    """How much of a batch is done."""
+
+    def __init__(self, until: float, cancel: Cancel, turn: Turn) -> None:
+        self._until = until
+        self._cancel = cancel
+        self._turn = turn
+
+    def is_enough(self, commits: int) -> bool:
+        """True when it is time to store what was read; at least one commit is always read."""
+        late = time.monotonic() > self._until or self._cancel.is_set or self._turn.is_wanted
+        return commits >= _BATCH_COMMITS or (late and commits > 0)
