@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui.errors import CmError
-from cm_tui.model import Drift, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import Drift, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
 from cm_tui.tui.inquiry import Ask
 from cm_tui.tui.past import name_of
 from cm_tui.tui.widgets import timelist as rows
@@ -86,8 +86,7 @@ class Travelling:
 
         def got(page: Page[SymbolChange]) -> None:
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
-            tally = rows.tally(page.rows)
-            note = " · ".join(part for part in (words, tally, page.note) if part)
+            note = " · ".join(part for part in (words, page.note) if part)
             found = tuple(rows.of_changes(page.rows, before, after))
             self._filled(
                 "changes", Filled(found, note if found else page.note or f"No symbol was changed {words}.", some)
@@ -123,12 +122,13 @@ class Travelling:
             )
             return
 
-        def got(page: Page[Life]) -> None:
-            found = tuple(row for life in page.rows for row in rows.of_life(life))
+        def got(answer: tuple[Page[Life], HistoryStatus]) -> None:
+            page, history = answer
+            found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
-            self._filled("life", Filled(found, page.note or "Nothing of that name is known.", some))
+            self._filled("life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some))
 
-        self._put("life", lambda door: door.life(subject, callers=True), got)
+        self._put("life", lambda door: (door.life(subject, callers=True), door.history()), got)
 
     def _drift(self) -> None:
         def got(drift: Drift) -> None:

@@ -47,6 +47,13 @@ async def go_to(driver, ref: str) -> None:
     await driver.press("enter")
 
 
+def side(driver, *, right: bool = True) -> str:
+    """What stands on one side of the screen, without borders and line breaks."""
+    edge = driver.app.screen.line.outer_size.width
+    lines = (line[edge:] if right else line[:edge] for line in driver.text.splitlines())
+    return " ".join("".join(" " if character in "│╭╮╰╯─" else character for character in " ".join(lines)).split())
+
+
 def rows(driver) -> list[tuple[str, str, str]]:
     return [(row.mark, row.name, row.word) for row in driver.app.screen.rows.rows if row.mark]
 
@@ -118,10 +125,10 @@ async def test_refs_dates_and_what_is_off_the_line(story):
         assert screen.point.ordinal == 3
         await go_to(driver, "side")
         assert screen.point.ordinal == 2
-        assert "not on the line" in driver.text
+        assert "is not on the first-parent line of HEAD; this is its nearest ancestor there, #2" in side(driver)
 
 
-@pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "1999-01-01", "..", "#999"])
+@pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"])
 async def test_a_name_of_nothing_is_asked_again_with_the_reason(story, ref):
     async with driving(story.root, mode="6") as driver:
         point = driver.app.screen.point
@@ -212,6 +219,7 @@ async def test_who_called_what_is_gone(story):
         driver.app.screen._show_life_of("side_of_nothing")
         await driver.settle()
         assert "side_of_nothing" in driver.text
+        await driver.press("b")
         driver.app.screen._show_life_of("gone")
         await driver.settle()
         assert [mark for mark, _, _ in rows(driver)] == ["+", "−", "+", "−"]
@@ -239,7 +247,7 @@ async def test_a_ribbon_of_its_life_stands_beside_a_symbol(story):
 async def test_drift_is_listed_and_mended_by_its_key(story):
     async with driving(story.root, mode="6") as driver:
         await driver.press("t", "t", "t")
-        assert "nothing has drifted" in " ".join(driver.text.replace("│", " ").split())
+        assert "nothing has drifted" in side(driver)
         story.write("shop/cart.py", "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n")
         await driver.press("t", "t", "t", "t")
         driver.app.screen._forget("drift")
@@ -248,7 +256,7 @@ async def test_drift_is_listed_and_mended_by_its_key(story):
             ("one", "drifted"), ("gone", "tombstoned"), ("brand_new", "unindexed"),
         }  # fmt: skip
         await driver.press("i")
-        assert "nothing has drifted" in " ".join(driver.text.replace("│", " ").split())
+        assert "nothing has drifted" in side(driver)
 
 
 async def test_since_the_person_last_looked(story):
@@ -283,7 +291,7 @@ async def test_a_folder_without_git_says_so(tmp_path):
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "a.py").write_text("def a(): pass\n")
     async with driving(tmp_path / "plain", mode="6", size=SIZES[0]) as driver:
-        assert "no git repository" in driver.text
+        assert "no git repository" in side(driver, right=False)
         await driver.press("b")
         assert any("no git repository" in words for words in driver.told)
 

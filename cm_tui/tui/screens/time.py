@@ -24,13 +24,14 @@ from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine
 from cm_tui.tui.widgets.ribbon import Ribbon
 from cm_tui.tui.widgets.ribbonpanel import RibbonPanel
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.timedetail import TimeDetail
 from cm_tui.tui.widgets.timelist import Spot, TimeList, TimeRow
 
 _NEVER = object()
 _PANELS = ("ribbon-panel", "time-panel", "detail-panel")
 LOOK_AGAIN = 2.0
-"""Seconds after which history that somebody else reads is looked at again."""
+"""Seconds after which history that is being read is looked at again."""
 
 
 class TimeScreen(ModeScreen):
@@ -56,6 +57,9 @@ class TimeScreen(ModeScreen):
         self._seen_status: object = _NEVER
         self._pages: dict[str, Filled] = {}
         self._note = ""
+        self._noted = ""
+        """The commit that the note is about."""
+        self._seen_history: object = None
         self._looked: Place | None = None
         """Since when changes were shown as new in this session; asked once, as asking is what is remembered."""
 
@@ -65,6 +69,7 @@ class TimeScreen(ModeScreen):
             yield RibbonPanel(self.ask, self.drop_question, id="ribbon-panel")
             with Container(id="time-side"):
                 yield Static(id="time-head", markup=False)
+                yield Static(id="time-where", markup=False)
                 with Vertical(id="time-panel", classes="panel"):
                     yield TabLine(TABS, id="time-tabs")
                     yield TimeList(id="time-list")
@@ -150,13 +155,16 @@ class TimeScreen(ModeScreen):
                 self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
             self.cm.lifecycle.refresh_history()
             self._forget("changes", "symbols", "life", "drift")
+        if view.history != self._seen_history:
+            self._seen_history = view.history
+            self._forget("changes", "symbols", "life")
         self.line.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
 
     def _look_again(self) -> None:
-        """Ask how far another process got with history, while somebody looks."""
+        """Ask how far history is read by now, while somebody looks."""
         history = self.cm.project.history
-        if self.is_current and history and history.running and not self.cm.gateway.reading_history:
+        if self.is_current and (self.cm.gateway.reading_history or (history and history.running)):
             self.cm.lifecycle.refresh_history()
 
     def past_changed(self) -> None:
@@ -169,14 +177,17 @@ class TimeScreen(ModeScreen):
     @on(RibbonPanel.Came)
     def _came(self, event: RibbonPanel.Came) -> None:
         self.travelling.point = event.moment
-        if event.moment is not None and self.cm.past.moment is None:
-            self._note = self._note if event.moment.sha in self._note else ""
+        if event.moment is not None and event.moment.sha != self._noted:
+            self._note = ""
         self._point_changed()
 
     def _point_changed(self) -> None:
         self.ribbon.mark = self.travelling.mark
         self.ribbon.redraw()
-        self.query_one("#time-head", Static).update(head_text(self.point, self.travelling.mark, self._note))
+        self.query_one("#time-head", Static).update(head_text(self.point, self.travelling.mark))
+        where = self.query_one("#time-where", Static)
+        where.update(Content(one_line(self._note)))
+        where.display = bool(self._note)
         self._forget("changes", "symbols")
         self.refresh_keys()
 
@@ -240,7 +251,7 @@ class TimeScreen(ModeScreen):
         self.app.push_screen(Prompt("Go to", value, hint, wrong=wrong), named)
 
     def _arrive(self, place: Place) -> None:
-        self._note = place.note
+        self._note, self._noted = place.note, place.moment.sha
         self.travelling.point = place.moment
         self.line.go(place.moment)
         self._point_changed()
@@ -283,7 +294,7 @@ class TimeScreen(ModeScreen):
             return
         if place.moment.sha == history.head.sha:
             self.cm.tell(f"Nothing was committed since: #{place.moment.ordinal:,} is HEAD.")
-        self._note = place.note
+        self._note, self._noted = place.note, history.head.sha
         self.travelling.mark, self.travelling.point = place.moment, history.head
         self.line.go(history.head)
         self._point_changed()
@@ -369,7 +380,6 @@ class TimeScreen(ModeScreen):
     def _enter_row(self, event: TimeList.Chosen) -> None:
         row: TimeRow = event.row
         if row.moment is not None:
-            self._note = ""
             self.line.go(row.moment)
         elif row.key and row.key.qualname:
             self.open_row()

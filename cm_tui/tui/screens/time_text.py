@@ -11,10 +11,10 @@ from cm_tui.tui.past import SHORT_SHA, name_of
 from cm_tui.tui.widgets.text import one_line
 
 
-def head_text(point: Moment | None, mark: Moment | None, note: str) -> Content:
+def head_text(point: Moment | None, mark: Moment | None) -> Content:
     """The moment under the cursor, and the other one that it is compared with."""
     if point is None:
-        return Content(note)
+        return Content("")
     rows = [
         Content.assemble(
             (f"#{point.ordinal:,}", "bold $accent"), (f"  {point.sha[:SHORT_SHA]}", "$secondary"),
@@ -26,8 +26,6 @@ def head_text(point: Moment | None, mark: Moment | None, note: str) -> Content:
         rows.append(
             Content.assemble(("◆ compared with ", "$accent"), name_of(mark), (f"  {one_line(mark.subject)}", "$muted"))
         )
-    elif note:
-        rows.append(Content.styled(one_line(note), "$warning"))
     return Content("\n").join(rows)
 
 

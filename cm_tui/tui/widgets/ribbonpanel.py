@@ -37,7 +37,7 @@ class RibbonPanel(Vertical):
     """
 
     class Came(Message):
-        """The cursor stands on another moment, or the line has none; nobody chose it where `by_hand` is False."""
+        """The cursor stands on another moment, or there is none."""
 
         def __init__(self, moment: Moment | None) -> None:
             super().__init__()

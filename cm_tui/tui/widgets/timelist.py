@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.model import DriftRow, Edge, Life, LifeEvent, Moment, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import DriftRow, Edge, HistoryStatus, Life, LifeEvent, Moment, Symbol, SymbolChange, SymbolKey
 from cm_tui.tui.past import day
 from cm_tui.tui.widgets.codenodes import kind_mark
+from cm_tui.tui.widgets.lifeline import life_words, ribbon_of
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 
@@ -23,6 +23,8 @@ EVENT_MARKS = {
     "came": ("+", "$success"), "returned": ("+", "$success"), "left": ("−", "$error"), "changed": ("~", "$primary"),
     "signature": ("±", "$warning"), "moved": ("→", "$accent"),
 }  # fmt: skip
+MOST_RIBBON = 100
+"""Cells of a life's ribbon."""
 DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "unindexed": ("+", "$success")}
 
 
@@ -54,6 +56,8 @@ class TimeRow:
     moment: Moment | None = None
     """Where enter goes, for what happened at a moment."""
     note: str = ""
+    life: tuple[Life, HistoryStatus] | None = None
+    """Drawn as a ribbon instead of words."""
 
     @property
     def key(self) -> SymbolKey | None:
@@ -95,10 +99,11 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[TimeRow]:
     ]  # fmt: skip
 
 
-def of_life(life: Life) -> list[TimeRow]:
-    """A symbol's events, the oldest first, and who called it before it went."""
+def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
+    """A symbol's ribbon and events, the oldest first, and who called it before it went."""
     state = "still there" if life.alive else "gone"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
+    rows.append(TimeRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:
         rows.append(heading("It was there already where the known history begins.", bold=False))
     rows += [_of_event(life, event) for event in life.events]
@@ -152,17 +157,13 @@ def of_drift(rows: Iterable[DriftRow]) -> list[TimeRow]:
     return result
 
 
-def tally(changes: Iterable[SymbolChange]) -> str:
-    """`+12 −3 ~40`: how many of each."""
-    counts = Counter(str(change.change) for change in changes)
-    return " ".join(f"{mark}{counts[name]:,}" for name, (mark, _) in CHANGE_MARKS.items() if counts[name])
-
-
 class TimeList(RowList[TimeRow]):
     """Rows of one tab."""
 
     def draw(self, row: TimeRow, width: int) -> Content:
         """Mark, kind, name, place, word: the name gives way last."""
+        if row.life is not None:
+            return Content.assemble(" ", ribbon_of(*row.life, min(width - 2, MOST_RIBBON)))
         if not row.mark:
             return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")
