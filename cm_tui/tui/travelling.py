@@ -126,7 +126,9 @@ class Travelling:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
-            self._filled("life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some))
+            self._filled(
+                "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
+            )
 
         self._put("life", lambda door: (door.life(subject, callers=True), door.history()), got)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,7 @@ import pytest
 
 from cm_tui.engine.memory import Memory
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import PATIENCE, driving
 from tests.tui.story import tell
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -285,6 +286,34 @@ async def test_history_is_read_by_key(fresh_story, size):
         assert "b reads the rest" not in driver.text
         assert driver.app.project.history.complete
         assert rows(driver) == [("~", "one", "changed")]
+
+
+async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_story):
+    reached, go = threading.Event(), threading.Event()
+    memory = Memory.open(fresh_story.root)
+    original = memory.backfill
+
+    def slow(**options):
+        for number, progress in enumerate(original(**options)):
+            yield progress
+            if not number:
+                reached.set()
+                go.wait(PATIENCE)
+
+    memory.backfill = slow
+    async with driving(fresh_story.root, mode="6", open_door=lambda: memory) as driver:
+        await driver.pilot.press("b")
+        await driver.until(lambda: reached.is_set() and driver.app.project.reading)
+        await driver.pilot.pause()
+        assert "x stops" in driver.text
+        assert "◔ history" in driver.text
+        await driver.pilot.press("x")
+        go.set()
+        await driver.settle()
+        assert not driver.app.project.history.complete
+        assert "x stops" not in driver.text
+        await driver.press("b")
+        assert driver.app.project.history.complete
 
 
 async def test_a_folder_without_git_says_so(tmp_path):

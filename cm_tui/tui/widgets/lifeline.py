@@ -33,13 +33,15 @@ def ribbon_of(life: Life, status: HistoryStatus, width: int, here: int = 0) -> C
     length = max(1, status.length)
     first = status.known_from.ordinal if status.known_from else length + 1
     last = status.known_to.ordinal if status.known_to else 0
-    changes = [event.moment.ordinal for event in life.events if event.what != "left"]
+    changes = {_cell(event.moment.ordinal, length, width) for event in life.events if event.what != "left"}
+    place = _cell(here, length, width) if here else -1
     pieces: list[tuple[str, str]] = []
     for cell in range(width):
-        low, high = 1 + cell * length // width, max(1 + cell * length // width, (cell + 1) * length // width)
-        if here and low <= here <= high:
+        low = 1 + cell * length // width
+        high = max(low, (cell + 1) * length // width)
+        if cell == place:
             pieces.append((HERE, "bold $warning"))
-        elif any(low <= ordinal <= high for ordinal in changes):
+        elif cell in changes:
             pieces.append((CHANGED, "$accent"))
         elif any(_covers(span, low, high, length) for span in life.spans):
             pieces.append((ALIVE, "$success"))
@@ -48,6 +50,11 @@ def ribbon_of(life: Life, status: HistoryStatus, width: int, here: int = 0) -> C
         else:
             pieces.append((ABSENT, "$muted"))
     return Content.assemble(*pieces)
+
+
+def _cell(ordinal: int, length: int, width: int) -> int:
+    """The first cell of an ordinal."""
+    return -(-(ordinal - 1) * width // length) if width >= length else (ordinal * width - 1) // length
 
 
 def _covers(span: LifeSpan, low: int, high: int, length: int) -> bool:

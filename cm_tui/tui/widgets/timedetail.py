@@ -86,7 +86,6 @@ class TimeDetail(Vertical):
         if row == self._row:
             return
         self._row, self.seen = row, None
-        self.query_one("#detail-note", Static).update(Content(one_line(row.note) if row else ""))
         self.border_title = Content(one_line(row.key.qualname) if row and row.key else "Symbol")
         if row is None or row.key is None:
             self._drop("detail")
@@ -113,6 +112,7 @@ class TimeDetail(Vertical):
             return door.callers(key, at=at) if active == "callers" else door.callees(key, at=at)
 
         self.relations.set_rows((), empty="Looking…")
+        self.query_one("#detail-note", Static).update("")
         self._ask("detail", call, self._related, self._failed, delay=0.05)
 
     def _saw(self, seen: Seen) -> None:
@@ -154,6 +154,7 @@ class TimeDetail(Vertical):
         self.diff.display = active == "diff"
         self.source.display = active == "source"
         self.relations.display = active in ("callers", "callees")
+        self.query_one("#detail-note").display = self.relations.display
         if focused:
             (self.diff if active == "diff" else self.source if active == "source" else self.relations).focus()
 
