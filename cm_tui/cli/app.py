@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from cm_tui import __version__
-from cm_tui.cli import agent, autostart, bench, code, hook, hooks, index, mcp, pack, search, serve, upkeep
+from cm_tui.cli import agent, autostart, bench, code, hook, hooks, index, mcp, pack, search, serve, time, upkeep
 from cm_tui.cli.options import PROJECT, Project
 from cm_tui.errors import CmError
 
@@ -37,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (index, search, code, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
+for family in (index, search, code, time, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
     family.register(app)
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Depth, Json, Project, answering
+from cm_tui.cli.options import At, Depth, Json, Project, answering
 
 if TYPE_CHECKING:
+    from cm_tui.engine.door import Door
     from cm_tui.model import Edge, ImportEdge, Symbol
 
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
@@ -37,49 +38,57 @@ def symbols(
 
     with answering(project) as memory:
         page = memory.symbols(file=file, kind=kind, match=match, limit=limit)
-    print_page(page, _symbol_line, as_json=as_json, row=_symbol_row)
+    print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
-def definitions(name: Name, project: Project = None, as_json: Json = False) -> None:
+def definitions(name: Name, at: At = None, project: Project = None, as_json: Json = False) -> None:
     """Show where a name is defined."""
     from cm_tui.cli.output import print_page
 
     with answering(project) as memory:
-        page = memory.definitions(name)
-    print_page(page, _symbol_line, as_json=as_json, row=_symbol_row)
+        _reach(memory, at)
+        page = memory.definitions(name, at=at)
+    print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
-def callers(name: Name, depth: Depth = 1, project: Project = None, as_json: Json = False) -> None:
+def callers(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
     """Show who calls a symbol: one row a call site, and how it was resolved."""
     from cm_tui.cli.output import print_page
 
     with answering(project) as memory:
-        page = memory.callers(name, depth=depth)
+        _reach(memory, at)
+        page = memory.callers(name, depth=depth, at=at)
     print_page(page, _edge_line, as_json=as_json)
 
 
-def callees(name: Name, depth: Depth = 1, project: Project = None, as_json: Json = False) -> None:
+def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
     from cm_tui.cli.output import print_page
 
     with answering(project) as memory:
-        page = memory.callees(name, depth=depth)
+        _reach(memory, at)
+        page = memory.callees(name, depth=depth, at=at)
     print_page(page, _edge_line, as_json=as_json)
 
 
 def dependencies(
-    path: Annotated[str, typer.Argument(help="A file of the project.")], project: Project = None, as_json: Json = False
+    path: Annotated[str, typer.Argument(help="A file of the project.")],
+    at: At = None,
+    project: Project = None,
+    as_json: Json = False,
 ) -> None:
     """Show what a file imports."""
     from cm_tui.cli.output import print_page
 
     with answering(project) as memory:
-        page = memory.dependencies(path)
+        _reach(memory, at)
+        page = memory.dependencies(path, at=at)
     print_page(page, _import_line, as_json=as_json)
 
 
 def importers(
     target: Annotated[str, typer.Argument(help="A module as it is imported, or a file of the project.")],
+    at: At = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
@@ -87,17 +96,28 @@ def importers(
     from cm_tui.cli.output import print_page
 
     with answering(project) as memory:
-        page = memory.importers(target)
+        _reach(memory, at)
+        page = memory.importers(target, at=at)
     print_page(page, _import_line, as_json=as_json)
 
 
-def _symbol_row(symbol: Symbol) -> dict[str, Any]:
+def _reach(memory: Door, at: str | None) -> None:
+    """Have the past read as far back as a question about it needs."""
+    if at is not None:
+        from cm_tui.cli.time import reach
+
+        reach(memory, at)
+
+
+def symbol_row(symbol: Symbol) -> dict[str, Any]:
+    """A symbol as a row of JSON."""
     from cm_tui.cli.output import plain
 
     return {**plain(symbol), "line": symbol.line}
 
 
-def _symbol_line(symbol: Symbol) -> str:
+def symbol_line(symbol: Symbol) -> str:
+    """A symbol as a line for people."""
     return f"{symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}  {symbol.signature}"
 
 

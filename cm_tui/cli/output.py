@@ -56,6 +56,8 @@ def print_page(
     """A list: `{"rows": […], "total": N}` as JSON, else a line a row and an honest count."""
     if as_json:
         print_json({"rows": [row(item) for item in page.rows], "total": page.total})
+        if page.note:
+            narrate(page.note)
         return
     for item in page.rows:
         write(line(item))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -407,11 +407,21 @@ class Memory:
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
     ) -> Iterator[Progress]:
         """Read the line's history, newest first; what is known answers meanwhile."""
-        yield from self._past.backfill(depth=depth, since=since, cancel=cancel or Cancel())
+        yield from self.read_back(cancel or Cancel(), depth=depth, since=since)
 
-    def catch_up(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
-        """The same in the background, as far as the configuration wants it; nothing that was vacuumed is read again."""
-        yield from self._past.catch_up(cancel or Cancel())
+    def read_back(
+        self, cancel: Cancel, *, depth: int | None = None, since: str | None = None
+    ) -> Generator[Progress, None, None]:
+        """The same, so that it can be closed between two steps."""
+        return self._past.backfill(depth=depth, since=since, cancel=cancel)
+
+    def wants_history(self) -> bool:
+        """True when the configuration wants more of the past than is known."""
+        return self._past.goal() is not None
+
+    def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
+        """Read that in the background, after an index run; nothing that was vacuumed is read again."""
+        return self._past.catch_up(cancel)
 
     def symbols_at(
         self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,18 @@ from cm_tui.server.wire import METHODS, CandidatesRef, Method, Where
 
 QUERIES = frozenset(
     {
-        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "retrieve", "search",
-        "symbols",
+        "callees", "callers", "changes", "definitions", "dependencies", "files_at", "importers", "life", "line",
+        "neighbours", "pack", "resolve", "retrieve", "search", "symbols", "symbols_at",
     }
 )  # fmt: skip
 """Questions that are answered from an index that reflects HEAD."""
+
+
+HISTORY = "#history"
+"""Where jobs that read the past queue: index runs do not wait for them."""
+_SLICE_SECONDS = 10.0
+"""After so long a job that reads the past lets another checkout of its project have the store."""
+_PAUSE_SECONDS = 0.2
 
 
 class ForgottenError(NotFoundError):
@@ -48,7 +57,11 @@ class Desk:
     def open(self, where: Where, *, create: bool = True) -> dict[str, str]:
         """Open a project, and say where it lies."""
         with self.projects.lend(where, create=create) as project:
-            return {"root": str(project.root), "store": str(project.store)}
+            answer = {"root": str(project.root), "store": str(project.store)}
+            wanted = project.memory.wants_history()
+        if wanted:
+            self._read_on(where)
+        return answer
 
     def call(self, name: str, where: Where, arguments: Any) -> Any:
         """One call of the door.
@@ -104,6 +117,8 @@ class Desk:
         """Begin long work of the door; it waits for its turn."""
         values = _method(name, streams=True).unpack(arguments)
         root, store = self.projects.locate(where)
+        if name == "backfill":
+            return self._submit_history(where, root, store, values)
         return self._submit(where, root, store, name, values)
 
     def _submit(self, where: Where, root: Path, store: Path, name: str, values: dict[str, Any]) -> Job:
@@ -112,9 +127,47 @@ class Desk:
 
         return self.jobs.submit(store, root, name, work)
 
+    def _submit_history(self, where: Where, root: Path, store: Path, values: dict[str, Any] | None) -> Job:
+        """Read the past as someone asked, or (no values) as far as the configuration wants it."""
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            return self._history(where, values, cancel)
+
+        return self.jobs.submit(store, root, "history" if values is None else "backfill", work, lane=HISTORY)
+
+    def _history(self, where: Where, values: dict[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
+        more = True
+        while more:
+            more = False
+            until = time.monotonic() + _SLICE_SECONDS
+            with self.projects.lend(where) as project:
+                memory = project.memory
+                with closing(
+                    memory.catch_up(cancel) if values is None else memory.read_back(cancel, **values)
+                ) as steps:
+                    for step in steps:
+                        yield step
+                        if time.monotonic() > until:
+                            more = True
+                            break
+            if more:
+                time.sleep(_PAUSE_SECONDS)
+
+    def _read_on(self, where: Where) -> None:
+        """Have the past read in the background, unless that is waiting to be done already."""
+        root, store = self.projects.locate(where)
+        if any(job.state == "queued" for job in self.jobs.of(store, lane=HISTORY)):
+            return
+        try:
+            self._submit_history(where, root, store, None)
+        except CmError:
+            # The owner is ending: whoever opens the project next goes on.
+            return
+
     def _work(self, where: Where, store: Path, name: str, values: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
         if name == "rebuild":
             # Not through an open door: what is there may be damaged, and others must not meet a closed store.
+            self._end_history(store)
             with self.projects.alone(store):
                 Memory.remove(store)
             values = {"full": True}
@@ -122,6 +175,9 @@ class Desk:
             if name == "refresh" and not project.memory.behind():
                 return
             yield from project.memory.index(**values, cancel=cancel)
+            wanted = project.memory.wants_history()
+        if wanted:
+            self._read_on(where)
 
     def _told(self, root: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
         """Tell listeners when answers change: once keywords are in, and at the end."""
@@ -161,8 +217,14 @@ class Desk:
         for job in self.jobs.of(store):
             job.cancel.set()
             job.join()
+        self._end_history(store)
         with self.projects.alone(store):
             Memory.remove(store)
+
+    def _end_history(self, store: Path) -> None:
+        for job in self.jobs.of(store, lane=HISTORY):
+            job.cancel.set()
+            job.join()
 
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""

@@ -147,8 +147,15 @@ class Jobs:
         self._ids = count(1)
         self._closing = False
 
-    def submit(self, store: Path, project: Path, name: str, work: Steps) -> Job:
+    def submit(self, store: Path, project: Path, name: str, work: Steps, *, lane: str = "") -> Job:
         """Put work at the end of a store's queue.
+
+        Args:
+            store: whose queue.
+            project: the project's root.
+            name: what it is called.
+            work: gives its steps.
+            lane: another queue of that store, whose jobs run beside those of the first.
 
         Raises:
             CmError: the owner is ending.
@@ -156,7 +163,7 @@ class Jobs:
         with self._lock:
             if self._closing:
                 raise CmError("The owner is ending.", hint="Run the command again.")
-            job = Job(str(next(self._ids)), key := str(store), str(project), name, work)
+            job = Job(str(next(self._ids)), key := f"{store}{lane}", str(project), name, work)
             self._known[job.id] = job
             self._forget()
             queue = self._queues.get(key)
@@ -184,10 +191,10 @@ class Jobs:
         with self._lock:
             return [job.record for job in self._known.values()]
 
-    def of(self, store: Path) -> list[Job]:
+    def of(self, store: Path, *, lane: str = "") -> list[Job]:
         """A store's jobs that are not over, in their order."""
         with self._lock:
-            return list(self._queues.get(str(store), ()))
+            return list(self._queues.get(f"{store}{lane}", ()))
 
     @property
     def busy(self) -> bool:

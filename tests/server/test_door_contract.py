@@ -93,6 +93,7 @@ CALLS: dict[str, list[Callable[[Door], Any]]] = {
     "callers": [
         lambda door: door.callers("add_tax", depth=3),
         lambda door: door.callers(SymbolKey("shop/money.py", "add_tax", "function")),
+        lambda door: door.callers("add_tax", at="HEAD"),
     ],
     "callees": [lambda door: door.callees("pay"), lambda door: door.callees("receipt", depth=2)],
     "dependencies": [lambda door: door.dependencies("shop/checkout.py")],
@@ -101,6 +102,22 @@ CALLS: dict[str, list[Callable[[Door], Any]]] = {
     "pack": [lambda door: door.pack("what is the tax"), lambda door: door.pack("tax", budget=50, neighbours=False)],
     "pack_items": [lambda door: door.pack_items([REQUEST], question="tax?"), lambda door: door.pack_items([])],
     "neighbours": [lambda door: door.neighbours([REQUEST])],
+    "line": [lambda door: door.line(), lambda door: door.line(match="Open the", before=9, limit=1)],
+    "resolve": [lambda door: door.resolve("HEAD"), lambda door: door.resolve("#1")],
+    "history": [lambda door: (list(door.backfill()), dataclasses.replace(door.history(), running=False))[1]],
+    "backfill": [lambda door: list(door.backfill())[-1], lambda door: list(door.backfill(depth=1))[-1]],
+    "symbols_at": [
+        lambda door: door.symbols_at("HEAD", kind="function"),
+        lambda door: door.symbols_at("#1", file="shop/cart.py", match="tot", limit=1),
+    ],
+    "files_at": [lambda door: door.files_at("HEAD"), lambda door: door.files_at("#1", "shop")],
+    "changes": [lambda door: door.changes("#1", "HEAD")],
+    "life": [
+        lambda door: door.life("add_tax", callers=True),
+        lambda door: door.life(SymbolKey("shop/money.py", "add_tax", "function")),
+    ],
+    "drift": [lambda door: door.drift(), lambda door: door.drift("#1", limit=2)],
+    "vacuum": [lambda door: door.vacuum(before="HEAD", dry_run=True)],
     "doctor": [lambda door: [check.name for check in door.doctor()]],
 }
 CHANGING = {"rebuild", "reset", "save_profile"}
@@ -109,7 +126,7 @@ CHANGING = {"rebuild", "reset", "save_profile"}
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
-    "indexed_head"}  # fmt: skip
+    "indexed_head", "sha", "time", "asked", "text"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():
@@ -158,6 +175,13 @@ def test_root_is_the_repository(door: Door):
         (lambda door: door.dependencies("../outside.py"), RefusedError),
         (lambda door: door.plan(since="no-such-ref"), NotFoundError),
         (lambda door: list(door.index(since="no-such-ref")), NotFoundError),
+        (lambda door: door.resolve("no-such-ref"), NotFoundError),
+        (lambda door: door.resolve("--upload-pack=x"), UsageError),
+        (lambda door: door.symbols_at("#99"), NotFoundError),
+        (lambda door: door.life("never_was"), NotFoundError),
+        (lambda door: door.vacuum(), UsageError),
+        (lambda door: door.vacuum(older_than="soon"), UsageError),
+        (lambda door: list(door.backfill(depth=1, since="HEAD")), UsageError),
         (lambda door: list(door.index(paths=["../elsewhere"])), RefusedError),
     ],
 )

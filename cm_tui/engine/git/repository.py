@@ -175,7 +175,7 @@ class Repository:
         """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
         following: str | pygit2.Oid | None = sha
         while following is not None:
-            commit = self._repository.get(following)
+            commit: object = self._repository.get(following)
             if not isinstance(commit, pygit2.Commit):
                 return
             yield _info(commit)

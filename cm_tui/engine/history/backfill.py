@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from cm_tui.config import Config
@@ -47,7 +47,7 @@ class Backfill:
         self._shas: dict[int, str] = {}
         self._line: tuple[int, str] = (0, "")
 
-    def steps(self, cancel: Cancel) -> Iterator[Known]:
+    def steps(self, cancel: Cancel) -> Generator[Known, None, None]:
         """Read on, a batch at a time, until the goal is reached or git has no more.
 
         Raises:

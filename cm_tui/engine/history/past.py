@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
 
@@ -142,7 +143,7 @@ class Past:
 
     # --- reading the line ---
 
-    def backfill(self, *, depth: int | None, since: str | None, cancel: Cancel) -> Iterator[Progress]:
+    def backfill(self, *, depth: int | None, since: str | None, cancel: Cancel) -> Generator[Progress, None, None]:
         """Read the line back to a depth or a moment, or as far as it goes.
 
         Raises:
@@ -157,25 +158,32 @@ class Past:
             goal = head.ordinal - depth + 1
         yield from self._read(goal, cancel)
 
-    def catch_up(self, cancel: Cancel) -> Iterator[Progress]:
-        """Read as far back as the configuration wants, and never below what was vacuumed."""
+    def goal(self) -> int | None:
+        """How far back the configuration wants the line to be read, and never below what was vacuumed; None: it is."""
         settings = self._config.history
         head = self.moments.head()
         if not settings.enabled or head is None or not self._repository.git:
-            return
+            return None
         known = spans.load(self._db)
         goal = max(1, head.ordinal - settings.depth + 1 if settings.depth else 1, known.floor)
         if known.broken or (known.to_ord == head.ordinal and known.from_ord <= goal):
-            return
-        yield from self._read(goal, cancel)
+            return None
+        return goal
 
-    def _read(self, goal: int, cancel: Cancel) -> Iterator[Progress]:
+    def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
+        """Read as far back as the configuration wants."""
+        goal = self.goal()
+        if goal is not None:
+            yield from self._read(goal, cancel)
+
+    def _read(self, goal: int, cancel: Cancel) -> Generator[Progress, None, None]:
         status = self.moments.status()
         yield self._progress(status, goal)
         if status.head is None:
             return
-        for _ in Backfill(self._db, self._repository, self._config, goal).steps(cancel):
-            yield self._progress(self.moments.status(), goal)
+        with closing(Backfill(self._db, self._repository, self._config, goal).steps(cancel)) as steps:
+            for _ in steps:
+                yield self._progress(self.moments.status(), goal)
 
     @staticmethod
     def _progress(status: HistoryStatus, goal: int) -> Progress:

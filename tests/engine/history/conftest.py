@@ -1,0 +1,91 @@
+"""A repository, its store, and answers about its past in a form that two stores can be compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cm_tui.config import Config
+from cm_tui.engine.code.graph import Graph
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history.past import Past
+from cm_tui.engine.store.database import Database
+from cm_tui.model import Cancel
+from tests.gitrepo import Repo
+from tests.indexing import configured, index
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    return Repo(tmp_path / "app")
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Iterator[Database]:
+    with closing(Database(tmp_path / "store")) as db:
+        yield db
+
+
+def past_of(db: Database, root: Path, config: Config | None = None) -> Past:
+    """The past of a store, asked anew."""
+    return Past(db, Repository(root.resolve(), db.folder / "shadow"), config or configured())
+
+
+def read(db: Database, root: Path, config: Config | None = None, **how: Any) -> Past:
+    """Index, then read the line."""
+    index(db, root, config)
+    past = past_of(db, root, config)
+    for _ in past.backfill(depth=how.get("depth"), since=how.get("since"), cancel=Cancel()):
+        pass
+    return past
+
+
+def state(db: Database, alive: str) -> dict[str, list[Any]]:
+    """Files, symbols and references of a relation of (path, blob)."""
+    return {
+        "files": sorted(
+            db.rows(f"SELECT f.path, b.oid, b.language, b.lines FROM {alive} f JOIN blob b ON b.id = f.blob")
+        ),
+        "symbols": sorted(
+            db.rows(f"SELECT f.path, s.* EXCLUDE (blob) FROM {alive} f JOIN symbol s ON s.blob = f.blob"), key=repr
+        ),
+        "references": sorted(
+            db.rows(f"SELECT f.path, r.* EXCLUDE (blob) FROM {alive} f JOIN reference r ON r.blob = f.blob"), key=repr
+        ),
+        "imports": sorted(
+            db.rows(f'SELECT f.path, i.* EXCLUDE (blob) FROM {alive} f JOIN "import" i ON i.blob = f.blob'), key=repr
+        ),
+    }
+
+
+def edges(graph: Graph) -> list[Any]:
+    """Every call site and what it is tied to."""
+    return sorted(graph.resolve_all(), key=repr)
+
+
+def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, config: Config | None = None) -> None:
+    """The answers at an ordinal are those of an index made from nothing of that commit's checkout.
+
+    Args:
+        db: the store whose past is asked.
+        root: its checkout.
+        ordinal: which moment.
+        folder: an empty place for the checkout and its store.
+        config: what is indexed.
+    """
+    past = past_of(db, root, config)
+    moment = past.moments.at(ordinal)
+    assert moment is not None
+    checkout = Repo(folder / root.name, init=False)
+    checkout.git("clone", "-q", "--no-checkout", str(root), ".")
+    checkout.git("checkout", "-q", "-f", "--detach", moment.sha)
+    with closing(Database(folder / "store")) as fresh:
+        index(fresh, checkout.root, config)
+        alive = past.alive(ordinal)
+        assert alive != "head_file"
+        assert state(db, alive) == state(fresh, "head_file")
+        assert edges(past.graph_at(ordinal)) == edges(Graph(fresh))
