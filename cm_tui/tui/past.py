@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
 
 SHORT_SHA = 8
+NOTHING = "#0"
+"""Before the first commit."""
 
 
 class Past:
@@ -51,6 +53,11 @@ def day(seconds: float) -> str:
 def name_of(moment: Moment) -> str:
     """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
+
+
+def before(moment: Moment) -> str:
+    """The commit before one on the line, as the door takes it; `NOTHING` before the first."""
+    return f"#{moment.ordinal - 1}"
 
 
 def files_of(door: Door, at: str | None) -> Page[FileEntry]:

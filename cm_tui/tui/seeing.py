@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from cm_tui.errors import CmError
+from cm_tui.tui.past import NOTHING
 from cm_tui.tui.screens.places import Place, View, look
 from cm_tui.tui.widgets.sourcelist import CodeLine
 from cm_tui.tui.widgets.timelist import Spot, TimeRow
@@ -27,6 +29,8 @@ class Seen:
     after: View | None
     lines: tuple[CodeLine, ...]
     """The difference."""
+    problem: str = ""
+    """Why there is none."""
 
 
 def see(door: Door, row: TimeRow) -> Seen:
@@ -35,8 +39,14 @@ def see(door: Door, row: TimeRow) -> Seen:
     Raises:
         CmError: neither can be read.
     """
-    before = _look_at(door, row.before) if row.before and row.before.at != "#0" else None
     after = _look_at(door, row.spot) if row.spot else None
+    try:
+        before = _look_at(door, row.before) if row.before and row.before.at != NOTHING else None
+    except CmError as error:
+        if after is None:
+            raise
+        # What is not known before is no reason to hide what came of it, nor to call all of it new.
+        return Seen(None, after, (), f"{error.message} {error.hint}".strip())
     return Seen(before, after, tuple(diff_lines(_text(before), _text(after))))
 
 

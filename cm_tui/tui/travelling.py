@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cm_tui.errors import CmError
 from cm_tui.model import Drift, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
 from cm_tui.tui.inquiry import Ask
-from cm_tui.tui.past import name_of
+from cm_tui.tui.past import NOTHING, before, name_of
 from cm_tui.tui.widgets import timelist as rows
 from cm_tui.tui.widgets.text import count
 from cm_tui.tui.widgets.timelist import TimeRow
@@ -59,7 +59,7 @@ class Travelling:
         """The two moments that changes are shown between, the earlier one first."""
         assert self.point is not None
         if self.mark is None or self.mark.sha == self.point.sha:
-            return f"#{self.point.ordinal - 1}", self.point.sha
+            return before(self.point), self.point.sha
         low, high = sorted((self.mark, self.point), key=lambda moment: moment.ordinal)
         return low.sha, high.sha
 
@@ -81,18 +81,21 @@ class Travelling:
         if self.point is None:
             self._nothing("changes")
             return
-        before, after = self.span
+        older, newer = self.span
         words = self.span_words
 
         def got(page: Page[SymbolChange]) -> None:
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
             note = " · ".join(part for part in (words, page.note) if part)
-            found = tuple(rows.of_changes(page.rows, before, after))
+            found = tuple(rows.of_changes(page.rows, older, newer))
             self._filled(
                 "changes", Filled(found, note if found else page.note or f"No symbol was changed {words}.", some)
             )
 
-        self._put("changes", lambda door: door.changes(before, after, limit=MOST), got)
+        def call(door: Door) -> Page[SymbolChange]:
+            return all_added(door, newer) if older == NOTHING else door.changes(older, newer, limit=MOST)
+
+        self._put("changes", call, got)
 
     def _symbols(self) -> None:
         if self.point is None:
@@ -144,6 +147,13 @@ class Travelling:
 
         self._filled(tab, None)
         self._ask(tab, call, got, failed, delay=SETTLING)
+
+
+def all_added(door: Door, first: str) -> Page[SymbolChange]:
+    """What the first commit here brought: everything, as there is nothing to compare it with."""
+    page = door.symbols_at(first, limit=MOST)
+    note = "the first commit here: everything that it holds counts as added"
+    return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
 
 
 def drift_shown(drift: Drift) -> Filled:

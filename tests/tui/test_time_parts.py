@@ -21,7 +21,14 @@ def moment(ordinal: int) -> Moment:
 def status(length: int, first: int = 1) -> HistoryStatus:
     whole = first == 1
     return HistoryStatus(
-        moment(length), length, length - first + 1, moment(first), moment(length), complete=whole, running=False, blobs=0
+        moment(length),
+        length,
+        length - first + 1,
+        moment(first),
+        moment(length),
+        complete=whole,
+        running=False,
+        blobs=0,
     )
 
 

@@ -162,9 +162,9 @@ class TimeScreen(ModeScreen):
         self.refresh_keys()
 
     def _look_again(self) -> None:
-        """Ask how far history is read by now, while somebody looks."""
+        """Ask how far history is read by now, by whatever process, while somebody looks."""
         history = self.cm.project.history
-        if self.is_current and (self.cm.gateway.reading_history or (history and history.running)):
+        if self.is_current and history is not None and history.head is not None and not history.complete:
             self.cm.lifecycle.refresh_history()
 
     def past_changed(self) -> None:

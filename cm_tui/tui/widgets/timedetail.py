@@ -117,7 +117,7 @@ class TimeDetail(Vertical):
 
     def _saw(self, seen: Seen) -> None:
         self.seen = seen
-        self.diff.set_rows(seen.lines, empty="It is not there at either moment.")
+        self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
         view = seen.after or seen.before
         self.source.set_rows(view.lines if view else (), empty="It is not there.")
         if view is not None and view.symbol is not None:

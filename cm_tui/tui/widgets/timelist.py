@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import DriftRow, Edge, HistoryStatus, Life, LifeEvent, Moment, Symbol, SymbolChange, SymbolKey
-from cm_tui.tui.past import day
+from cm_tui.tui.past import before, day
 from cm_tui.tui.widgets.codenodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, ribbon_of
 from cm_tui.tui.widgets.rowlist import RowList
@@ -71,15 +71,15 @@ def heading(text: str, *, bold: bool = True) -> TimeRow:
     return TimeRow("", "bold $primary" if bold else "$muted", text)
 
 
-def of_changes(changes: Iterable[SymbolChange], before: str, after: str) -> list[TimeRow]:
+def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[TimeRow]:
     """What became of symbols between two moments."""
     rows = []
     for change in changes:
         symbol, old = change.symbol, change.before
         mark, style = CHANGE_MARKS[change.change]
         gone = change.change == "removed"
-        spot = Spot(symbol.key, before if gone else after, symbol.start_line)
-        earlier = spot if gone else Spot(old.key, before, old.start_line) if old else None
+        spot = Spot(symbol.key, older if gone else newer, symbol.start_line)
+        earlier = spot if gone else Spot(old.key, older, old.start_line) if old else None
         place, word = f"{symbol.path}:{symbol.start_line}", str(change.change)
         if change.change == "moved" and old is not None:
             word = f"from {old.path}" if old.path != symbol.path else f"was {old.qualname}"
@@ -122,7 +122,7 @@ def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
 def _of_event(life: Life, event: LifeEvent) -> TimeRow:
     mark, style = EVENT_MARKS[event.what]
     key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
-    earlier = Spot(event.other or key, f"#{event.moment.ordinal - 1}", event.line)
+    earlier = Spot(event.other or key, before(event.moment), event.line)
     spot = None if event.what == "left" else Spot(key, event.moment.sha, event.line)
     word = f"from {event.other.path} {event.other.qualname}" if event.other else event.what
     return TimeRow(
