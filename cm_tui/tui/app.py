@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,11 +19,21 @@ from cm_tui.tui.basket import Basket
 from cm_tui.tui.commands import Command, CommandPalette, key_name
 from cm_tui.tui.contrast import text_levels
 from cm_tui.tui.gateway import Answer, DoorFailed, Gateway
-from cm_tui.tui.indexrun import IndexEnded, IndexStep
+from cm_tui.tui.indexrun import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.keeper import StateKeeper
 from cm_tui.tui.leaving import finish
 from cm_tui.tui.lifecycle import Lifecycle
-from cm_tui.tui.messages import AddToPack, BasketChanged, OpenPath, OpenSymbol, ProjectChanged
+from cm_tui.tui.messages import (
+    AddToPack,
+    BasketChanged,
+    OpenLife,
+    OpenMoment,
+    OpenPath,
+    OpenSymbol,
+    PastChanged,
+    ProjectChanged,
+)
+from cm_tui.tui.past import Past
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.session import SessionLog
@@ -59,6 +70,7 @@ class CmApp(App[int]):
     TITLE = "cm"
     MODE_TITLES: ClassVar[dict[str, str]] = {
         "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health",
+        "time": "Time",
     }  # fmt: skip
     MODES: ClassVar = {name: _mode(name) for name in MODE_TITLES}
     DEFAULT_MODE = "overview"
@@ -81,6 +93,7 @@ class CmApp(App[int]):
         self.project = ProjectView()
         self.session = SessionLog()
         self.basket = Basket(self._basket_changed)
+        self.past = Past(partial(self._tell_modes, PastChanged))
         self.gateway = Gateway(self, open_door)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
         self.state, self._state_note = load_state(root)
@@ -200,6 +213,14 @@ class CmApp(App[int]):
         """Show health."""
         self._go("health")
 
+    def go_time(self) -> None:
+        """Show time."""
+        self._go("time")
+
+    def go_to_now(self) -> None:
+        """Leave the past."""
+        self.past.go(None)
+
     def _go(self, mode: str) -> None:
         self.call_later(self.action_go, mode)
 
@@ -212,6 +233,15 @@ class CmApp(App[int]):
         """Show a file in the symbols mode."""
         await self.action_go("symbols")
         self.mode_screen("symbols").open_path(message)  # type: ignore[attr-defined]
+
+    def on_open_moment(self, message: OpenMoment) -> None:
+        """Stand at a moment."""
+        self.past.go(message.moment, message.note)
+
+    async def on_open_life(self, message: OpenLife) -> None:
+        """Show a symbol's life in the time mode."""
+        await self.action_go("time")
+        self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
 
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
@@ -245,6 +275,14 @@ class CmApp(App[int]):
         self.lifecycle.ended(message)
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
+
+    def on_history_step(self, message: HistoryStep) -> None:
+        """More of the history is known."""
+        self.lifecycle.history_stepped(message.progress)
+
+    def on_history_ended(self, message: HistoryEnded) -> None:
+        """History is no longer being read."""
+        self.lifecycle.history_ended(message)
 
     def _project_changed(self) -> None:
         self._tell_modes(ProjectChanged)

@@ -24,6 +24,10 @@ def _one_part(screen: ModeScreen) -> str | None:
     return None if screen.split else "there is no border to move here"
 
 
+def _is_now(screen: ModeScreen) -> str | None:
+    return None if screen.cm.past.moment else "this is now"
+
+
 APP_COMMANDS: tuple[Command, ...] = (
     Command("app.help", "question_mark,f12", "Help", "Every key of this mode", "show_help"),
     Command("app.overview", "1,f1", "Overview", "The project and its index", "go_overview", bar=False),
@@ -31,6 +35,9 @@ APP_COMMANDS: tuple[Command, ...] = (
     Command("app.symbols", "3,f3", "Symbols", "Browse symbols and who calls whom", "go_symbols", bar=False),
     Command("app.pack", "4,f4", "Pack", "Collect context and take it away", "go_pack", bar=False),
     Command("app.health", "5,f5", "Health", "Check the installation and the index", "go_health", bar=False),
+    Command("app.time", "6,f6", "Time", "The history of every symbol, and what changed", "go_time", bar=False),
+    Command("app.now", "0", "Back to now", "Leave the past moment that is shown", "go_to_now", bar=False,
+            blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name", "show_palette", palette=False),
     Command(
         "app.index",

@@ -19,7 +19,7 @@ from textual.message import Message
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 from cm_tui.tui.delays import Delays
-from cm_tui.tui.indexrun import IndexRun
+from cm_tui.tui.indexrun import HistoryEnded, HistoryStep, IndexEnded, IndexRun, IndexStep, RunEnded, RunStep
 from cm_tui.tui.problems import as_cm_error
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ class Gateway:
         self._target = target
         self._open_door = open_door
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
-        self._long = ThreadPoolExecutor(1, thread_name_prefix="cm-long")
+        self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
         self._ids = count(1)
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
         self._running: set[Future[None]] = set()
         self._lock = threading.Lock()
         self._delays = Delays(target, self._send, self._follow)
-        self._run: IndexRun | None = None
+        self._runs: dict[type[RunEnded], IndexRun] = {}
         self._closing = False
         self.door: Door | None = None
 
@@ -189,7 +189,12 @@ class Gateway:
     @property
     def indexing(self) -> bool:
         """True while an index run is on its way."""
-        return self._run is not None
+        return IndexEnded in self._runs
+
+    @property
+    def reading_history(self) -> bool:
+        """True while history is being read."""
+        return HistoryEnded in self._runs
 
     def index(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
         """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
@@ -197,21 +202,41 @@ class Gateway:
         Returns:
             False when a run is on its way already.
         """
-        if self._run is not None or self.door is None:
+        return self._start(steps, IndexStep, IndexEnded)
+
+    def read_history(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+        """Start to read history; `HistoryStep` messages follow, then `HistoryEnded`.
+
+        Returns:
+            False when it is being read already.
+        """
+        return self._start(steps, HistoryStep, HistoryEnded)
+
+    def _start(
+        self, steps: Callable[[Door, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
+    ) -> bool:
+        if ended in self._runs or self.door is None:
             return False
-        run = self._run = IndexRun(partial(steps, self.door), self._post)
+        run = self._runs[ended] = IndexRun(partial(steps, self.door), self._post, step, ended)
 
         def work() -> None:
-            ended = run.run()
-            self._run = None
-            self._post(ended)
+            message = run.run()
+            del self._runs[ended]
+            self._post(message)
 
         self._submit(self._long, work)
         return True
 
     def cancel_index(self) -> None:
         """Ask the index run to stop; what it did so far is kept."""
-        if run := self._run:
+        self._cancel(IndexEnded)
+
+    def cancel_history(self) -> None:
+        """Ask the reading of history to stop; what is known by then is kept."""
+        self._cancel(HistoryEnded)
+
+    def _cancel(self, ended: type[RunEnded]) -> None:
+        if run := self._runs.get(ended):
             run.cancel()
 
     # --- the end ---
@@ -233,6 +258,7 @@ class Gateway:
         self._waiting.clear()
         self._delays.release_all()
         self.cancel_index()
+        self.cancel_history()
 
     def close(self) -> None:
         """Stop, wait for the step that is being done, and let go of the store."""

@@ -1,4 +1,4 @@
-"""One index run: its steps become messages, and it can be asked to stop."""
+"""A long run, of the index or through the history: its steps become messages, and it can be asked to stop."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ STEP_SECONDS = 1 / 20
 """Progress reaches the screen at most this often."""
 
 
-class IndexStep(Message):
-    """An index run got on."""
+class RunStep(Message):
+    """A run got on."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
 
 
-class IndexEnded(Message):
-    """An index run is over: with a summary, or with the error that stopped it."""
+class RunEnded(Message):
+    """A run is over: with a summary, or with the error that stopped it."""
 
     def __init__(self, summary: IndexSummary | None, error: CmError | None) -> None:
         super().__init__()
@@ -37,17 +37,43 @@ class IndexEnded(Message):
         return isinstance(self.error, CancelledError)
 
 
+class IndexStep(RunStep):
+    """An index run got on."""
+
+
+class IndexEnded(RunEnded):
+    """An index run is over."""
+
+
+class HistoryStep(RunStep):
+    """More of the history is known."""
+
+
+class HistoryEnded(RunEnded):
+    """No more history is being read."""
+
+
 class IndexRun:
     """Goes through the steps of a run on whatever thread calls `run`.
 
     Args:
         steps: makes the steps; gets what says that the run should stop.
-        post: takes an `IndexStep` for what is worth showing.
+        post: takes a message for each step that is worth showing.
+        step: makes that message.
+        ended: makes what `run` returns.
     """
 
-    def __init__(self, steps: Callable[[Cancel], Iterator[Progress]], post: Callable[[Message], None]) -> None:
+    def __init__(
+        self,
+        steps: Callable[[Cancel], Iterator[Progress]],
+        post: Callable[[Message], None],
+        step: type[RunStep] = IndexStep,
+        ended: type[RunEnded] = IndexEnded,
+    ) -> None:
         self._steps = steps
         self._post = post
+        self._step = step
+        self._ended = ended
         self._cancel = Cancel()
         self._told = 0.0
         self._before: tuple[str, bool] | None = None
@@ -56,7 +82,7 @@ class IndexRun:
         """Ask the run to stop after the step it is at; what it did so far is kept."""
         self._cancel.set()
 
-    def run(self) -> IndexEnded:
+    def run(self) -> RunEnded:
         """Do all steps; returns what came of them."""
         summary: IndexSummary | None = None
         try:
@@ -65,12 +91,12 @@ class IndexRun:
                 self._tell(progress)
                 self._cancel.check()
         except Exception as error:  # noqa: BLE001 - shown on screen
-            return IndexEnded(summary, as_cm_error(error))
-        return IndexEnded(summary, None)
+            return self._ended(summary, as_cm_error(error))
+        return self._ended(summary, None)
 
     def _tell(self, progress: Progress) -> None:
         """Post a step when it is a new stage, or when the last one was some time ago."""
         now, stage = time.monotonic(), (progress.stage, progress.searchable)
         if stage != self._before or now - self._told >= STEP_SECONDS:
             self._told, self._before = now, stage
-            self._post(IndexStep(progress))
+            self._post(self._step(progress))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
-from cm_tui.model import Cancel, IndexPlan, Progress, ProjectStatus
+from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.tui.gateway import Gateway
-from cm_tui.tui.indexrun import IndexEnded
+from cm_tui.tui.indexrun import RunEnded
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.session import SessionLog
 
@@ -135,7 +135,7 @@ class Lifecycle:
             self.refresh_status()
         self._changed()
 
-    def ended(self, message: IndexEnded) -> None:
+    def ended(self, message: RunEnded) -> None:
         """Show what came of the run."""
         view = self._view
         view.progress, view.cancelled = None, message.cancelled
@@ -147,3 +147,45 @@ class Lifecycle:
             self._session.add(message.error.message, "warning" if message.cancelled else "error")
         self.refresh_status()
         self._changed()
+
+    # --- the history ---
+
+    def refresh_history(self) -> None:
+        """Ask how much of the past is known."""
+
+        def got(history: HistoryStatus) -> None:
+            self._view.history, self._view.history_error = history, None
+            self._changed()
+
+        def failed(error: CmError) -> None:
+            self._view.history_error = error
+            self._changed()
+
+        self._gateway.ask("app.history", lambda door: door.history(), got, failed)
+
+    def read_history(self) -> None:
+        """Read the past, newest first; what is known answers meanwhile."""
+        if self._gateway.read_history(lambda door, cancel: door.backfill(cancel=cancel)):
+            self._session.add("Reading history.")
+            self._view.reading_error = None
+        self._changed()
+
+    def stop_history(self) -> None:
+        """Stop reading the past."""
+        self._gateway.cancel_history()
+
+    def history_stepped(self, progress: Progress) -> None:
+        """Show how far the past is read."""
+        self._view.reading = progress
+        self._changed()
+
+    def history_ended(self, message: RunEnded) -> None:
+        """Show what came of it."""
+        self._view.reading = None
+        self._view.reading_error = None if message.cancelled else message.error
+        if message.error is not None:
+            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+        else:
+            self._session.add("History is read.", "ok")
+        self._changed()
+        self.refresh_history()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from cm_tui.model import PackRequest, SymbolKey
+from cm_tui.model import Moment, PackRequest, SymbolKey
 
 
 class OpenSymbol(Message):
@@ -26,6 +26,23 @@ class OpenPath(Message):
         self.line = line
 
 
+class OpenMoment(Message):
+    """Stand at a moment of the past, in every mode that can show it."""
+
+    def __init__(self, moment: Moment, note: str = "") -> None:
+        super().__init__()
+        self.moment = moment
+        self.note = note
+
+
+class OpenLife(Message):
+    """Show the life of a symbol in the time mode."""
+
+    def __init__(self, key: SymbolKey) -> None:
+        super().__init__()
+        self.key = key
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 
@@ -36,6 +53,10 @@ class AddToPack(Message):
 
 class ProjectChanged(Message):
     """Sent to every mode that is on the stack: status, plan, index progress or the door changed."""
+
+
+class PastChanged(Message):
+    """Sent to every mode: another moment is shown, or now."""
 
 
 class BasketChanged(Message):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.errors import CmError
-from cm_tui.model import IndexPlan, IndexSummary, Progress, ProjectStatus
+from cm_tui.model import HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus
 
 
 @dataclass
@@ -27,6 +27,14 @@ class ProjectView:
     """Why the last run stopped."""
     cancelled: bool = False
     """The last run was cancelled by the user."""
+    history: HistoryStatus | None = None
+    """How much of the past is known, once somebody asked."""
+    history_error: CmError | None = None
+    """Why that is not known."""
+    reading_error: CmError | None = None
+    """Why the last reading of history stopped."""
+    reading: Progress | None = None
+    """The step at which history is being read; None when it is not."""
 
     @property
     def searchable(self) -> bool:

@@ -34,12 +34,14 @@ class Relating:
         self._ask = ask
         self._drop = drop
         self._key: SymbolKey | None = None
+        self.at: str | None = None
+        """The moment that is asked about; None: now."""
         self.depth = 1
         """How many steps callers and callees are followed."""
 
     def show(self, view: View, *, again: bool) -> None:
         """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
-        symbol, path = view.symbol, view.place.path
+        symbol, path, at = view.symbol, view.place.path, self.at
         self._key = symbol.key if symbol else None
         self.panel.set_depth(self.depth)
         if not again:
@@ -51,10 +53,10 @@ class Relating:
                 self.panel.fill(tab, (), "A file as a whole has none; choose a symbol of it.")
         else:
             name = symbol.name
-            self._fill("definitions", lambda door: door.definitions(name), rows.of_symbols)
+            self._fill("definitions", lambda door: door.definitions(name, at=at), rows.of_symbols)
             self._ask_edges()
-        self._fill("imports", lambda door: door.dependencies(path), partial(rows.of_imports, importers=False))
-        self._fill("importers", lambda door: door.importers(path), partial(rows.of_imports, importers=True))
+        self._fill("imports", lambda door: door.dependencies(path, at=at), partial(rows.of_imports, importers=False))
+        self._fill("importers", lambda door: door.importers(path, at=at), partial(rows.of_imports, importers=True))
 
     def deeper(self) -> None:
         """Follow callers and callees one step more; after the last depth, one again."""
@@ -70,19 +72,19 @@ class Relating:
         """Read the line of source that a row stands for."""
         if row.site is None:
             return
-        path, line = row.site
+        (path, line), at = row.site, self.at
         self._ask(
             "line",
-            lambda door: door.source(path, line, line).text.strip(),
+            lambda door: door.source(path, line, line, at=at).text.strip(),
             partial(self.panel.describe, row),
             lambda error: self.panel.describe(row, error.message),
         )
 
     def _ask_edges(self) -> None:
-        key, depth = self._key, self.depth
+        key, depth, at = self._key, self.depth, self.at
         assert key is not None
-        self._fill("callers", lambda door: door.callers(key, depth=depth), partial(rows.of_edges, callers=True))
-        self._fill("callees", lambda door: door.callees(key, depth=depth), partial(rows.of_edges, callers=False))
+        self._fill("callers", lambda door: door.callers(key, depth=depth, at=at), partial(rows.of_edges, callers=True))
+        self._fill("callees", lambda door: door.callees(key, depth=depth, at=at), partial(rows.of_edges, callers=False))
 
     def _fill(
         self, tab: str, call: Callable[[Door], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]

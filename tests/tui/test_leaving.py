@@ -13,7 +13,7 @@ if sys.platform == "win32":
 
 from tests.tui.terminal import Terminal
 
-F8 = "\x1b[19~"
+CTRL_O = "\x0f"
 LEFT_SCREEN = b"\x1b[?1049l"
 
 APPLICATION = """
@@ -77,7 +77,7 @@ def test_a_killed_application_is_found_again_as_it_was(project, tmp_path):
         terminal.until(lambda: b"Ask the code" in terminal.drawn)
         terminal.press("record")
         terminal.until(lambda: kept().get("query") == "record")
-        terminal.press(F8)
+        terminal.press(CTRL_O)
         terminal.until(lambda: kept().get("search_mode") == "keyword")
         terminal.kill()
     assert load_state(project)[0].mode == "search"

@@ -11,9 +11,10 @@ from textual.screen import Screen
 from cm_tui.errors import CmError
 from cm_tui.tui.app_commands import APP_COMMANDS
 from cm_tui.tui.commands import Command, bindings
-from cm_tui.tui.messages import BasketChanged, ProjectChanged
+from cm_tui.tui.messages import BasketChanged, PastChanged, ProjectChanged
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.keybar import KeyBar
+from cm_tui.tui.widgets.pastbar import PastBar
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ T = TypeVar("T")
 
 
 class ModeScreen(Screen[None]):
-    """Base of the five modes.
+    """Base of the modes.
 
     A mode declares `MODE`, `COMMANDS_HERE` and `BINDINGS = bindings(COMMANDS_HERE)`, yields its widgets from
-    `compose_body`, asks questions with `ask`, and overrides `project_changed`, `basket_changed`
-    and `keep` where it cares.
+    `compose_body`, asks questions with `ask`, and overrides `project_changed`, `basket_changed`,
+    `past_changed` and `keep` where it cares.
     """
 
     MODE: ClassVar[str] = ""
@@ -36,6 +37,8 @@ class ModeScreen(Screen[None]):
     COMMANDS_HERE: ClassVar[tuple[Command, ...]] = ()
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
+    SHOWS_PAST: ClassVar[bool] = False
+    """True where the mode shows the past moment that was chosen; the others show now, and say so."""
     AUTO_FOCUS = ""
     taken_up = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
@@ -48,6 +51,7 @@ class ModeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, body, key bar."""
         yield Header()
+        yield PastBar()
         yield from self.compose_body()
         yield KeyBar()
 
@@ -63,8 +67,11 @@ class ModeScreen(Screen[None]):
 
     def action_command(self, command_id: str) -> None:
         """Run a command by id: what keys and the key bar call."""
-        command = next(item for item in self.all_commands() if item.id == command_id)
-        self.run_command(command)
+        self.run_command(self.command(command_id))
+
+    def command(self, command_id: str) -> Command:
+        """A command by id."""
+        return next(item for item in self.all_commands() if item.id == command_id)
 
     def run_command(self, command: Command) -> None:
         """Run a command, or say why it is not possible now."""
@@ -107,6 +114,7 @@ class ModeScreen(Screen[None]):
         """Show what is known already; a mode takes up what was remembered before it calls this."""
         if self.split:
             self.split.set_share(self.cm.state.of(self.MODE).get("share"))
+        self.query_one(PastBar).refresh_text()
         self.project_changed()
         self.taken_up = True
 
@@ -122,6 +130,16 @@ class ModeScreen(Screen[None]):
         event.stop()
         self.query_one(Header).refresh_text()
         self.basket_changed()
+
+    def on_past_changed(self, event: PastChanged) -> None:
+        """Another moment is shown."""
+        event.stop()
+        self.query_one(PastBar).refresh_text()
+        self.query_one(KeyBar).refresh_text()
+        self.past_changed()
+
+    def past_changed(self) -> None:
+        """For a mode to override: `self.cm.past` has news."""
 
     def project_changed(self) -> None:
         """For a mode to override: `self.cm.project` has news."""

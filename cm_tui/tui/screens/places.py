@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cm_tui.model import PackRequest, Symbol, SymbolKey
+from cm_tui.tui.past import symbols_of
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ class View:
     note: str = ""
 
 
-def look(door: Door, place: Place) -> View:
-    """Read what there is to see at a place.
+def look(door: Door, place: Place, at: str | None = None) -> View:
+    """Read what there is to see at a place, at a moment of the past where one is given.
 
     Raises:
         CmError: the file is gone.
     """
-    symbols = door.symbols(file=place.path, limit=_ALL).rows
+    symbols = symbols_of(door, at, file=place.path, limit=_ALL).rows
     symbol = _by_key(symbols, place.key) if place.key else None
     if symbol is None and (place.find or place.key):
         symbol = innermost(symbols, place.line)
@@ -56,7 +57,7 @@ def look(door: Door, place: Place) -> View:
     if symbol is None or symbol.end_line - symbol.start_line >= MOST_LINES:
         first = max(first, place.line - MOST_LINES // 2)
         last = min(symbol.end_line, first + MOST_LINES - 1) if symbol else first + MOST_LINES - 1
-    source = door.source(place.path, first, last)
+    source = door.source(place.path, first, last, at=at)
     lines = tuple(code_lines(source))
     if len(lines) == MOST_LINES:
         note = f"lines {first:,} to {first + MOST_LINES - 1:,} only"

@@ -32,10 +32,10 @@ SEARCH_COMMANDS = (
         "search.open", "o", "Open", "Show the symbol, with who calls it", "open_hit", shown_as="⏎", blocked=_no_hit
     ),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", "add_hit", blocked=_no_hit),
-    Command("search.tune", "t,f6", "Tune", "Show or hide the numbers of the profile", "toggle_tuning"),
-    Command("search.side", "v,f7", "Why", "Switch between preview and why", "switch_side", blocked=_not_narrow),
-    Command("search.mode", "m,f8", "Mode", "Hybrid, keyword or vector", "next_mode"),
-    Command("search.profile", "p,f9", "Profile", "The next ranking recipe", "next_profile"),
+    Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", "toggle_tuning"),
+    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", "switch_side", blocked=_not_narrow),
+    Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", "next_mode"),
+    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking recipe", "next_profile"),
     Command("search.copy", "y", "Copy", "Copy path and lines", "copy_place", blocked=_no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", "edit_hit", blocked=_no_hit),
     Command(

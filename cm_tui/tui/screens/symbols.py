@@ -15,7 +15,8 @@ from textual.widgets import Static
 from cm_tui.errors import CmError
 from cm_tui.model import PackRequest
 from cm_tui.tui.commands import bindings
-from cm_tui.tui.messages import AddToPack, OpenPath, OpenSymbol
+from cm_tui.tui.messages import AddToPack, OpenLife, OpenPath, OpenSymbol
+from cm_tui.tui.past import SHORT_SHA
 from cm_tui.tui.relating import DEPTHS, Relating
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.screens.copying import copy_and_tell
@@ -25,6 +26,7 @@ from cm_tui.tui.screens.symbols_text import head_text
 from cm_tui.tui.trail import Trail
 from cm_tui.tui.widgets.codenodes import Node
 from cm_tui.tui.widgets.codetree import CodeTree
+from cm_tui.tui.widgets.lifeline import LifeLine
 from cm_tui.tui.widgets.relationpanel import RelationPanel
 from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
@@ -39,6 +41,7 @@ class SymbolsScreen(ModeScreen):
     """Browse symbols and who calls whom."""
 
     MODE = "symbols"
+    SHOWS_PAST = True
     INTRO = (
         "Folders, files and symbols on the left; type / to find a symbol by a few of its letters. For the symbol under "
         "the cursor: its source, its definitions, callers, callees, and the imports of its file. Enter jumps to any "
@@ -62,7 +65,9 @@ class SymbolsScreen(ModeScreen):
         with Split(id="symbols-body"):
             yield TreePanel(self.ask, self.drop_question, id="tree-panel")
             with Container(id="symbol-detail"):
-                yield Static(id="symbol-head", markup=False)
+                with Vertical(id="symbol-top"):
+                    yield Static(id="symbol-head", markup=False)
+                    yield LifeLine(self.ask, self.drop_question, id="symbol-life")
                 with Vertical(id="source-panel", classes="panel") as panel:
                     panel.border_title = Content("Source")
                     yield SourceList(id="source", empty="Choose a symbol on the left, or type / to find one.")
@@ -72,6 +77,7 @@ class SymbolsScreen(ModeScreen):
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
         self.relating = Relating(self.relations, self.ask, self.drop_question)
+        self.finder.at = self.relating.at = self.cm.past.at
         self.relating.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
@@ -176,6 +182,14 @@ class SymbolsScreen(ModeScreen):
             if node.symbol is not None:
                 self.code.focus()
 
+    def past_changed(self) -> None:
+        """Show everything as it is at another moment."""
+        self.finder.at = self.relating.at = self.cm.past.at
+        if self.cm.project.why_not_searchable is None:
+            self.finder.travel(self.cm.past.at)
+            if self.place is not None:
+                self._go(self.place, record=False)
+
     # --- places ---
 
     def open_symbol(self, message: OpenSymbol) -> None:
@@ -194,8 +208,9 @@ class SymbolsScreen(ModeScreen):
             self.trail.go(place)
         else:
             self.trail.look(place)
+        at = self.cm.past.at
         if self.cm.project.why_not_searchable is None:
-            self.ask("view", lambda door: look(door, place), self._show, self._cannot_show)
+            self.ask("view", lambda door: look(door, place, at), self._show, self._cannot_show)
         self.refresh_keys()
 
     def back(self) -> None:
@@ -211,6 +226,7 @@ class SymbolsScreen(ModeScreen):
         self.query_one("#symbol-head", Static).update(Content(""))
         self.code.set_rows((), empty=f"{error.message} {error.hint}")
         self.relations.forget()
+        self.query_one(LifeLine).show(None)
 
     def _show(self, view: View) -> None:
         again = self.view is not None and self.view.place == view.place
@@ -226,6 +242,9 @@ class SymbolsScreen(ModeScreen):
         if view.place.line and not again:
             self.code.go(view.place.line)
         self.relating.show(view, again=again)
+        here = self.cm.past.moment
+        key = view.symbol.key if view.symbol else None
+        self.query_one(LifeLine).show(key, here.ordinal if here else 0, again=again)
         self.remember()
         self.refresh_keys()
         if self.focused is not self.code_tree and not self.code_tree.query_text:
@@ -255,6 +274,11 @@ class SymbolsScreen(ModeScreen):
                 self.cm.tell(f"{row.name} is not in this project.", severity="warning")
             return
         self._go(_place_of_relation(row))
+
+    def show_life(self) -> None:
+        """The life of the symbol, in the time mode."""
+        if self.view and self.view.symbol:
+            self.post_message(OpenLife(self.view.symbol.key))
 
     # --- what to do with a place ---
 
@@ -287,7 +311,9 @@ class SymbolsScreen(ModeScreen):
         target = self.target()
         if target is None:
             return
-        place = f"{target.path}:{self._line_of(target)}"
+        moment = self.cm.past.moment
+        when = f" at {moment.sha[:SHORT_SHA]}" if moment else ""
+        place = f"{target.path}:{self._line_of(target)}{when}"
         copy_and_tell(self, place, place)
 
     def edit(self) -> None:

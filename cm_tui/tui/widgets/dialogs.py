@@ -21,6 +21,7 @@ class Prompt(ModalScreen[str | None]):
         value: what stands there already.
         hint: what can be given; may say what a wrong answer was.
         check: says what is wrong with an answer, or nothing.
+        wrong: what was wrong with the answer before.
     """
 
     DEFAULT_CSS = """
@@ -34,13 +35,20 @@ class Prompt(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "turn_away", show=False)]
 
     def __init__(
-        self, title: str, value: str = "", hint: str = "", check: Callable[[str], str | None] | None = None
+        self,
+        title: str,
+        value: str = "",
+        hint: str = "",
+        check: Callable[[str], str | None] | None = None,
+        *,
+        wrong: str = "",
     ) -> None:
         super().__init__()
         self._title = title
         self._value = value
         self._hint = hint
         self._check = check
+        self._wrong = wrong
 
     def compose(self) -> ComposeResult:
         """Title, input, hint."""
@@ -48,7 +56,7 @@ class Prompt(ModalScreen[str | None]):
             box.border_title = Content(f" {self._title} ")
             box.border_subtitle = Content(" enter accepts · esc closes ")
             yield Input(self._value, select_on_focus=True)
-            yield Static(Content(self._hint), id="prompt-hint")
+            yield Static(Content(self._wrong or self._hint), id="prompt-hint", classes="-wrong" if self._wrong else "")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Hand the answer back when nothing is wrong with it."""

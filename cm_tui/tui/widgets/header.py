@@ -82,6 +82,8 @@ class Header(Widget):
     def _state(self) -> tuple[str, str]:
         """How the index is: progress, or what a search would use now."""
         view, status = self._cm.project, self._cm.project.status
+        if (reading := view.reading) and not view.progress and reading.total:
+            return f"◔ history {100 * reading.done // reading.total}%", "$accent"
         if step := view.progress:
             share = f" {100 * step.done // step.total}%" if step.total else ""
             return f"◐ {STAGES.get(step.stage, step.stage)}{share}", "$accent"

@@ -129,8 +129,8 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """The row at a line of the screen."""
-        width = self.size.width
+        """The row at a line of the screen, as wide as the scrollbar leaves room for."""
+        width = self.scrollable_content_region.width
         index = self.row_at(y)
         if index >= len(self._rows):
             return self._blank(y, width)

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
 from cm_tui.tui.inquiry import Ask
+from cm_tui.tui.past import files_of, symbols_of
 from cm_tui.tui.widgets.codetree import CodeTree
 from cm_tui.tui.widgets.text import count
 
@@ -36,6 +37,9 @@ class TreePanel(Vertical):
         super().__init__(id=id, classes="panel")
         self._ask = ask
         self._drop = drop
+        self.at: str | None = None
+        """The moment whose files and symbols are shown; None: now."""
+        self._shown: str | None = None
         self.border_title = Content("Files and symbols")
 
     def compose(self) -> ComposeResult:
@@ -63,16 +67,18 @@ class TreePanel(Vertical):
     def refill(self) -> None:
         """Read the files again; what is on screen stays until they are there."""
         self.say("Reading the files…")
-        self._ask("files", lambda door: door.files(), self._got_files, self._failed)
+        at = self.at
+        self._ask("files", lambda door: files_of(door, at), self._got_files, self._failed)
 
     def _got_files(self, page: Page[FileEntry]) -> None:
         if self.letters.value:
             return
         some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
         self.border_subtitle = Content(some + count(page.total, "file"))
-        self.tree_list.set_files(page.rows)
+        self.tree_list.set_files(page.rows, anew=self._shown != self.at)
+        self._shown = self.at
         if not page.rows:
-            self.tree_list.set_rows((), empty="The index has no files.")
+            self.tree_list.set_rows((), empty="There were no files then." if self.at else "The index has no files.")
         self.post_message(self.Filled())
 
     def _failed(self, error: CmError) -> None:
@@ -81,12 +87,20 @@ class TreePanel(Vertical):
     @on(CodeTree.SymbolsWanted)
     def _fill_file(self, event: CodeTree.SymbolsWanted) -> None:
         event.stop()
-        node = event.node
+        node, at = event.node, self.at
         self._ask(
             f"inside:{node.path}",
-            lambda door: door.symbols(file=node.path, limit=_ALL),
+            lambda door: symbols_of(door, at, file=node.path, limit=_ALL),
             lambda page: self.tree_list.fill(node, page.rows),
         )
+
+    def travel(self, at: str | None) -> None:
+        """Show another moment."""
+        self.at = at
+        if self.letters.value:
+            self._find_letters(self.letters.value)
+        else:
+            self.refill()
 
     # --- letters ---
 
@@ -98,7 +112,10 @@ class TreePanel(Vertical):
     @on(Input.Changed, "#jump")
     def _find(self, event: Input.Changed) -> None:
         event.stop()
-        text = event.value.strip()
+        self._find_letters(event.value)
+
+    def _find_letters(self, value: str) -> None:
+        text = value.strip()
         if not text:
             self._drop("match")
             self.tree_list.query_text = ""
@@ -111,7 +128,8 @@ class TreePanel(Vertical):
             some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
             self.border_subtitle = Content(some + count(page.total, "symbol"))
 
-        self._ask("match", lambda door: door.symbols(match=text, limit=_MATCHES), got, self._failed)
+        at = self.at
+        self._ask("match", lambda door: symbols_of(door, at, match=text, limit=_MATCHES), got, self._failed)
 
     @on(Input.Submitted, "#jump")
     def _take_first(self, event: Input.Submitted) -> None:

@@ -1,0 +1,70 @@
+"""Which moment is shown: now, or one of the past, the same one in every mode that can show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.model import FileEntry, Moment, Page, Symbol
+
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+
+SHORT_SHA = 8
+NOTHING = "#0"
+"""Before the first commit."""
+
+
+class Past:
+    """The moment that the application stands at.
+
+    Args:
+        changed: called when it is another one.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.moment: Moment | None = None
+        """None: now."""
+        self.note = ""
+        """Why it is not exactly what was asked for."""
+
+    @property
+    def at(self) -> str | None:
+        """The moment as the door takes it; None: now."""
+        return self.moment.sha if self.moment else None
+
+    def go(self, moment: Moment | None, note: str = "") -> None:
+        """Stand at a moment; None: come back to now."""
+        if (moment, note) != (self.moment, self.note):
+            self.moment, self.note = moment, note
+            self._changed()
+
+
+def day(seconds: float) -> str:
+    """A commit's day, as git has it in UTC; commits can have absurd dates."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+    except (OverflowError, OSError, ValueError):
+        return "no date"
+
+
+def name_of(moment: Moment) -> str:
+    """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
+    return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
+
+
+def before(moment: Moment) -> str:
+    """The commit before one on the line, as the door takes it; `NOTHING` before the first."""
+    return f"#{moment.ordinal - 1}"
+
+
+def files_of(door: Door, at: str | None) -> Page[FileEntry]:
+    """Every file at a moment."""
+    return door.files() if at is None else door.files_at(at)
+
+
+def symbols_of(door: Door, at: str | None, **wanted: Any) -> Page[Symbol]:
+    """Symbols at a moment, chosen as `Door.symbols` does."""
+    return door.symbols(**wanted) if at is None else door.symbols_at(at, **wanted)

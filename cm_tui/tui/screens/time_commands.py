@@ -1,0 +1,68 @@
+"""The commands of the time mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cm_tui.tui.commands import Command
+
+if TYPE_CHECKING:
+    from cm_tui.tui.screens.time import TimeScreen
+
+
+def _no_line(screen: TimeScreen) -> str | None:
+    return screen.why_no_line
+
+
+def _no_moment(screen: TimeScreen) -> str | None:
+    return screen.why_no_line or (None if screen.point else "no commit is under the cursor")
+
+
+def _no_symbol(screen: TimeScreen) -> str | None:
+    row = screen.row
+    return None if row and row.key and row.key.qualname else "no symbol is under the cursor"
+
+
+def _nothing_to_read(screen: TimeScreen) -> str | None:
+    if reason := screen.why_no_line:
+        return reason
+    if screen.cm.gateway.reading_history:
+        return "history is being read"
+    history = screen.cm.project.history
+    return "all of it is known" if history and history.complete else None
+
+
+def _not_reading(screen: TimeScreen) -> str | None:
+    return None if screen.cm.gateway.reading_history else "history is not being read"
+
+
+def _cannot_index(screen: TimeScreen) -> str | None:
+    if screen.cm.project.door != "open":
+        return "the project is not open"
+    return "an index run is on its way" if screen.cm.gateway.indexing else None
+
+
+TIME_COMMANDS: tuple[Command, ...] = (
+    Command("time.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", "find",
+            blocked=_no_line),
+    Command("time.go", "colon", "Go to", "Go to a branch, tag, sha, ordinal or date", "go_to", shown_as=":",
+            blocked=_no_line),
+    Command("time.stand", "s", "Stand here", "Show this moment in Symbols too, until you come back to now", "stand",
+            shown_as="⏎", blocked=_no_moment),
+    Command("time.mark", "m", "Mark", "Mark this moment: changes are shown between it and the cursor", "flip_mark",
+            blocked=_no_moment),
+    Command("time.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
+            "ask_since", blocked=_no_line),
+    Command("time.life", "L", "Life", "The life of the symbol under the cursor, or of a name", "show_life",
+            shown_as="L", blocked=_no_line),
+    Command("time.next", "t", "Next tab", "Changes, symbols, life, drift in turn", "next_tab"),
+    Command("time.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", "next_detail"),
+    Command("time.open", "o", "Open", "Show the symbol in Symbols, at its moment", "open_row", blocked=_no_symbol),
+    Command("time.read", "b", "Read history", "Read the history that is not known yet; the known part answers meanwhile",
+            "read_history", blocked=_nothing_to_read),
+    Command("time.stop", "x", "Stop", "Stop reading history; what is known is kept", "stop_history",
+            blocked=_not_reading),
+    Command("time.mend", "i", "Mend drift", "Index what changed, which mends what drifted", "start_index", bar=False,
+            blocked=_cannot_index),
+    Command("time.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", "zoom", bar=False),
+)  # fmt: skip

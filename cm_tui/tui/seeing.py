@@ -1,0 +1,72 @@
+"""What there is to see of a symbol before and after a change. Everything here runs on a worker."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from cm_tui.errors import CmError
+from cm_tui.tui.past import NOTHING
+from cm_tui.tui.screens.places import Place, View, look
+from cm_tui.tui.widgets.sourcelist import CodeLine
+from cm_tui.tui.widgets.timelist import Spot, TimeRow
+
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+
+_DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was read of a row: both sides of it."""
+
+    before: View | None
+    after: View | None
+    lines: tuple[CodeLine, ...]
+    """The difference."""
+    problem: str = ""
+    """Why there is none."""
+
+
+def see(door: Door, row: TimeRow) -> Seen:
+    """Read a row's symbol before and after.
+
+    Raises:
+        CmError: neither can be read.
+    """
+    after = _look_at(door, row.spot) if row.spot else None
+    try:
+        before = _look_at(door, row.before) if row.before and row.before.at != NOTHING else None
+    except CmError as error:
+        if after is None:
+            raise
+        # What is not known before is no reason to hide what came of it, nor to call all of it new.
+        return Seen(None, after, (), f"{error.message} {error.hint}".strip())
+    return Seen(before, after, tuple(diff_lines(_text(before), _text(after))))
+
+
+def _look_at(door: Door, spot: Spot) -> View | None:
+    """A symbol at a moment, None where it was not there; never whatever else stands at its line."""
+    view = look(door, Place(spot.key.path, spot.line, spot.key), spot.at)
+    found = view.symbol is not None and view.symbol.qualname == spot.key.qualname
+    return view if found or spot.at is None else None
+
+
+def _text(view: View | None) -> list[str]:
+    return [line.content.plain for line in view.lines] if view else []
+
+
+def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[CodeLine]:
+    """What differs, with a few lines around it; numbered by row."""
+    lines = list(difflib.unified_diff(before, after, n=3, lineterm=""))[2:]
+    if not lines:
+        lines = [f" {line}" for line in after]
+    return [
+        CodeLine(number, Content.styled(line, _DIFF_STYLES[line[:1]]) if line[:1] in _DIFF_STYLES else Content(line))
+        for number, line in enumerate(lines, start=1)
+    ]

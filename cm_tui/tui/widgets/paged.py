@@ -1,0 +1,70 @@
+"""A long list of which only the pages that were looked at are in memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar, overload
+
+R = TypeVar("R")
+
+PAGE = 200
+"""Rows of a page."""
+KEPT = 40
+"""Pages kept; the one that was not looked at for longest goes first."""
+
+
+class PagedRows(Sequence["R | None"], Generic[R]):
+    """Rows by index; one whose page is not there yet is None, and its page is wanted.
+
+    Args:
+        length: how many rows there are.
+        want: is called once with the number of a page that somebody looked at.
+    """
+
+    def __init__(self, length: int, want: Callable[[int], None]) -> None:
+        self._length = length
+        self._want = want
+        self._pages: OrderedDict[int, Sequence[R]] = OrderedDict()
+        self._wanted: set[int] = set()
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> R | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[R | None]: ...
+    def __getitem__(self, index: int | slice) -> R | Sequence[R | None] | None:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(self._length))]
+        if index < 0:
+            index += self._length
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        number, place = divmod(index, PAGE)
+        page = self._pages.get(number)
+        if page is None:
+            if number not in self._wanted:
+                self._wanted.add(number)
+                self._want(number)
+            return None
+        self._pages.move_to_end(number)
+        return page[place] if place < len(page) else None
+
+    def put(self, number: int, rows: Sequence[R]) -> None:
+        """A page is there."""
+        self._wanted.discard(number)
+        self._pages[number] = rows
+        self._pages.move_to_end(number)
+        while len(self._pages) > KEPT:
+            self._pages.popitem(last=False)
+
+    def give_up(self, number: int) -> None:
+        """A page cannot be had now; it is wanted again when somebody looks."""
+        self._wanted.discard(number)
+
+    @property
+    def loaded(self) -> int:
+        """How many pages are in memory."""
+        return len(self._pages)

@@ -1,0 +1,123 @@
+"""The ribbon of 100,000 moments, paging only: the door's `line` is a fake here that makes moments up.
+
+Everything else about time is tested on real repositories, in `test_time_mode.py`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cm_tui.engine.memory import Memory
+from cm_tui.model import HistoryStatus, Moment, Page
+from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
+from tests.tui.mode_driver import driving
+
+LENGTH = 100_000
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+def moment(ordinal: int) -> Moment:
+    return Moment(ordinal, f"{ordinal:040x}", 1_500_000_000 + 600 * ordinal, "Ann Example", f"subject {ordinal}")
+
+
+class LongLine:
+    """A real door, but for a line of 100,000 commits."""
+
+    def __init__(self, project) -> None:
+        self.memory = Memory.open(project)
+        self.asked: list[tuple[str, int | None, int]] = []
+        self.memory.line = self.line
+        self.memory.history = self.history
+        self.memory.changes = lambda before, after, limit=1000: Page((), 0, f"asked {before} {after[-6:]}")
+
+    def history(self) -> HistoryStatus:
+        newest = moment(LENGTH)
+        return HistoryStatus(
+            newest, LENGTH, 40_000, moment(60_001), newest, complete=False, running=False, blobs=0,
+            text="history known back to 2018-09-04, 40,000 of 100,000 commits",
+        )  # fmt: skip
+
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+        self.asked.append((match, before, limit))
+        top = LENGTH if before is None else before - 1
+        if not match:
+            return Page(tuple(moment(n) for n in range(top, max(0, top - limit), -1)), LENGTH)
+        found = [n for n in range(LENGTH, 0, -1) if match in f"subject {n}"]
+        return Page(tuple(moment(n) for n in found if n <= top)[:limit], len(found))
+
+
+@pytest.fixture
+def long_line(project) -> LongLine:
+    return LongLine(project)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_only_pages_that_are_looked_at_are_read(project, long_line, size):
+    async with driving(project, mode="6", size=size, open_door=lambda: long_line.memory) as driver:
+        assert "100,000 2019-" in driver.text
+        assert "100,000 commits" in driver.text
+        assert len(long_line.asked) == 1
+        await driver.press("end")
+        assert "subject 1 " in driver.text or driver.text.count("subject") > 3
+        assert driver.app.screen.point == moment(1)
+        await driver.press("pageup", "home")
+        assert driver.app.screen.point == moment(LENGTH)
+        assert {limit for _, _, limit in long_line.asked} == {PAGE}
+        assert len(long_line.asked) <= 4
+
+
+async def test_scrolling_asks_about_the_moment_it_ends_at(project, long_line):
+    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+        for _ in range(30):
+            await driver.pilot.press("down")
+        await driver.settle()
+        assert driver.app.screen.point == moment(LENGTH - 30)
+        assert f"asked #{LENGTH - 31}" in driver.text
+
+
+async def test_what_is_not_known_is_drawn_otherwise_and_said(project, long_line):
+    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+        said = " ".join(driver.text.replace("│", " ").split())
+        assert "40,000 of 100,000 commits" in said
+        screen = driver.app.screen
+        screen.line.go(moment(60_001))
+        await driver.press("down")
+        rows = {line.split()[1]: line[:3] for line in driver.text.splitlines() if " 60,00" in line or line[1:2] in "·╌"}
+        assert rows["60,002"] == "│· "
+        assert rows["60,000"] == "│╌ "
+
+
+async def test_found_commits_load_further_as_one_scrolls(project, long_line):
+    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+        await driver.press("slash")
+        await driver.type("77")
+        screen = driver.app.screen
+        await driver.until(lambda: screen.ribbon.letters == "77")
+        await driver.settle()
+        total = sum("77" in str(n) for n in range(1, LENGTH + 1))
+        assert f"{PAGE} of {total:,} commits" in driver.text
+        await driver.press("enter", "end")
+        await driver.settle()
+        assert len(screen.ribbon.rows) == 2 * PAGE
+        here = screen.point
+        await driver.press("escape")
+        assert screen.point == here
+        assert len(screen.ribbon.rows) == LENGTH
+
+
+def test_pages_that_were_not_looked_at_for_long_are_let_go():
+    wanted: list[int] = []
+    rows: PagedRows[int] = PagedRows(100 * PAGE, wanted.append)
+    for number in range(100):
+        assert rows[number * PAGE] is None
+        assert rows[number * PAGE + 1] is None
+        rows.put(number, range(number * PAGE, (number + 1) * PAGE))
+        assert rows[number * PAGE + 7] == number * PAGE + 7
+    assert wanted == list(range(100))
+    assert rows.loaded == KEPT
+    assert rows[0] is None
+    assert wanted[-1] == 0
+    rows.give_up(0)
+    assert rows[0] is None
+    assert wanted[-2:] == [0, 0]
+    assert rows[-1] == 100 * PAGE - 1
