@@ -175,7 +175,9 @@ class CmApp(App[int]):
             screen.post_message(message())
 
     async def action_go(self, mode: str) -> None:
-        """Show a mode."""
+        """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
+        if mode != self.current_mode:
+            self.clear_notifications()
         await self.switch_mode(mode)
         self.keeper.changed()
         self._tell_modes(ProjectChanged)
@@ -270,7 +272,7 @@ class CmApp(App[int]):
         *,
         title: str = "",
         severity: Literal["information", "warning", "error"] = "information",
-        timeout: float = 5,
+        timeout: float = 4,
     ) -> None:
         """Show a short message; its text is never read as markup."""
         if severity != "information":
@@ -279,7 +281,7 @@ class CmApp(App[int]):
 
     def tell_error(self, error: CmError) -> None:
         """Show an error with its hint."""
-        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=10)
+        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=6)
 
     # --- keys ---
 

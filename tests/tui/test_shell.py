@@ -266,3 +266,12 @@ def test_the_guide_lists_every_key_id():
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
     for command in (*APP_COMMANDS, *OverviewScreen.COMMANDS_HERE, *SEARCH_COMMANDS):
         assert f"`{command.id}`" in guide
+
+
+async def test_words_about_one_mode_do_not_stay_over_the_next(project):
+    async with driving(project, size=(80, 24)) as driver:
+        driver.app.tell("Added to the pack: load")
+        await driver.until(lambda: "Added to the pack: load" in driver.text)
+        assert max(toast.size.width for toast in driver.app.screen.query("Toast")) < 40
+        await driver.press("2")
+        await driver.until(lambda: "Added to the pack" not in driver.text and not driver.told)

@@ -289,6 +289,8 @@ class SearchScreen(ModeScreen):
         def saved(file: Any) -> None:
             self.inquiry.profiles[profile.name] = profile
             self.side.show_knobs(self.inquiry)
+            self._show_facts()
+            self.refresh_keys()
             self.cm.tell(f"Saved to {file}")
 
         self.ask("save", lambda door: door.save_profile(profile), saved)
