@@ -23,6 +23,8 @@ from cm_tui.tui.keeper import StateKeeper
 from cm_tui.tui.leaving import finish
 from cm_tui.tui.lifecycle import Lifecycle
 from cm_tui.tui.messages import AddToPack, BasketChanged, OpenPath, OpenSymbol, ProjectChanged
+from cm_tui.tui.outside import JobEnded, JobStep, OwnerEvent
+from cm_tui.tui.ownerlink import OwnerLink
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.session import SessionLog
@@ -54,6 +56,7 @@ class CmApp(App[int]):
         root: the project's root folder.
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
+        said: what opening the door has to say to the user; taken out once it was said.
     """
 
     TITLE = "cm"
@@ -74,8 +77,10 @@ class CmApp(App[int]):
         root: Path,
         config: Config,
         mend: Callable[[], None] | None = None,
+        said: list[str] | None = None,
     ) -> None:
         super().__init__(css_path=style_sheets())
+        self._said = said if said is not None else []
         self.root = root
         self.config = config
         self.project = ProjectView()
@@ -83,6 +88,10 @@ class CmApp(App[int]):
         self.basket = Basket(self._basket_changed)
         self.gateway = Gateway(self, open_door)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
+        self.link = OwnerLink(
+            self.gateway, self.lifecycle, self.project, self.session,
+            changed=self._project_changed, tell=self.tell, complain=self.tell_error, later=self.set_timer,
+        )  # fmt: skip
         self.state, self._state_note = load_state(root)
         self.keeper = StateKeeper(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
@@ -231,6 +240,9 @@ class CmApp(App[int]):
     def on_door_opened(self) -> None:
         """The project can be asked now."""
         self.lifecycle.opened()
+        self.link.begin()
+        while self._said:
+            self.tell(self._said.pop(0), severity="warning")
 
     def on_door_failed(self, message: DoorFailed) -> None:
         """The overview shows why, with the keys that help."""
@@ -245,8 +257,28 @@ class CmApp(App[int]):
     def on_index_ended(self, message: IndexEnded) -> None:
         """An index run is over."""
         self.lifecycle.ended(message)
+        self.link.own_run_ended()
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
+
+    def on_owner_event(self, message: OwnerEvent) -> None:
+        """Another door did something, or the owner came or went."""
+        self.link.heard(message.record)
+
+    def on_job_step(self, message: JobStep) -> None:
+        """A run that another door started got on."""
+        self.link.stepped(message)
+
+    def on_job_ended(self, message: JobEnded) -> None:
+        """A run that another door started is over."""
+        self.link.ended(message)
+
+    def stop_index(self) -> None:
+        """Stop the index run, whoever started it."""
+        if self.gateway.indexing:
+            self.lifecycle.stop_index()
+        elif self.project.job:
+            self.link.cancel(self.project.job)
 
     def _project_changed(self) -> None:
         self._tell_modes(ProjectChanged)
@@ -310,7 +342,14 @@ class CmApp(App[int]):
         return Content(self.MODE_TITLES[mode])
 
 
-def run(open_door: Callable[[], Door], root: Path, config: Config, *, mend: Callable[[], None] | None = None) -> int:
+def run(
+    open_door: Callable[[], Door],
+    root: Path,
+    config: Config,
+    *,
+    mend: Callable[[], None] | None = None,
+    said: list[str] | None = None,
+) -> int:
     """Run the application until the user leaves it.
 
     Args:
@@ -318,11 +357,12 @@ def run(open_door: Callable[[], Door], root: Path, config: Config, *, mend: Call
         root: the project's root folder.
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again.
+        said: what opening the door has to say to the user; taken out once it was said.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_door, root, config, mend)
+    app = CmApp(open_door, root, config, mend, said)
     try:
         app.run()
     finally:

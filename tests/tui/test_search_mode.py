@@ -220,7 +220,9 @@ def make_hit(number: int, *, score: float = 0.75, path: str = "src/module.py", s
         ScorePart("vector", 0.5, 1.0, 0.5, "cosine", "vector"),
         ScorePart("tests", 1.0, 0.25, -0.25, "a test", "adjust"),
     )
-    return Hit(number + 1, "code", path, 1, 9, symbol or f"name_{number}", "function", "python", score, "x", 1, parts, number)
+    return Hit(
+        number + 1, "code", path, 1, 9, symbol or f"name_{number}", "function", "python", score, "x", 1, parts, number
+    )
 
 
 class Counting(ResultList):
