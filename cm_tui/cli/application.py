@@ -41,7 +41,7 @@ def launch(project: Path | None) -> int:
 
         remove(Memory.store_of(folder))
 
-    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend)
+    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said)
     for text in dict.fromkeys(said):
         sys.stderr.write(f"cm: {text}\n")
     return code

@@ -36,11 +36,13 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
                 for status, data in line.lines("GET", "/v1/events"):
                     if stop.is_set():
                         return
+                    # An owner that refuses, as it speaks another protocol, is none to be connected to.
+                    record = wire.answered(status, data) if data else {}
                     if not connected:
                         connected = True
                         yield {"event": "connected"}
-                    if data:
-                        yield wire.answered(status, data)
+                    if record:
+                        yield record
             except OwnerError:
                 # Gone, or hanging: the next one is looked for below.
                 line.close()

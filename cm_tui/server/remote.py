@@ -45,6 +45,8 @@ class RemoteMemory:
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._lines: list[Line] = []
+        self.own_jobs: set[str] = set()
+        """Numbers of the jobs that were started through this door."""
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +131,9 @@ class RemoteMemory:
         with closing(line):
             for status, data in line.lines("POST", f"/v1/stream/{method.name}", body):
                 record = self._checked(status, data) if data else {}
-                job = record.get("job", job)
+                if "job" in record:
+                    job = record["job"]
+                    self.own_jobs.add(job)
                 if "error" in record:
                     raise wire.error_of(record["error"])
                 if "end" in record:

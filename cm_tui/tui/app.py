@@ -33,6 +33,8 @@ from cm_tui.tui.messages import (
     PastChanged,
     ProjectChanged,
 )
+from cm_tui.tui.outside import JobEnded, JobStep, OwnerEvent
+from cm_tui.tui.ownerlink import OwnerLink
 from cm_tui.tui.past import Past
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
@@ -65,6 +67,7 @@ class CmApp(App[int]):
         root: the project's root folder.
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
+        said: what opening the door has to say to the user; taken out once it was said.
     """
 
     TITLE = "cm"
@@ -86,8 +89,10 @@ class CmApp(App[int]):
         root: Path,
         config: Config,
         mend: Callable[[], None] | None = None,
+        said: list[str] | None = None,
     ) -> None:
         super().__init__(css_path=style_sheets())
+        self._said = said if said is not None else []
         self.root = root
         self.config = config
         self.project = ProjectView()
@@ -96,6 +101,10 @@ class CmApp(App[int]):
         self.past = Past(partial(self._tell_modes, PastChanged))
         self.gateway = Gateway(self, open_door)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
+        self.link = OwnerLink(
+            self.gateway, self.lifecycle, self.project, self.session,
+            changed=self._project_changed, tell=self.tell, complain=self.tell_error, later=self.set_timer,
+        )  # fmt: skip
         self.state, self._state_note = load_state(root)
         self.keeper = StateKeeper(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
@@ -188,7 +197,9 @@ class CmApp(App[int]):
             screen.post_message(message())
 
     async def action_go(self, mode: str) -> None:
-        """Show a mode."""
+        """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
+        if mode != self.current_mode:
+            self.clear_notifications()
         await self.switch_mode(mode)
         self.keeper.changed()
         self._tell_modes(ProjectChanged)
@@ -259,6 +270,9 @@ class CmApp(App[int]):
     def on_door_opened(self) -> None:
         """The project can be asked now."""
         self.lifecycle.opened()
+        self.link.begin()
+        while self._said:
+            self.tell(self._said.pop(0), severity="warning")
 
     def on_door_failed(self, message: DoorFailed) -> None:
         """The overview shows why, with the keys that help."""
@@ -273,6 +287,7 @@ class CmApp(App[int]):
     def on_index_ended(self, message: IndexEnded) -> None:
         """An index run is over."""
         self.lifecycle.ended(message)
+        self.link.own_run_ended()
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
 
@@ -283,6 +298,25 @@ class CmApp(App[int]):
     def on_history_ended(self, message: HistoryEnded) -> None:
         """History is no longer being read."""
         self.lifecycle.history_ended(message)
+
+    def on_owner_event(self, message: OwnerEvent) -> None:
+        """Another door did something, or the owner came or went."""
+        self.link.heard(message.record)
+
+    def on_job_step(self, message: JobStep) -> None:
+        """A run that another door started got on."""
+        self.link.stepped(message)
+
+    def on_job_ended(self, message: JobEnded) -> None:
+        """A run that another door started is over."""
+        self.link.ended(message)
+
+    def stop_index(self) -> None:
+        """Stop the index run, whoever started it."""
+        if self.gateway.indexing:
+            self.lifecycle.stop_index()
+        elif self.project.job:
+            self.link.cancel(self.project.job)
 
     def _project_changed(self) -> None:
         self._tell_modes(ProjectChanged)
@@ -308,7 +342,7 @@ class CmApp(App[int]):
         *,
         title: str = "",
         severity: Literal["information", "warning", "error"] = "information",
-        timeout: float = 5,
+        timeout: float = 4,
     ) -> None:
         """Show a short message; its text is never read as markup."""
         if severity != "information":
@@ -317,7 +351,7 @@ class CmApp(App[int]):
 
     def tell_error(self, error: CmError) -> None:
         """Show an error with its hint."""
-        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=10)
+        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=6)
 
     # --- keys ---
 
@@ -346,7 +380,14 @@ class CmApp(App[int]):
         return Content(self.MODE_TITLES[mode])
 
 
-def run(open_door: Callable[[], Door], root: Path, config: Config, *, mend: Callable[[], None] | None = None) -> int:
+def run(
+    open_door: Callable[[], Door],
+    root: Path,
+    config: Config,
+    *,
+    mend: Callable[[], None] | None = None,
+    said: list[str] | None = None,
+) -> int:
     """Run the application until the user leaves it.
 
     Args:
@@ -354,11 +395,12 @@ def run(open_door: Callable[[], Door], root: Path, config: Config, *, mend: Call
         root: the project's root folder.
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again.
+        said: what opening the door has to say to the user; taken out once it was said.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_door, root, config, mend)
+    app = CmApp(open_door, root, config, mend, said)
     try:
         app.run()
     finally:

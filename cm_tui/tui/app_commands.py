@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def _no_index_run(screen: ModeScreen) -> str | None:
-    return None if screen.cm.gateway.indexing else "no index run is on its way"
+    return None if screen.cm.gateway.indexing or screen.cm.project.job else "no index run is on its way"
 
 
 def _can_index(screen: ModeScreen) -> str | None:

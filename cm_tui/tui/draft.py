@@ -60,11 +60,11 @@ class Draft:
         self.change(items)
         return other
 
-    def insert(self, index: int, new: Iterable[PackRequest]) -> int:
-        """Put those pieces that are not covered yet before a place; returns how many that were."""
+    def append(self, new: Iterable[PackRequest]) -> int:
+        """Put those pieces that are not covered yet last; returns how many that were."""
         added = [item for item in new if item not in self._basket]
         if added:
-            self.change([*self.items[:index], *added, *self.items[index:]])
+            self.change([*self.items, *added])
         return len(added)
 
     def set_lines(self, index: int, start: int, end: int) -> None:

@@ -18,6 +18,7 @@ from textual.message import Message
 
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
+from cm_tui.tui import outside
 from cm_tui.tui.delays import Delays
 from cm_tui.tui.indexrun import HistoryEnded, HistoryStep, IndexEnded, IndexRun, IndexStep, RunEnded, RunStep
 from cm_tui.tui.problems import as_cm_error
@@ -73,6 +74,7 @@ class Gateway:
         self._delays = Delays(target, self._send, self._follow)
         self._runs: dict[type[RunEnded], IndexRun] = {}
         self._closing = False
+        self._stop = threading.Event()
         self.door: Door | None = None
 
     # --- the door ---
@@ -239,6 +241,21 @@ class Gateway:
         if run := self._runs.get(ended):
             run.cancel()
 
+    # --- other doors ---
+
+    def listen(self) -> None:
+        """Hear of what happens in the owner, where the door goes through one: `OwnerEvent` messages."""
+        if self.door is not None:
+            self._beside(partial(outside.listen, self.door, self._post, self._stop))
+
+    def follow(self, job: str) -> None:
+        """Follow a job that somebody else started: `JobStep` messages, then `JobEnded`."""
+        self._beside(partial(outside.follow, job, self._post, self._stop))
+
+    def _beside(self, work: Callable[[], None]) -> None:
+        # A daemon: nobody has to wait at the end for the owner's next word.
+        threading.Thread(target=work, name="cm-outside", daemon=True).start()
+
     # --- the end ---
 
     async def settled(self) -> None:
@@ -254,6 +271,7 @@ class Gateway:
     def stop(self) -> None:
         """Take no more work, forget what waits, and ask what runs to stop; returns at once."""
         self._closing = True
+        self._stop.set()
         self._latest.clear()
         self._waiting.clear()
         self._delays.release_all()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, OwnerError
 from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
 from cm_tui.tui.tuning import Setting, settings_of
 
@@ -82,6 +82,14 @@ class Inquiry:
     def search(self, query: str, *, delay: float = 0.0) -> None:
         """Ask; the answer before stays until the new one is there. An empty query has no answer."""
         self.query, self._wanted = query, PAGE
+        self._ask_again(delay)
+
+    def refresh(self) -> None:
+        """Ask the same once more, as what it is answered from has changed; as many hits as are shown."""
+        self._ask_again(0.0)
+
+    def _ask_again(self, delay: float) -> None:
+        query = self.query
         self._drop("rank")
         if not query:
             self._drop("search")
@@ -123,8 +131,10 @@ class Inquiry:
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
-        self.asked, self.problem = None, error
-        self._answered(False)
+        """What is on screen stays when nobody was there to answer: it is asked again once somebody is."""
+        lost = isinstance(error, OwnerError) and self.asked is not None
+        self.asked, self.problem = self.asked if lost else None, error
+        self._answered(lost)
 
     # --- mode and numbers ---
 

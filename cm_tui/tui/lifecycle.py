@@ -140,6 +140,7 @@ class Lifecycle:
         view = self._view
         view.progress, view.cancelled = None, message.cancelled
         view.summary = message.summary or view.summary
+        view.index_news += 1
         view.index_error = None if message.cancelled else message.error
         if message.summary:
             self._session.add_summary(message.summary)

@@ -35,6 +35,14 @@ class ProjectView:
     """Why the last reading of history stopped."""
     reading: Progress | None = None
     """The step at which history is being read; None when it is not."""
+    owner: Literal["none", "connected", "lost"] = "none"
+    """Whether the owner process is heard; `none`: this door goes straight to the store, or did not hear it yet."""
+    job: str = ""
+    """The owner's job that somebody else started for this project and that runs now."""
+    index_news: int = 0
+    """Rises with everything that may change what the index answers, whoever did it."""
+    config_news: int = 0
+    """Rises when a setting of the project was changed through another door."""
 
     @property
     def searchable(self) -> bool:

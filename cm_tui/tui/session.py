@@ -34,7 +34,7 @@ class SessionLog:
         """Note something."""
         self.lines.append(LogLine(time.time(), text, state))
 
-    def add_summary(self, summary: IndexSummary) -> None:
+    def add_summary(self, summary: IndexSummary, *, who: str = "Index run") -> None:
         """Note what an index run did."""
         took = (
             duration(sum(summary.seconds.values()))
@@ -43,7 +43,7 @@ class SessionLog:
         )
         changed = f"{count(summary.changed, 'change')}, " if summary.changed else "nothing changed, "
         self.add(
-            f"Index run: {changed}{count(summary.files, 'file')}, {summary.blobs:,} parsed, "
+            f"{who}: {changed}{count(summary.files, 'file')}, {summary.blobs:,} parsed, "
             f"{summary.embedded:,} embedded, {took}",
             "ok",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
@@ -52,6 +53,18 @@ def test_the_screen_is_gone_before_a_step_of_the_index_run_ends(project, tmp_pat
         go.touch()
         terminal.until(lambda: terminal.process.poll() is not None)
         assert terminal.process.returncode == 0
+
+
+def test_ctrl_c_cuts_the_wait(project, tmp_path):
+    begun = tmp_path / "begun"
+    with Terminal(APPLICATION, str(project), str(begun), str(tmp_path / "never")) as terminal:
+        terminal.until(begun.exists)
+        terminal.press("q")
+        terminal.until(lambda: b"finishing the step" in terminal.drawn)
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.until(lambda: terminal.process.poll() is not None)
+        assert terminal.process.returncode == 130
+        assert b"Traceback" not in terminal.drawn
 
 
 def test_without_work_nothing_is_said_on_leaving(project, tmp_path):

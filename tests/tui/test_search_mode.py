@@ -127,6 +127,8 @@ async def test_tuning_is_saved_to_the_project(project):
         await driver.press("down", "right", "s")
         assert "keyword_weight = 0.55" in (project / ".cm/config.toml").read_text()
         assert not screen_of(driver).inquiry.tuned
+        assert "code ·" in driver.text
+        assert "code *" not in driver.text
 
 
 async def test_a_rejected_number_is_an_error_where_the_results_are(project):
@@ -212,13 +214,15 @@ async def test_clearing_the_query_clears_the_answers(project):
 # --- the list itself ---
 
 
-def make_hit(number: int, *, score: float = 0.75, path: str = "src/module.py") -> Hit:
+def make_hit(number: int, *, score: float = 0.75, path: str = "src/module.py", symbol: str = "") -> Hit:
     parts = (
         ScorePart("keyword: load", 2.0, 0.25, 0.5, "BM25", "keyword"),
         ScorePart("vector", 0.5, 1.0, 0.5, "cosine", "vector"),
         ScorePart("tests", 1.0, 0.25, -0.25, "a test", "adjust"),
     )
-    return Hit(number + 1, "code", path, 1, 9, f"name_{number}", "function", "python", score, "x", 1, parts, number)
+    return Hit(
+        number + 1, "code", path, 1, 9, symbol or f"name_{number}", "function", "python", score, "x", 1, parts, number
+    )
 
 
 class Counting(ResultList):
@@ -288,6 +292,17 @@ async def test_wide_characters_and_long_paths_keep_rows_in_line():
             assert all(strip.cell_length == width for strip in strips)
             assert "1].py" in "\n".join(strip.text for strip in strips)
         app = ListApp()
+
+
+async def test_a_name_that_has_room_is_not_cut_for_the_sake_of_its_path():
+    symbol, path = "ConnectionPool.close_idle", "packages/network/source/connections/pool.py"
+    app = ListApp()
+    async with app.run_test(size=(92, 10)) as pilot:
+        app.query_one(Counting).show((make_hit(0, path=path, symbol=symbol),), limit=10, keep=False)
+        await pilot.pause()
+        line = app.screen._compositor.render_strips()[0].text
+        assert f"{symbol} function" in line
+        assert "pool.py:1-9" in line
 
 
 def test_bars_are_as_long_as_scores():

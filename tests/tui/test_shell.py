@@ -14,13 +14,14 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
+from cm_tui.tui.app import CmApp
 from cm_tui.tui.app_commands import APP_COMMANDS
 from cm_tui.tui.basket import Basket
 from cm_tui.tui.commands import key_name
 from cm_tui.tui.state import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
-from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
+from tests.tui.mode_driver import PATIENCE, Driver, driving, make_project, starting
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -266,3 +267,18 @@ def test_the_guide_lists_every_key_id():
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
     for command in (*APP_COMMANDS, *OverviewScreen.COMMANDS_HERE, *SEARCH_COMMANDS):
         assert f"`{command.id}`" in guide
+
+
+async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
+    app = CmApp(lambda: Memory.open(project), project, Config())
+    try:
+        async with app.run_test(size=(80, 24), notifications=True) as pilot:
+            driver = Driver(app, pilot)
+            await driver.settle()
+            app.tell("Added to the pack: load")
+            await driver.until(lambda: "Added to the pack: load" in driver.text)
+            assert max(toast.outer_size.width for toast in app.screen.query("Toast")) < 40
+            await driver.press("2")
+            assert not driver.told
+    finally:
+        app.gateway.close()

@@ -21,6 +21,6 @@ def copy_and_tell(screen: ModeScreen, text: str, what: str) -> None:
         if isinstance(result, OSError):
             screen.cm.tell(f"Nothing could be copied or saved: {result}", severity="error")
             return
-        screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=8 if result.file else 3)
+        screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=4 if result.file else 2)
 
     screen.cm.gateway.work(work, done, topic=f"{screen.MODE}.copy")

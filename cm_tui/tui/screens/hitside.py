@@ -35,6 +35,7 @@ class HitSide(Vertical):
         super().__init__(id=id)
         self._ask = ask
         self._drop = drop
+        self._shown: object = None
 
     def compose(self) -> Iterable[Widget]:
         """Preview, knobs, explanation."""
@@ -91,6 +92,10 @@ class HitSide(Vertical):
         panel, view = self.query_one("#preview-panel"), self.preview
         panel.border_title = Content(hit.path)
         panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
+        shown, self._shown = self._shown, (hit.path, hit.start_line, hit.end_line, source.text)
+        if shown == self._shown and view.rows:
+            # Asked again as the index has news, which are none here: whoever reads it reads on.
+            return
         view.mark(*matching(hit))
         view.set_rows(code_lines(source, plain=True))
         view.show_marked()

@@ -37,7 +37,7 @@ def _cannot_index(screen: OverviewScreen) -> str | None:
 
 
 def _no_run(screen: OverviewScreen) -> str | None:
-    return None if screen.cm.gateway.indexing else "no index run is on its way"
+    return None if screen.cm.gateway.indexing or screen.cm.project.job else "no index run is on its way"
 
 
 def _nothing_skipped(screen: OverviewScreen) -> str | None:

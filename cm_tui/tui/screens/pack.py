@@ -272,18 +272,18 @@ class PackScreen(ModeScreen):
                 self.pieces.stand_on(0)
                 self.draft.change(chosen, question=question)
                 if pack.notes:
-                    self.cm.tell(" ".join(pack.notes), timeout=8)
+                    self.cm.tell(" ".join(pack.notes), timeout=4)
             else:
                 self._say(" ".join(pack.notes) or "Nothing was found for this question.", wrong=True)
 
         self.ask("auto", lambda door: door.pack(question, budget=budget), got, self._failed)
 
     def add_neighbours(self) -> None:
-        """Callers, callees and used types of the piece under the cursor, after it."""
-        index, request = self.pieces.cursor, self._current()
+        """Callers, callees and used types of the piece under the cursor, last: what was chosen keeps its room."""
+        request = self._current()
 
         def got(found: tuple[PackRequest, ...]) -> None:
-            if added := self.draft.insert(index + 1, found):
+            if added := self.draft.append(found):
                 self.cm.tell(f"Added {count(added, 'neighbour')}; u takes them out.", timeout=3)
             else:
                 self.cm.tell("It has no neighbours that are not in the pack.", timeout=3)

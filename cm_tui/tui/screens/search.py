@@ -48,8 +48,9 @@ class SearchScreen(ModeScreen):
         super().__init__()
         self.inquiry = Inquiry(self.ask, self.drop_question, self._show)
         self._shown = "preview"
-        self._started = False
-        self._was_running = False
+        self._news = -1
+        """What was known of the index when the query was asked last; -1: it could not be asked yet."""
+        self._config_news = 0
 
     def compose_body(self) -> Iterable[Widget]:
         """The query above, results beside preview, explanation and knobs."""
@@ -98,18 +99,20 @@ class SearchScreen(ModeScreen):
         kept = self.cm.state.of(self.MODE)
         self.inquiry.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
         self.side.show_knobs(self.inquiry)
-        self.search()
+        self.refresh_results()
 
     def project_changed(self) -> None:
-        """Search as soon as there is something to search, and again when a run has ended."""
-        ready = self.cm.project.searchable
-        running = self.cm.project.progress is not None
-        if (ready and not self._started) or (self._was_running and not running):
-            self._started = ready
-            self.search()
+        """Search as soon as there is something to search, and again when the index has news, through whatever door."""
+        view = self.cm.project
+        if view.searchable and self._news != view.index_news:
+            self._news = view.index_news
+            self.refresh_results()
         elif not self.inquiry.asked:
             self._show()
-        self._was_running = running
+        if self.taken_up and self._config_news != view.config_news:
+            self._config_news = view.config_news
+            self.keep()
+            self.ask("profiles", lambda door: dict(door.profiles()), self._got_profiles)
 
     # --- parts of the screen ---
 
@@ -149,6 +152,13 @@ class SearchScreen(ModeScreen):
         if query and self.inquiry.asked is None:
             self._show()
 
+    def refresh_results(self) -> None:
+        """Ask again for what is shown; what is typed meanwhile is asked by itself."""
+        if self.inquiry.asked and self.inquiry.query == self.query_input.value.strip():
+            self.inquiry.refresh()
+        else:
+            self.search()
+
     @on(ResultList.MoreWanted)
     def _more(self, event: ResultList.MoreWanted) -> None:
         event.stop()
@@ -164,7 +174,11 @@ class SearchScreen(ModeScreen):
         if not hits:
             self.side.clear(*([""] if self.inquiry.problem else []))
         self._show_facts()
-        notes = "\n".join(f"▲ {note}" for note in (result.notes if result else ()))
+        words = [
+            *(result.notes if result else ()),
+            *([str(self.inquiry.problem.message)] if self.inquiry.problem and hits else []),
+        ]
+        notes = "\n".join(f"▲ {note}" for note in words)
         self.query_one("#notes", Static).update(notes)
         self.query_one("#notes").display = bool(notes)
         self.refresh_keys()
@@ -289,6 +303,8 @@ class SearchScreen(ModeScreen):
         def saved(file: Any) -> None:
             self.inquiry.profiles[profile.name] = profile
             self.side.show_knobs(self.inquiry)
+            self._show_facts()
+            self.refresh_keys()
             self.cm.tell(f"Saved to {file}")
 
         self.ask("save", lambda door: door.save_profile(profile), saved)

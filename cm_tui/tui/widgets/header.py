@@ -87,6 +87,8 @@ class Header(Widget):
         if step := view.progress:
             share = f" {100 * step.done // step.total}%" if step.total else ""
             return f"◐ {STAGES.get(step.stage, step.stage)}{share}", "$accent"
+        if view.owner == "lost":
+            return "◌ reconnecting", "$warning"
         if view.door == "failed":
             return "✖ not open", "$error"
         if view.door == "opening" or status is None:

@@ -14,6 +14,8 @@ from cm_tui.tui.widgets.text import elide_end, elide_middle, fit, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
+LEAST_PATH = 24
+"""Cells that a path keeps in a row of one line, however long the names are."""
 
 
 def lines_of(hit: Hit) -> str:
@@ -34,6 +36,8 @@ class ResultList(RowList[Hit]):
         self.limit = 10
         """How many hits the profile gives elsewhere; ranks beyond are dim."""
         self._top = 1.0
+        self._name_need = 0
+        self._path_need = 0
 
     def show(self, hits: tuple[Hit, ...], *, limit: int, keep: bool, empty: str = "") -> None:
         """Show hits.
@@ -51,6 +55,8 @@ class ResultList(RowList[Hit]):
             cursor = places.get(old.passage, min(self.cursor, len(hits) - 1))
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in hits[:200]), default=1.0)
+        self._name_need = max((cell_len(_name_of(hit)) + cell_len(_kind_of(hit)) + 1 for hit in hits), default=0)
+        self._path_need = max((cell_len(hit.path) + cell_len(lines_of(hit)) + 1 for hit in hits), default=0)
         self.set_rows(hits, cursor=max(0, cursor), empty=empty)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -77,8 +83,7 @@ class ResultList(RowList[Hit]):
 
     def _symbol(self, hit: Hit, width: int) -> Content:
         """Qualname (its last part bright), or what the passage is when it has no symbol."""
-        kind = hit.kind or hit.language
-        name = one_line(hit.symbol or hit.path.rpartition("/")[2])
+        kind, name = _kind_of(hit), _name_of(hit)
         room = width - cell_len(kind) - 1
         name = elide_middle(name, max(8, room))
         head, dot, tail = name.rpartition(".")
@@ -102,7 +107,8 @@ class ResultList(RowList[Hit]):
     def _one_line(self, hit: Hit, width: int) -> Content:
         bar = 16
         room = width - 4 - 8 - bar - 4
-        name_width = room * 2 // 5
+        # Names are read first: a path gives way to them until only its end, which names the file, is left.
+        name_width = max(room * 2 // 5, min(self._name_need, room - min(self._path_need, LEAST_PATH)))
         lines = f":{lines_of(hit)}"
         path_room = room - name_width - cell_len(lines)
         path = elide_middle(one_line(hit.path), path_room)
@@ -117,6 +123,14 @@ class ResultList(RowList[Hit]):
             " ",
             self._score(hit, bar),
         )
+
+
+def _name_of(hit: Hit) -> str:
+    return one_line(hit.symbol or hit.path.rpartition("/")[2])
+
+
+def _kind_of(hit: Hit) -> str:
+    return hit.kind or hit.language
 
 
 def title_of(hit: Hit) -> str:
