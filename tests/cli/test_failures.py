@@ -225,6 +225,8 @@ def test_killed_while_it_indexes(new_shop: Shop):
 
 
 def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
+    for number in range(1500):  # enough to be still at work when the key is pressed
+        (new_shop.root / f"part{number}.py").write_text(f"def part_{number}():\n    return {number}\n" * 20)
     process = subprocess.Popen(
         [sys.executable, "-m", "cm_tui", "index"],
         cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, stderr=subprocess.PIPE, text=True,

@@ -79,7 +79,7 @@ class Header(Widget):
         dot = Content.styled(" · ", "$faint")
         return dot.join(Content.styled(text, style) for _, text, style in sorted(kept))
 
-    def _state(self) -> tuple[str, str]:
+    def _state(self) -> tuple[str, str]:  # noqa: PLR0911 - one line for each state, the most pressing first
         """How the index is: progress, or what a search would use now."""
         view, status = self._cm.project, self._cm.project.status
         if (reading := view.reading) and not view.progress and reading.total:
