@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-import platformdirs
+from typing import Literal
 
 APP = "cm-tui"
 
 
-def _base(default: str, part: str) -> Path:
+def _base(part: Literal["data", "config", "state"]) -> Path:
     home = os.environ.get("CM_HOME")
-    # Made absolute: a relative one would be another place in each folder.
-    return Path(home).expanduser().absolute() / part if home else Path(default)
+    if home:
+        # Made absolute: a relative one would be another place in each folder.
+        return Path(home).expanduser().absolute() / part
+    import platformdirs
+
+    places = {
+        "data": platformdirs.user_data_dir,
+        "config": platformdirs.user_config_dir,
+        "state": platformdirs.user_state_dir,
+    }
+    return Path(places[part](APP))
 
 
 def data_dir() -> Path:
     """Folder of stores, one below it for each project."""
-    return _base(platformdirs.user_data_dir(APP), "data")
+    return _base("data")
 
 
 def config_file() -> Path:
     """The user's configuration."""
-    return _base(platformdirs.user_config_dir(APP), "config") / "config.toml"
+    return _base("config") / "config.toml"
 
 
 def state_dir() -> Path:
     """Folder for what the application remembers between runs, and its log."""
-    return _base(platformdirs.user_state_dir(APP), "state")
+    return _base("state")
 
 
 def runtime_dir() -> Path:

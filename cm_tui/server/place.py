@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 import stat
@@ -37,6 +36,8 @@ def socket_path() -> Path:
     home = folder()
     if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:
         return home / SOCKET
+    import hashlib
+
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
     # Never from TMPDIR, which differs between terminals: all doors must come to the same place.
     return _private(Path("/tmp") / f"cm-{os.getuid()}-{digest}") / SOCKET  # noqa: S108 - checked to be the user's own
@@ -64,7 +65,11 @@ def _private(path: Path) -> Path:
 def settings_digest() -> str:
     """Names the `CM_SECTION__NAME` settings of this process's environment; those of the owner itself do not count."""
     chosen = sorted(f"{key}={value}" for key, value in os.environ.items() if _is_setting(key))
-    return hashlib.sha256("\0".join(chosen).encode("utf-8", "surrogateescape")).hexdigest()[:16] if chosen else ""
+    if not chosen:
+        return ""
+    import hashlib
+
+    return hashlib.sha256("\0".join(chosen).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _is_setting(key: str) -> bool:

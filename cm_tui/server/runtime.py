@@ -7,9 +7,8 @@ import os
 import socket
 import sys
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cm_tui import __version__, paths
 from cm_tui.errors import CmError, OwnerError, RefusedError
@@ -31,8 +30,7 @@ START_SECONDS = 60.0
 """How long an owner may take to answer after it was started, on a slow and busy machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerInfo:
+class OwnerInfo(NamedTuple):
     """What an owner wrote down about itself when it started."""
 
     pid: int
@@ -64,7 +62,7 @@ def write_info(info: OwnerInfo) -> None:
     draft = file.with_suffix(f".{info.pid}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(asdict(info), stream)
+        json.dump(info._asdict(), stream)
     draft.replace(file)
 
 
