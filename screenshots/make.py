@@ -18,8 +18,9 @@ import resvg_py
 from textual.pilot import Pilot
 
 from cm_tui.config import Config, TuiConfig
-from cm_tui.engine.memory import Memory
 from cm_tui.paths import state_dir
+from cm_tui.server import runtime
+from cm_tui.server.connect import connect
 from cm_tui.tui.app import CmApp
 
 HERE = Path(__file__).parent
@@ -52,7 +53,8 @@ async def rest(pilot: Pilot[int]) -> None:
     while quiet < QUIET:
         await app.gateway.settled()
         await pilot.pause()
-        idle = not app.gateway.busy and not app.gateway.indexing and app.project.door != "opening"
+        idle = not app.gateway.busy and not app.gateway.indexing and not app.project.job
+        idle = idle and app.project.owner == "connected"
         quiet = quiet + 1 if idle else 0
 
 
@@ -73,15 +75,17 @@ def picture(svg: str) -> bytes:
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, font_family=FONT, monospace_family=FONT, style_sheet=style))
 
 
-async def draw(root: Path, folder: Path, size: tuple[int, int], theme: str, mark: str) -> None:
+async def draw(root: Path, folder: Path, size: tuple[int, int], theme: str, mark: str, only: str) -> None:
     """Walk through all scenes at one size."""
-    app = CmApp(lambda: Memory.open(root), root, Config(tui=TuiConfig(theme=theme)))
+    app = CmApp(lambda: connect(root), root, Config(tui=TuiConfig(theme=theme)))
     async with app.run_test(size=size) as pilot:
         await rest(pilot)
         for name, keys in SCENES:
             await press(pilot, keys)
             app.clear_notifications()
             await rest(pilot)
+            if only not in ("", name):
+                continue
             file = folder / f"{name}-{size[0]}x{size[1]}{mark}.png"
             file.write_bytes(picture(app.export_screenshot(title=f"cm · {root.name}")))
             print(file)
@@ -101,6 +105,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE)
     parser.add_argument("--size", type=size_of, action="append", help="COLUMNSxLINES; may be given several times")
     parser.add_argument("--theme", default="cm-dark")
+    parser.add_argument("--scene", default="", help="write only this one")
     parser.add_argument("--no-color", action="store_true", help="draw as with NO_COLOR set")
     arguments = parser.parse_args()
     os.environ.pop("NO_COLOR", None)
@@ -110,10 +115,15 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ["CM_HOME"] = home
-        for size in arguments.size or SIZES:
-            # The index is made once; what the application remembers would change the next walk.
-            shutil.rmtree(state_dir(), ignore_errors=True)
-            asyncio.run(draw(arguments.repository.resolve(), arguments.out, size, arguments.theme, mark))
+        os.environ["CM_OWNER__USE"] = "auto"
+        try:
+            for size in arguments.size or SIZES:
+                # The index is made once; what the application remembers would change the next walk.
+                shutil.rmtree(state_dir() / "projects", ignore_errors=True)
+                root, only = arguments.repository.resolve(), arguments.scene
+                asyncio.run(draw(root, arguments.out, size, arguments.theme, mark, only))
+        finally:
+            runtime.stop_owner()
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ class Lifecycle:
         self._session = session
         self._changed = changed
         self.mend = mend
+        self._then: Callable[[ProjectStatus], None] | None = None
 
     # --- the door ---
 
@@ -75,12 +76,15 @@ class Lifecycle:
 
     def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None) -> None:
         """Ask for the project's state, and do something with it afterwards."""
+        # Kept apart from the question: a newer one, which news of another door may ask at any time, takes its place.
+        self._then = then or self._then
 
         def got(status: ProjectStatus) -> None:
             self._view.status, self._view.status_error = status, None
             self._changed()
-            if then is not None:
-                then(status)
+            waiting, self._then = self._then, None
+            if waiting is not None:
+                waiting(status)
 
         def failed(error: CmError) -> None:
             self._view.status_error = error

@@ -1,9 +1,10 @@
-"""Health: does everything work here, what is in the index, what was done, and how to mend it."""
+"""Health: owner, jobs, freshness; does everything work here, what is in the index, what was done, how to mend it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -13,15 +14,26 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Check, FileEntry, Page, SkippedFile
-from cm_tui.tui.commands import Command, bindings
+from cm_tui.tui.commands import bindings
+from cm_tui.tui.ownerfacts import OwnerFacts, gather
+from cm_tui.tui.screens import health_owner_text as owner_text
 from cm_tui.tui.screens import health_text as text
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.health_commands import HEALTH_COMMANDS
+from cm_tui.tui.widgets.text import count
 
-_PANELS = (
-    ("checks", "Checks"), ("index", "Index"), ("files", "Read by lines only"), ("skipped", "Left out"),
-    ("log", "This session"),
+if TYPE_CHECKING:
+    from cm_tui.engine.memory import Door
+    from cm_tui.model.freshness import GitHooks
+    from cm_tui.server.jobs import JobRecord
+
+_LEFT = (
+    ("owner", "Owner"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("owner-log", "Owner's log"),
 )  # fmt: skip
+_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Read by lines only"), ("skipped", "Left out"))
+EVERY = 1.0
+"""Seconds between looks at the owner while the mode is on screen."""
 
 
 class Panel(Static):
@@ -44,57 +56,45 @@ class Panel(Static):
         self.update(self._draw(max(30, self.size.width)))
 
 
-def _not_now(screen: HealthScreen) -> str | None:
-    if screen.cm.project.door != "open":
-        return "the project is not open"
-    return "an index run is on its way" if screen.cm.gateway.indexing else None
-
-
 class HealthScreen(ModeScreen):
     """Check the installation and the index."""
 
     MODE = "health"
     INTRO = (
-        "Whether every part that cm stands on works here, and how to mend one that does not; what the index holds and "
-        "how far its vectors are; which files could not be parsed; and what this session did."
+        "The owner process that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
+        "behind; whether every part that cm stands on works here, and how to mend one that does not; what the index "
+        "holds; which files could not be parsed; and what this session did."
     )
-    COMMANDS_HERE: ClassVar[tuple[Command, ...]] = (
-        Command("health.check", "r", "Check again", "Run all checks again", "check"),
-        Command("health.index", "i", "Update", "Index what changed", "start_index", blocked=_not_now),
-        Command("health.full", "f", "Full", "Read every file again", "start_full_index", blocked=_not_now),
-        Command("health.rebuild", "b", "Build anew", "Throw the index away and make it again", "rebuild",
-                blocked=_not_now),
-        Command("health.skipped", "s", "Left out", "List the files that are not indexed", "show_skipped",
-                blocked=_not_now),
-        Command("health.reset", "X", "Reset", "Remove the index of this project", "reset", shown_as="X",
-                blocked=_not_now),
-    )  # fmt: skip
-    BINDINGS: ClassVar[list[BindingType]] = bindings(COMMANDS_HERE)
+    COMMANDS_HERE = HEALTH_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = bindings(HEALTH_COMMANDS)
 
     def __init__(self) -> None:
         super().__init__()
         self._seen_status: object = None
         self._checked = False
+        self._checks: tuple[Check, ...] = ()
+        self.facts: OwnerFacts | None = None
+        self._looking = False
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
+        yield Static("", id="health-verdict", markup=False)
         with VerticalScroll(id="health"), Horizontal(id="health-columns"):
-            with Vertical(id="health-left"):
-                yield self._panel("checks")
-                yield self._panel("index")
-            with Vertical(id="health-right"):
-                yield self._panel("log")
-                yield self._panel("files")
-                yield self._panel("skipped")
-
-    def _panel(self, name: str) -> Panel:
-        return Panel(name, dict(_PANELS)[name])
+            for side, panels in (("left", _LEFT), ("right", _RIGHT)):
+                with Vertical(id=f"health-{side}"):
+                    for name, title in panels:
+                        yield Panel(name, title)
 
     def on_mount(self) -> None:
         """Scrolls with the keys at once."""
         self.query_one("#health").focus()
         self._put("checks", Content.styled("Checking…", "$muted"))
+        for name in ("jobs", "owner-log"):
+            self._put(name, Content(""))
+        for name in ("owner", "freshness"):
+            self._put(name, Content.styled("Asking…", "$muted"))
         super().on_mount()
+        self.set_interval(EVERY, self.look)
 
     def _put(self, name: str, content: Content | Callable[[int], Content]) -> None:
         draw = content if callable(content) else lambda _: content
@@ -105,6 +105,7 @@ class HealthScreen(ModeScreen):
     def project_changed(self) -> None:
         """Show the latest state; ask for what it does not hold."""
         view = self.cm.project
+        self.look()
         self._put("log", lambda width: text.log_text(self.cm.session.lines, width))
         if view.door != "opening" and not self._checked:
             self._checked = True
@@ -141,6 +142,98 @@ class HealthScreen(ModeScreen):
         self._put("files", text.files_text(files))
         self.query_one("#health-files").border_subtitle = Content(f"{len(files):,}" if files else "")
 
+    # --- the owner ---
+
+    def look(self) -> None:
+        """Ask for owner, jobs and freshness, while somebody looks and the last answer is there."""
+        view = self.cm.project
+        seen = self.is_current or self.facts is None
+        # A lost owner would be started by the question; that is left to whoever knows whether another one comes.
+        # A door straight to the store has nothing to tell while it is being filled, or made anew.
+        away = view.door == "opening" or view.owner == "lost" or (view.owner == "none" and self.cm.gateway.indexing)
+        if self._looking or not seen or away:
+            self._show_verdict()
+            return
+        self._looking = True
+        door = self.cm.gateway.door if view.door == "open" else None
+        self.cm.gateway.work(lambda: gather(door), self._got_facts, topic="health.owner")
+
+    def _got_facts(self, facts: OwnerFacts) -> None:
+        self._looking = False
+        self.facts = facts
+        for name, draw in (
+            ("owner", owner_text.owner_text), ("freshness", owner_text.freshness_text), ("jobs", owner_text.jobs_text),
+            ("owner-log", owner_text.owner_log_text),
+        ):  # fmt: skip
+            self._put(name, partial(draw, facts))
+        self._show_verdict()
+        self.refresh_keys()
+
+    def _show_verdict(self) -> None:
+        """The whole mode in a line, above what can be scrolled."""
+        pieces = [text.checks_verdict(self._checks)] if self._checks else []
+        if self.cm.project.owner == "lost":
+            pieces.append(("◌ owner lost, reconnecting", "$warning"))
+        elif self.facts is not None:
+            pieces.append(("● owner", "$success") if self.facts.owner else ("○ no owner", "$muted"))
+            pieces.append(owner_text.verdict_of(self.facts.freshness))
+            running = sum(not owner_text.is_over(job) for job in self.facts.jobs)
+            pieces.append((f"◐ {count(running, 'job')}" if running else "", "$accent"))
+        shown = [Content.styled(words, style) for words, style in pieces if words]
+        self.query_one("#health-verdict", Static).update(Content.styled(" · ", "$faint").join(shown))
+
+    @property
+    def active_jobs(self) -> list[JobRecord]:
+        """Jobs that are not over, of any project."""
+        return [job for job in self.facts.jobs if not owner_text.is_over(job)] if self.facts else []
+
+    def cancel_job(self) -> None:
+        """Choose a job and ask it to stop."""
+        from cm_tui.tui.screens.jobs import JobsScreen
+
+        def chosen(job: str | None) -> None:
+            if job:
+                self.cm.link.cancel(job)
+
+        self.app.push_screen(JobsScreen(self.active_jobs), chosen)
+
+    @property
+    def hooks_state(self) -> str:
+        """How git hooks are set up: `on`, `off`, `failed`; empty while that is not known, or where there is no git."""
+        state = self.facts.freshness if self.facts else None
+        if state is None or not (self.cm.project.status and self.cm.project.status.git):
+            return ""
+        return next((layer.state for layer in state.layers if layer.name == "git hooks"), "")
+
+    def install_hooks(self) -> None:
+        """Ask, then add our block to git's hooks."""
+        question = (
+            "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Hooks that are there "
+            "go on working; git never waits or fails."
+        )
+        self._confirm(question, "Install", lambda: self._change_hooks("install"))
+
+    def remove_hooks(self) -> None:
+        """Ask, then take our block out again."""
+        question = "Take cm's block out of git's hooks? What was there before is back byte for byte."
+        self._confirm(question, "Remove", lambda: self._change_hooks("uninstall"))
+
+    def _change_hooks(self, what: Literal["install", "uninstall"]) -> None:
+        def call(door: Door) -> GitHooks:
+            from cm_tui.engine.sync import githooks
+
+            return githooks.install(door.root) if what == "install" else githooks.uninstall(door.root)
+
+        def done(hooks: GitHooks) -> None:
+            words = "were installed" if what == "install" else "were removed"
+            self.cm.session.add(f"Git hooks {words} in {hooks.folder}.", "ok")
+            for note in hooks.notes:
+                self.cm.session.add(note, "warning")
+            self.cm.tell(f"Git hooks {words}.", timeout=2)
+            self.project_changed()
+
+        self.ask("hooks", call, done)
+
     # --- commands ---
 
     def check(self) -> None:
@@ -159,7 +252,9 @@ class HealthScreen(ModeScreen):
         self.cm.gateway.work(examine, self._got_checks, topic="health.checks")
 
     def _got_checks(self, checks: tuple[Check, ...]) -> None:
+        self._checks = checks
         self._put("checks", lambda width: text.checks_text(checks, width))
+        self._show_verdict()
         self.query_one("#health-checks").border_subtitle = Content(text.verdict(checks))
 
     def _no_checks(self, error: CmError) -> None:

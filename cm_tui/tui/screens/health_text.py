@@ -19,7 +19,7 @@ FILES_SHOWN = 100
 _MARKS = {"ok": ("✔", "$success"), "warning": ("!", "$warning"), "failed": ("✖", "$error"), "error": ("✖", "$error")}
 
 
-def _hang(label: Content, indent: int, words: str, style: str, width: int) -> Content:
+def hang(label: Content, indent: int, words: str, style: str, width: int) -> Content:
     """A label of `indent` cells and words that wrap beside it, never below it."""
     pieces = textwrap.wrap(one_line(words), max(12, width - indent), break_on_hyphens=False) or [""]
     lines = [Content.assemble(label, (pieces[0], style))]
@@ -36,9 +36,9 @@ def checks_text(checks: Sequence[Check], width: int) -> Content:
         mark, style = _MARKS[check.state]
         label = Content.assemble((f"{mark} ", style), (f"{fit(check.name, longest)}  ", "$soft"))
         words = check.message if check.state == "ok" else f"{check.state}: {check.message}"
-        lines.append(_hang(label, longest + 4, words, "$muted" if check.state == "ok" else style, width))
+        lines.append(hang(label, longest + 4, words, "$muted" if check.state == "ok" else style, width))
         if check.mend and check.state != "ok":
-            lines.append(_hang(Content.styled("  → ", "$accent"), 4, check.mend, "$foreground", width))
+            lines.append(hang(Content.styled("  → ", "$accent"), 4, check.mend, "$foreground", width))
     return Content("\n").join(lines)
 
 
@@ -49,6 +49,15 @@ def verdict(checks: Sequence[Check]) -> str:
     parts = [f"{failed} failed"] if failed else []
     parts += [count(warned, "warning")] if warned else []
     return ", ".join(parts) or f"all {len(checks)} fine"
+
+
+def checks_verdict(checks: Sequence[Check]) -> tuple[str, str]:
+    """All checks in a few words with their mark, and the colour of the worst."""
+    for state in ("failed", "warning"):
+        if any(check.state == state for check in checks):
+            mark, style = _MARKS[state]
+            return f"{mark} checks: {verdict(checks)}", style
+    return f"✔ checks: {verdict(checks)}", "$success"
 
 
 def index_text(status: ProjectStatus, width: int) -> Content:
@@ -66,10 +75,10 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ("model", status.model or "none", ""),
         ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning"),
     ]
-    lines = [_hang(Content.styled(fit(name, 11), "$muted"), 11, value, style, width) for name, value, style in rows]
+    lines = [hang(Content.styled(fit(name, 11), "$muted"), 11, value, style, width) for name, value, style in rows]
     if status.passages:
         lines.append(Content.assemble(" " * 11, share_bar(covered, 30, "$success"), f" {100 * covered:.0f}%"))
-    lines += [_hang(Content.styled("! ", "$warning"), 2, note, "$foreground", width) for note in status.notes]
+    lines += [hang(Content.styled("! ", "$warning"), 2, note, "$foreground", width) for note in status.notes]
     return Content("\n").join(lines)
 
 
@@ -103,7 +112,7 @@ def log_text(lines: Iterable[LogLine], width: int) -> Content:
         mark, style = _MARKS.get(line.state, ("·", "$muted"))
         clock = time.strftime("%H:%M:%S", time.localtime(line.at))
         label = Content.assemble((f"{clock} ", "$muted"), (f"{mark} ", style))
-        rows.append(_hang(label, 11, line.text, "$foreground", width))
+        rows.append(hang(label, 11, line.text, "$foreground", width))
     return Content("\n").join(rows)
 
 
