@@ -274,6 +274,33 @@ async def test_since_the_person_last_looked(story):
         assert rows(driver) == [("+", "news", "added")]
 
 
+# --- the mouse ---
+
+
+async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(story):
+    async with driving(story.root, mode="6") as driver:
+        screen = driver.app.screen
+
+        async def click(words: str) -> None:
+            lines = driver.text.split("\n")
+            y = next(index for index, line in enumerate(lines) if words in line)
+            await driver.pilot.click(offset=(lines[y].index(words) + 1, y))
+            await driver.settle()
+
+        await click("close what is gone")
+        assert screen.point.ordinal == 3
+        assert driver.app.past.moment is None
+        await click("ƒ gone")
+        assert screen.row.name == "gone"
+        assert "-def gone():" in driver.text
+        await click("Callers")
+        assert [row.name for row in screen.detail.relations.rows] == ["user"]
+        await click("Drift")
+        assert screen.panel.tabs.active == "drift"
+        await click("·  3 ")
+        assert driver.app.past.moment.ordinal == 3
+
+
 # --- reading history, and what has none ---
 
 

@@ -30,7 +30,6 @@ from cm_tui.tui.widgets.timelist import Spot, TimeList, TimeRow
 from cm_tui.tui.widgets.timepanel import TimePanel
 
 _NEVER = object()
-_PANELS = ("ribbon-panel", "time-panel", "detail-panel")
 LOOK_AGAIN = 2.0
 """Seconds after which history that is being read is looked at again."""
 
@@ -46,6 +45,7 @@ class TimeScreen(ModeScreen):
         "stands there: Symbols shows that moment too, a bar on top says so, and 0 leads back to now. Grey commits are "
         "not known yet: b reads them, and what is known answers meanwhile."
     )
+    ZOOMS = ("time-panel", "ribbon-panel", "detail-panel")
     COMMANDS_HERE = TIME_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(TIME_COMMANDS),
@@ -214,7 +214,7 @@ class TimeScreen(ModeScreen):
 
     def find(self) -> None:
         """Type to find a commit."""
-        self._unzoom()
+        self.unzoom()
         self.line.letters.focus()
 
     def action_into_ribbon(self) -> None:
@@ -225,7 +225,7 @@ class TimeScreen(ModeScreen):
     def action_escape(self) -> None:
         """Leave zoom, then the filter, then the mark."""
         if self.has_class("-zoomed"):
-            self._unzoom()
+            self.unzoom()
         elif self.line.letters.value or self.focused is self.line.letters:
             self.line.clear()
         elif self.travelling.mark is not None:
@@ -340,20 +340,3 @@ class TimeScreen(ModeScreen):
         spot = self.detail.spot
         if row.path and row.key and spot:
             self._open(Spot(row.key, spot.at))
-
-    # --- room ---
-
-    def zoom(self) -> None:
-        """The panel with the focus alone, and back."""
-        if self.has_class("-zoomed"):
-            self._unzoom()
-            return
-        here = next(
-            (name for name in _PANELS if self.query_one(f"#{name}").has_pseudo_class("focus-within")), _PANELS[1]
-        )
-        self.add_class("-zoomed", f"-zoom-{here}")
-        self.query_one(Split).apply()
-
-    def _unzoom(self) -> None:
-        self.remove_class("-zoomed", *(f"-zoom-{name}" for name in _PANELS))
-        self.query_one(Split).apply()
