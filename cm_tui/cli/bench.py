@@ -14,6 +14,7 @@ BENCHES = {
     "hooks": "What agents and git wait for when a hook runs, and how much of it is ours.",
     "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
     "vectors": "Embedding throughput, exact search against the graph.",
+    "history": "Reading the past beside git's own log, latency, branch switches, checks against fresh indexes.",
     "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
 }
 

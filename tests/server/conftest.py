@@ -60,6 +60,8 @@ def owners_allowed(home: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
         patch.setenv("CM_OWNER__USE", "auto")
+        # A job in the background, with events of its own, only where that is what is tested.
+        patch.setenv("CM_HISTORY__ENABLED", "false")
         try:
             yield
         finally:

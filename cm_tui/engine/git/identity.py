@@ -131,12 +131,16 @@ def _local_source(url: str, root: Path) -> Path | None:
 
 
 def _root_commit(repository: pygit2.Repository) -> str | None:
-    """First commit of HEAD's first-parent line; None without commits and in a shallow clone, which hides it."""
+    """First commit of HEAD's first-parent line; None without commits and where a clone does not have it."""
     if repository.head_is_unborn or repository.is_shallow:
         return None
     walker = repository.walk(repository.head.target)
     walker.simplify_first_parent()
     last = None
-    for commit in walker:
-        last = commit
+    try:
+        for commit in walker:
+            last = commit
+    except (KeyError, pygit2.GitError):
+        # Part of the line is damaged or not in this clone.
+        return None
     return str(last.id) if last else None

@@ -24,6 +24,7 @@ _COLUMNS = "ord, sha, time, author, subject"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
 _ORDINAL = re.compile(r"#(\d{1,9})")
 _LONGEST_NAME = 1000
+_SHORTEST_SHA = 4
 
 
 class Moments:
@@ -43,9 +44,12 @@ class Moments:
         self.ensure()
         where, values = ["true"], []
         for word in match.lower().split():
-            where.append(f"(contains(lower(subject), ?) OR contains(lower(author), ?) OR starts_with(sha, ?) "
-                         f"OR starts_with({_DAY}, ?) OR '#' || ord = ?)")  # fmt: skip
-            values += [word] * 5
+            ways = ["contains(lower(subject), ?)", "contains(lower(author), ?)", "'#' || ord = ?"]
+            if len(word) >= _SHORTEST_SHA:
+                # Fewer letters begin the sha of some commit or other.
+                ways += ["starts_with(sha, ?)", f"starts_with({_DAY}, ?)"]
+            where.append(f"({' OR '.join(ways)})")
+            values += [word] * len(ways)
         condition = " AND ".join(where)
         total = self._db.value(f"SELECT count(*) FROM line_commit WHERE {condition}", values)  # noqa: S608 - our own words
         rows = self._db.rows(

@@ -184,7 +184,40 @@ class DriftedSymbol(BaseModel):
     path: str
     qualname: str
     kind: str
-    status: Literal["tombstoned", "drifted"]
+    status: Literal["tombstoned", "drifted", "unindexed"]
+    why: str
+
+
+class Moment(BaseModel):
+    """A commit of the first-parent line; `sha_ord` counts it, from 1 at the root."""
+
+    sha: str
+    sha_ord: int
+    time: int
+    author: str
+    subject: str
+
+
+class FileRow(BaseModel):
+    """A file of the past."""
+
+    path: str
+    language: str
+    lines: int
+    symbols: int
+
+
+class StateAt(Listing):
+    """What was alive at a moment: symbols, or files."""
+
+    moment: Moment
+    rows: list[SymbolRow | FileRow]
+
+
+class CallsAt(Calls):
+    """Call sites as they were at a moment."""
+
+    moment: Moment
 
 
 class Drift(Listing):

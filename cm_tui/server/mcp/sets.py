@@ -11,7 +11,7 @@ from mcp_types import ToolAnnotations
 from pydantic import ConfigDict
 
 from cm_tui.errors import UsageError
-from cm_tui.server.mcp import graph, retrieval, upkeep
+from cm_tui.server.mcp import graph, retrieval, temporal, upkeep
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,9 @@ KINDS = (
     _kind("codememory_importers", "Importers", graph.importers, "graph"),
     _kind("codememory_ingest", "Index the project", upkeep.ingest, "core", reads=False),
     _kind("codememory_reingest", "Index files again", upkeep.reingest, "core", reads=False),
-    _kind("codememory_drift", "Drift", upkeep.drift, "temporal"),
+    _kind("codememory_drift", "Drift", temporal.drift, "temporal"),
+    _kind("codememory_at_sha", "Code at a commit", temporal.at_sha, "temporal"),
+    _kind("codememory_callers_at_sha", "Callers at a commit", temporal.callers_at_sha, "temporal"),
     _kind("memory_search", "Search memory", retrieval.search, "memory"),
     _kind("memory_get", "Read memory", retrieval.get, "memory"),
 )

@@ -1,9 +1,9 @@
-"""Tools that keep the index up to date, and say how far it is behind."""
+"""Tools that keep the index up to date."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from mcp_types import CallToolResult
 from pydantic import Field
@@ -11,9 +11,9 @@ from pydantic import Field
 from cm_tui.engine.door import Door
 from cm_tui.model import IndexPlan, IndexSummary
 from cm_tui.server.mcp import records
-from cm_tui.server.mcp.projects import ProjectPath, Request, Text, Where, notes_of
+from cm_tui.server.mcp.projects import ProjectPath, Request, Text, Where
 from cm_tui.server.mcp.retrieval import PathArgument
-from cm_tui.server.mcp.text import Offset, counted, joined, onwards, result, tail
+from cm_tui.server.mcp.text import joined, result, tail
 from cm_tui.server.mcp.work import aside, follow
 
 SHOWN = 50
@@ -66,60 +66,8 @@ async def reingest(
     return result(_summary_text(door, summary), _worked(door, summary))
 
 
-def drift(
-    where: Where,
-    limit: Annotated[int, Field(ge=1, le=500, description="Symbols listed.")] = 50,
-    offset: Offset = 0,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Drift]:
-    """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
-
-    tombstoned: its file is gone; drifted: its file was edited.
-    """
-    _ = project
-    door, state = where.asked()
-    plan = door.plan()
-    symbols, total = _drifted(door, plan, limit, offset)
-    following = onwards(len(symbols), total, offset)
-    changes = _changes(plan)
-    current = not any(changes.counts.values()) and state.head == state.indexed_head
-    record = records.Drift(
-        current=current,
-        head=state.head,
-        indexed_head=state.indexed_head,
-        changes=changes,
-        rows=symbols,
-        total=total,
-        offset=offset,
-        next_offset=following,
-        notes=[*plan.notes, *notes_of(state)],
-    )
-    lines = [f"{row.status} {row.path} {row.kind} {row.qualname}" for row in symbols]
-    listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
-    head = "The index reflects the working tree." if current else _counts_text("The index is behind: ", changes)
-    return result(joined(head, _paths_text(changes), listed, tail(following, record.notes)), record)
-
-
-def _drifted(door: Door, plan: IndexPlan, limit: int, offset: int) -> tuple[list[records.DriftedSymbol], int]:
-    """Symbols of files that are gone, then of files that differ; the total counts all of them."""
-    kinds: tuple[tuple[Literal["tombstoned", "drifted"], Sequence[str]], ...] = (
-        ("tombstoned", [*plan.removed, *(old for old, _ in plan.renamed)]),
-        ("drifted", plan.modified),
-    )
-    rows: list[records.DriftedSymbol] = []
-    total = 0
-    for status, paths in kinds:
-        for path in paths:
-            page = door.symbols(file=path, limit=offset + limit)
-            rows += [
-                records.DriftedSymbol(path=path, qualname=symbol.qualname, kind=symbol.kind, status=status)
-                for symbol in page.rows[: max(0, offset + limit - len(rows))]
-            ]
-            total += page.total
-    return rows[offset:], total
-
-
-def _changes(plan: IndexPlan) -> records.Changes:
+def changes_of(plan: IndexPlan) -> records.Changes:
+    """Paths that differ, by what became of them."""
     lists: dict[str, Sequence[object]] = {
         "added": plan.added,
         "modified": plan.modified,
@@ -135,12 +83,14 @@ def _changes(plan: IndexPlan) -> records.Changes:
     )
 
 
-def _counts_text(head: str, changes: records.Changes) -> str:
+def counts_text(head: str, changes: records.Changes) -> str:
+    """How many paths of each kind."""
     counts = [f"{count:,} {name}" for name, count in changes.counts.items() if count]
     return f"{head}{', '.join(counts) or 'no file differs'}."
 
 
-def _paths_text(changes: records.Changes) -> str:
+def paths_text(changes: records.Changes) -> str:
+    """The paths themselves, a line each."""
     lines = [
         f"{name} {path}"
         for name, paths in (("added", changes.added), ("modified", changes.modified), ("removed", changes.removed))
@@ -156,7 +106,7 @@ def _planned(door: Door, plan: IndexPlan) -> records.Work:
         done=False,
         root=str(door.root),
         files=plan.files,
-        changes=_changes(plan),
+        changes=changes_of(plan),
         estimated_seconds=plan.estimated_seconds,
         notes=list(plan.notes),
     )
@@ -164,10 +114,10 @@ def _planned(door: Door, plan: IndexPlan) -> records.Work:
 
 def _plan_text(door: Door, plan: IndexPlan) -> str:
     what = "read all of" if plan.full else "bring up to date"
-    changes = _changes(plan)
+    changes = changes_of(plan)
     return joined(
         f"Nothing was done. It would {what} {door.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
-        _counts_text("Differs from the index: ", changes),
+        counts_text("Differs from the index: ", changes),
         "Call again with confirmed=true to do it.",
         tail(None, plan.notes),
     )

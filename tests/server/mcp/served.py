@@ -120,6 +120,8 @@ EVERY_CALL: Sequence[tuple[str, dict[str, Any]]] = (
     ("codememory_ingest", {"confirmed": True}),
     ("codememory_reingest", {"path": "shop/cart.py"}),
     ("codememory_drift", {}),
+    ("codememory_at_sha", {"sha": "HEAD", "label": "File"}),
+    ("codememory_callers_at_sha", {"symbol": "add_tax", "sha": "HEAD", "sha_ord": 1}),
     ("memory_search", {"query": "refunds within fourteen days"}),
     ("memory_get", {"path": "shop/cart.py", "from": 6, "lines": 3}),
 )

@@ -42,7 +42,7 @@ def test_the_sets_hold_what_their_names_say():
     assert {"codememory_retrieve", "codememory_ingest", "codememory_reingest"} <= names["core"]
     graph = {f"codememory_{what}" for what in ("callers", "callees", "definitions", "dependencies", "importers")}
     assert names["graph"] == graph
-    assert names["temporal"] == {"codememory_drift"}
+    assert names["temporal"] == {"codememory_drift", "codememory_at_sha", "codememory_callers_at_sha"}
     assert names["memory"] == {"memory_search", "memory_get"}
     with pytest.raises(UsageError, match="nope"):
         choose(["core", "nope"])

@@ -1,0 +1,296 @@
+"""Reading the line: going on after a kill, taking turns, and what is not there to be read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.code import spans
+from cm_tui.engine.code.turn import Turn
+from cm_tui.engine.history import backfill as room
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import CancelledError, NotFoundError, UsageError
+from cm_tui.model import Cancel
+from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.gitrepo import Repo
+from tests.indexing import configured, index
+
+
+def grow(repo: Repo, count: int, start: int = 0) -> None:
+    for number in range(start, start + count):
+        repo.write(f"f{number % 7}.py", f"def f{number}():\n    return g{number}()\n")
+        if number % 3 == 2:
+            (repo.root / f"f{(number + 3) % 7}.py").unlink(missing_ok=True)
+        repo.commit(f"number {number}")
+
+
+def drain(past, **how):
+    return list(past.backfill(depth=how.get("depth"), since=how.get("since"), cancel=how.get("cancel", Cancel())))
+
+
+def test_depth_and_since_and_going_on(repo, db, tmp_path):
+    grow(repo, 12)
+    past = read(db, repo.root, depth=4)
+    assert (past.moments.status().known, past.moments.status().complete) == (4, False)
+    assert "4 of 12 commits" in past.moments.status().text
+    assert not past.moments.resolve("#8").known
+    with pytest.raises(NotFoundError, match="known back to"):
+        past.place("#8")
+    compare_with_fresh(db, repo.root, 9, tmp_path / "a")
+    drain(past, since="#6")
+    assert past.moments.status().known == 7
+    drain(past, depth=2)
+    assert past.moments.status().known == 7
+    steps = drain(past)
+    assert steps[-1].done == steps[-1].total == 12
+    assert past.moments.status().complete
+    compare_with_fresh(db, repo.root, 3, tmp_path / "b")
+    for bad in ({"depth": 0}, {"depth": 1, "since": "HEAD"}):
+        with pytest.raises(UsageError):
+            drain(past, **bad)
+
+
+def test_each_content_is_parsed_once(repo, db):
+    grow(repo, 6)
+    for _ in range(3):
+        repo.git("revert", "--no-edit", "HEAD")
+        repo.git("revert", "--no-edit", "HEAD")
+    read(db, repo.root)
+    twice = "SELECT count(*) FROM (SELECT oid, language FROM blob GROUP BY ALL HAVING count(*) > 1)"
+    assert db.value(twice) == 0
+    before = db.value("SELECT count(*) FROM blob")
+    index(db, repo.root, full=True)
+    assert db.value(twice) == 0
+    assert db.value("SELECT count(*) FROM blob") == before
+
+
+def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypatch):
+    grow(repo, 20)
+    repo.git("checkout", "-q", "-b", "side", "HEAD~3")
+    grow(repo, 2, start=50)
+    repo.git("checkout", "-q", "main")
+    past = read(db, repo.root)
+    seen: list[tuple[int, int]] = []
+    changes = room.Backfill._changes
+    monkeypatch.setattr(room.Backfill, "_changes", lambda self, a, b: (seen.append((a, b)), changes(self, a, b))[1])
+    repo.git("checkout", "-q", "side")
+    index(db, repo.root)
+    assert spans.load(db).to_ord == 17
+    assert past_of(db, repo.root).moments.status().known == 17
+    drain(past_of(db, repo.root))
+    assert seen == [(17, 18), (18, 19)]
+    assert past.moments.status().complete
+    for ordinal in (19, 18, 10):
+        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
+
+
+def test_cancelling_keeps_what_was_read(repo, db, monkeypatch):
+    monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
+    grow(repo, 12)
+    index(db, repo.root)
+    past, cancel = past_of(db, repo.root), Cancel()
+
+    def stop_soon() -> None:
+        for step in past.backfill(depth=None, since=None, cancel=cancel):
+            if step.done >= 5:
+                cancel.set()
+
+    with pytest.raises(CancelledError):
+        stop_soon()
+    known = past.moments.status().known
+    assert 5 <= known < 12
+    assert not past.moments.status().running
+    drain(past)
+    assert past.moments.status().complete
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from cm_tui.engine.history import backfill
+from cm_tui.engine.store.database import Database
+from tests.engine.history.conftest import past_of
+from cm_tui.model import Cancel
+backfill._BATCH_COMMITS = 3
+with_db = Database(Path(sys.argv[1]))
+store = backfill.Backfill._store
+def slow(self, *args):
+    known = store(self, *args)
+    print(known.from_ord, flush=True)
+    time.sleep(0.05)
+    return known
+backfill.Backfill._store = slow
+for step in past_of(with_db, Path(sys.argv[2])).backfill(depth=None, since=None, cancel=Cancel()):
+    pass
+"""
+
+
+@pytest.mark.parametrize("batches", [1, 3, 5])
+def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
+    grow(repo, 30)
+    store = tmp_path / "store"
+    with closing(Database(store)) as db:
+        index(db, repo.root)
+    words = [sys.executable, "-c", KILLED, str(store), str(repo.root)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
+    assert process.stdout is not None
+    reached = 31
+    for _ in range(batches):
+        reached = int(process.stdout.readline())
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    with closing(Database(store)) as db:
+        past = past_of(db, repo.root)
+        assert 1 <= spans.load(db).from_ord <= reached
+        compare_with_fresh(db, repo.root, 30, tmp_path / "a")
+        index(db, repo.root)
+        drain(past)
+        assert past.moments.status().complete
+        for ordinal in (1, 14, 29):
+            compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
+
+
+def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
+    monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
+    grow(repo, 25)
+    index(db, repo.root)
+    past = past_of(db, repo.root)
+    reader = threading.Thread(target=lambda: drain(past))
+    reader.start()
+    runs = 0
+    while reader.is_alive():
+        repo.write("new.py", f"x = {runs}\n")
+        index(db, repo.root)
+        runs += 1
+    reader.join()
+    assert runs
+    assert past.moments.status().complete
+    assert Turn.of(db).readers == 0
+
+
+def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, monkeypatch):
+    monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
+    grow(repo, 10)
+    index(db, repo.root)
+    past = past_of(db, repo.root)
+    steps = past.backfill(depth=None, since=None, cancel=Cancel())
+    for step in steps:
+        if step.done >= 4:
+            break
+    grow(repo, 2, start=30)
+    index(db, repo.root)
+    for _ in steps:
+        pass
+    assert past.moments.status().complete
+    assert past.moments.status().length == 12
+    compare_with_fresh(db, repo.root, 11, tmp_path / "a")
+    compare_with_fresh(db, repo.root, 2, tmp_path / "b")
+
+
+def test_objects_that_are_missing_are_said_and_the_known_part_answers(repo, db, tmp_path):
+    grow(repo, 8)
+    lost = repo.git("rev-parse", "HEAD~5^{tree}")
+    (repo.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    past = read(db, repo.root)
+    status = past.moments.status()
+    assert status.known == 5
+    assert any(lost in note for note in status.notes)
+    assert not status.complete
+    compare_with_fresh(db, repo.root, 5, tmp_path / "a")
+    assert past.goal() is None
+
+
+def test_a_missing_blob_is_left_out_and_counted(repo, db):
+    grow(repo, 4)
+    repo.write("lost.py", "def lost():\n    return 1\n")
+    repo.commit("lost")
+    oid = repo.git("rev-parse", "HEAD:lost.py")
+    repo.git("rm", "-q", "lost.py")
+    repo.commit("gone")
+    (repo.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
+    past = read(db, repo.root)
+    assert past.moments.status().complete
+    assert any("1 file versions are not in this clone" in note for note in past.moments.status().notes)
+    assert "lost.py" not in {file.path for file in past.files("#5", "").rows}
+
+
+def test_a_damaged_commit_ends_the_line(repo, db):
+    grow(repo, 5)
+    lost = repo.git("rev-parse", "HEAD~3")
+    file = repo.root / ".git/objects" / lost[:2] / lost[2:]
+    file.chmod(0o600)
+    file.unlink()
+    past = read(db, repo.root)
+    assert (past.moments.status().length, past.moments.status().complete) == (3, False)
+
+
+def test_submodules_and_links_are_no_files(repo, db, tmp_path):
+    other = Repo(tmp_path / "other")
+    other.write("m.py", "def m():\n    return 1\n")
+    other.commit("module")
+    repo.write("a.py", "x = 1\n")
+    repo.commit("one")
+    repo.git("submodule", "add", "-q", str(other.root), "sub")
+    (repo.root / "link.py").symlink_to("a.py")
+    repo.commit("module and link")
+    repo.git("rm", "-q", "-f", "sub")
+    repo.commit("away")
+    past = read(db, repo.root)
+    assert {file.path for file in past.files("#2", "").rows} == {"a.py", ".gitmodules"}
+
+
+def test_a_folder_becomes_a_file_and_back(repo, db, tmp_path):
+    repo.write("thing/a.py", "def a():\n    return 1\n")
+    repo.commit("folder")
+    shutil.rmtree(repo.root / "thing")
+    repo.write("thing", "#!/usr/bin/env python3\nx = 1\n")
+    repo.commit("file")
+    (repo.root / "thing").unlink()
+    repo.write("thing/a.py", "def a():\n    return 1\n")
+    repo.commit("folder again")
+    read(db, repo.root)
+    for ordinal in (1, 2, 3):
+        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
+
+
+def test_other_rules_read_the_past_again(repo, db, tmp_path):
+    grow(repo, 5)
+    read(db, repo.root)
+    other = configured(exclude=("f1.py",))
+    index(db, repo.root, other)
+    assert spans.load(db).to_ord == 0
+    read(db, repo.root, other)
+    for ordinal in (2, 4):
+        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal), other)
+
+
+def made_tree(repo: Repo, *entries: str) -> str:
+    """A tree that git makes of lines such as `ls-tree` writes them."""
+    done = subprocess.run(
+        ["git", "mktree"], cwd=repo.root, input="\n".join(entries), text=True, capture_output=True, check=True
+    )
+    return done.stdout.strip()
+
+
+def test_a_tree_of_very_many_entries(repo, db):
+    repo.write("x", "")
+    entry = f"100644 blob {repo.git('hash-object', '-w', 'x')}\tempty"
+    many = made_tree(repo, *(f"{entry}{number:06}.bin" for number in range(100_000)))
+    sha = ""
+    for tree in (made_tree(repo), many, made_tree(repo, f"{entry}.py")):
+        sha = repo.git("commit-tree", tree, "-m", "tree", *(["-p", sha] if sha else []))
+    repo.git("update-ref", "refs/heads/main", sha)
+    repo.git("reset", "-q", "--hard")
+    past = read(db, repo.root)
+    assert past.moments.status().complete
+    assert [file.path for file in past.files("#3", "").rows] == ["empty.py"]
+    assert past.files("#2", "").total == 0

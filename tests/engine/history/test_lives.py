@@ -1,0 +1,208 @@
+"""Lives, changes, drift and vacuum on a small history that is told step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+from cm_tui.engine.code import spans
+from cm_tui.engine.code.index import Indexer
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Cancel, SymbolKey
+from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.indexing import configured, index
+
+F = "def f(a):\n    return g(a)\n"
+G = "\n\ndef g(a):\n    return a\n"
+
+
+@pytest.fixture
+def story(repo):
+    """`f` comes, changes, changes its signature, leaves, returns and moves; `g` stays."""
+    for subject, files in (
+        ("come", {"a.py": F + G}),
+        ("change", {"a.py": F.replace("g(a)", "g(a) + 1") + G}),
+        ("unrelated", {"b.py": "from a import f\n\n\ndef user():\n    return f(1)\n"}),
+        ("signature", {"a.py": F.replace("(a):", "(a, b=2):") + G}),
+        ("leave", {"a.py": G, "b.py": None}),
+        ("return", {"a.py": F + G}),
+        ("move", {"a.py": G, "pkg/c.py": "import os\n\n\n" + F}),
+        ("end", {"a.py": G + "\n\ndef h():\n    return 1\n"}),
+    ):
+        for path, text in files.items():
+            if text is None:
+                (repo.root / path).unlink()
+            else:
+                repo.write(path, text)
+        repo.commit(subject)
+    return repo
+
+
+def test_a_life_is_told_whole(story, db):
+    page = read(db, story.root).lives("f", 20, callers=False)
+    assert page.total == 1
+    life = page.rows[0]
+    assert life.key == SymbolKey("pkg/c.py", "f", "function", 0)
+    assert life.alive
+    told = [(event.what, event.moment.ordinal, event.path) for event in life.events]
+    assert told == [
+        ("came", 1, "a.py"), ("changed", 2, "a.py"), ("signature", 4, "a.py"), ("left", 5, "a.py"),
+        ("returned", 6, "a.py"), ("moved", 7, "pkg/c.py"),
+    ]  # fmt: skip
+    assert life.events[-1].other == SymbolKey("a.py", "f", "function", 0)
+    assert life.events[2].signature == "def f(a, b=2)"
+    assert [(span.from_ord, span.to_ord, span.path) for span in life.spans] == [
+        (1, 5, "a.py"), (6, 7, "a.py"), (7, None, "pkg/c.py"),
+    ]  # fmt: skip
+    assert (life.first_seen.ordinal, life.last_seen.ordinal, life.invalid) == (1, 8, None)
+
+
+def test_what_is_gone_has_a_life_and_callers(story, db):
+    past = read(db, story.root)
+    life = past.lives("user", 20, callers=True).rows[0]
+    assert not life.alive
+    assert (life.first_seen.ordinal, life.last_seen.ordinal, life.invalid.ordinal) == (3, 4, 5)
+    assert life.invalid.sha == story.git("rev-parse", "HEAD~3")
+    assert life.callers_before.total == 0
+    gone = past.lives(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
+    assert gone.events[-1].what == "left"
+    assert gone.invalid.ordinal == 7
+    callers = past.graph_at(4).callers("f")
+    assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
+    with pytest.raises(NotFoundError, match="was ever called"):
+        past.lives("never", 20, callers=False)
+
+
+def test_a_life_of_which_only_the_end_is_known(story, db):
+    index(db, story.root)
+    assert past_of(db, story.root).lives("g", 20, callers=False).rows[0].notes == ("history has not been read yet",)
+    life = read(db, story.root, depth=2).lives("g", 20, callers=False).rows[0]
+    assert life.first_seen is None
+    assert "#7" in life.notes[0]
+    assert read(db, story.root).lives("g", 20, callers=False).rows[0].first_seen.ordinal == 1
+
+
+def test_changes_between_two_moments(story, db):
+    past = read(db, story.root)
+
+    def between(one, other):
+        found = past.changes(one, other, 100).rows
+        return [(change.change, change.symbol.path, change.symbol.name) for change in found]
+
+    assert between("#1", "#2") == [("changed", "a.py", "f")]
+    assert between("#3", "#4") == [("signature", "a.py", "f")]
+    assert between("#4", "#5") == [("removed", "a.py", "f"), ("removed", "b.py", "user")]
+    assert between("#6", "#7") == [("moved", "pkg/c.py", "f")]
+    assert past.changes("#6", "#7", 9).rows[0].before.path == "a.py"
+    assert between("#7", "#6") == [("moved", "a.py", "f")]
+    assert between("#7", "HEAD") == [("added", "a.py", "h")]
+    assert between("#1", "#1") == []
+    cut = past.changes("#1", "#8", 1)
+    assert (len(cut.rows), cut.total > 1) == (1, True)
+
+
+def drift_of(db, root, since=None, *, looked=False, limit=100):
+    plan = Indexer(db, root, configured()).plan()
+    return past_of(db, root).drift(plan, since, limit, looked=looked)
+
+
+def test_drift_names_each_symbol_that_differs(story, db):
+    read(db, story.root)
+    assert drift_of(db, story.root).current
+    story.write("a.py", "def g(a, c):\n    return a\n\n\ndef new():\n    return 2\n")
+    (story.root / "pkg/c.py").unlink()
+    found = drift_of(db, story.root)
+    assert not found.current
+    assert {(row.path, row.symbol, row.state) for row in found.rows} == {
+        ("a.py", "g", "drifted"), ("a.py", "h", "tombstoned"), ("a.py", "new", "unindexed"), ("pkg/c.py", "f", "tombstoned"),
+    }  # fmt: skip
+    assert {row.mend for row in found.rows} == {"cm index a.py", "cm index pkg/c.py"}
+    assert drift_of(db, story.root, limit=1).total == found.total
+    index(db, story.root)
+    assert drift_of(db, story.root).current
+
+
+def test_a_file_that_only_moved_or_changed_outside_its_symbols(story, db):
+    read(db, story.root)
+    story.write("a.py", "# a remark\n" + (story.root / "a.py").read_text())
+    (story.root / "pkg/c.py").rename(story.root / "moved.py")
+    rows = {(row.path, row.symbol, row.state, row.why) for row in drift_of(db, story.root).rows}
+    assert ("a.py", "", "drifted", "lines outside its symbols changed") in rows
+    assert ("pkg/c.py", "f", "tombstoned", "its file moved to moved.py") in rows
+    assert ("moved.py", "f", "unindexed", "new since it was indexed") in rows
+
+
+def test_where_someone_last_looked_is_remembered(story, db):
+    read(db, story.root)
+    assert "not remembered" in drift_of(db, story.root, "last", looked=True).notes[-1]
+    story.write("late.py", "def late():\n    return 1\n")
+    story.commit("late")
+    read(db, story.root)
+    found = drift_of(db, story.root, "last")
+    assert found.looked.ordinal == 8
+    assert [change.symbol.name for change in found.changes.rows] == ["late"]
+    assert drift_of(db, story.root, "#6").changes.total == 3
+
+
+def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
+    past = read(db, story.root)
+    blobs = db.value("SELECT count(*) FROM blob")
+    trial = past.vacuum(before="#6", older_than=None, everything=False, dry_run=True)
+    assert (trial.commits, trial.before.ordinal, db.value("SELECT count(*) FROM blob")) == (5, 6, blobs)
+    done = past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    assert done.blobs == trial.blobs == blobs - db.value("SELECT count(*) FROM blob")
+    assert done.spans == trial.spans
+    with pytest.raises(NotFoundError, match="was removed"):
+        past.place("#5")
+    assert "was removed" in past.moments.status().vacuumed
+    assert past.goal() is None
+    compare_with_fresh(db, story.root, 6, tmp_path / "a")
+    compare_with_fresh(db, story.root, 7, tmp_path / "b")
+    life = past.lives("g", 9, callers=False).rows[0]
+    assert life.first_seen is None
+    assert past.vacuum(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
+    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+        pass
+    assert past.moments.status().vacuumed == ""
+    compare_with_fresh(db, story.root, 2, tmp_path / "c")
+
+
+def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
+    past = read(db, story.root)
+    past.vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    assert db.value("SELECT count(*) FROM file_span") == 0
+    assert past.files("HEAD", "").total == 2
+    assert db.value("SELECT count(*) FROM blob") == 2
+    with pytest.raises(NotFoundError, match="was removed"):
+        past.place("HEAD~1")
+    story.write("late.py", "def late():\n    return 1\n")
+    story.commit("late")
+    index(db, story.root)
+    for _ in past_of(db, story.root).catch_up(Cancel()):
+        pass
+    assert spans.load(db).from_ord == 8
+    compare_with_fresh(db, story.root, 8, tmp_path / "a")
+
+
+def test_vacuum_by_age(story, db):
+    past = read(db, story.root)
+    assert past.vacuum(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
+    for words in (("soon", None, False), ("", None, False), ("30d", "HEAD", False), (None, None, False)):
+        with pytest.raises(UsageError):
+            past.vacuum(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
+
+
+def test_source_and_files_of_the_past(story, db):
+    past = read(db, story.root)
+    assert past.source("#1", "a.py", 1, 2).text == F.rstrip()
+    assert {file.path for file in past.files("#4", "").rows} == {"a.py", "b.py"}
+    assert [file.path for file in past.files("HEAD", "pkg").rows] == ["pkg/c.py"]
+    with pytest.raises(NotFoundError, match="was not there"):
+        past.source("#1", "b.py", 1, None)
+
+
+def test_two_moments_and_now_are_asked_in_turn(story, db):
+    past = read(db, story.root)
+    for _ in range(2):
+        for ordinal, qualnames in ((3, ["user"]), (4, ["user"]), (6, []), (1, [])):
+            assert [edge.qualname for edge in past.graph_at(ordinal).callers("f").rows] == qualnames
+            assert [edge.qualname for edge in past.graph_at(ordinal).callers("g").rows] == ["f"]

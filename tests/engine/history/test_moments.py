@@ -1,0 +1,232 @@
+"""Names of moments: what they mean, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
+from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.gitrepo import Repo
+from tests.indexing import index
+
+
+def commits(repo: Repo, count: int) -> list[str]:
+    made = []
+    for number in range(count):
+        repo.write("a.py", f"def f{number}():\n    return {number}\n")
+        made.append(repo.commit(f"Change number {number}"))
+    return made
+
+
+def dated(repo: Repo, when: str, subject: str = "dated") -> None:
+    """A commit made at a time that git takes as it is."""
+    repo.git("add", "-A")
+    tree = repo.git("write-tree")
+    parents = ["-p", "HEAD"] if (repo.root / ".git/refs/heads/main").exists() else []
+    done = subprocess.run(
+        ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit-tree", tree, *parents, "-m", subject],
+        cwd=repo.root, check=True, capture_output=True, text=True,
+        env={"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "PATH": "/usr/bin:/bin:/usr/local/bin"},
+    )  # fmt: skip
+    repo.git("update-ref", "refs/heads/main", done.stdout.strip())
+
+
+def test_the_line_is_paged_newest_first_and_searched(repo, db):
+    made = commits(repo, 7)
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+    first = moments.line("", None, 3)
+    assert [moment.ordinal for moment in first.rows] == [7, 6, 5]
+    assert first.total == 7
+    assert [moment.sha for moment in moments.line("", 5, 10).rows] == made[:4][::-1]
+    assert [moment.ordinal for moment in moments.line("number 3", None, 10).rows] == [4]
+    assert [moment.ordinal for moment in moments.line(made[2][:12], None, 10).rows] == [3]
+    assert moments.line("change a", None, 2).total == 7
+    assert moments.line("'; DROP TABLE line_commit; --", None, 2).rows == ()
+    assert moments.line("", None, 0).rows == ()
+
+
+def test_names_on_the_line(repo, db):
+    made = commits(repo, 4)
+    repo.git("tag", "-a", "v1", "HEAD~2", "-m", "one")
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+    for name, ordinal in (
+        ("HEAD", 4),
+        ("main", 4),
+        ("HEAD~1", 3),
+        ("v1", 2),
+        (made[0], 1),
+        (made[0][:10], 1),
+        ("#3", 3),
+    ):
+        place = moments.resolve(name)
+        assert (place.moment.ordinal, place.exact, place.asked) == (ordinal, True, name)
+        assert place.sha == made[ordinal - 1]
+
+
+def test_a_commit_off_the_line_gives_its_nearest_ancestor_and_says_so(repo, db):
+    commits(repo, 3)
+    repo.git("checkout", "-q", "-b", "side", "HEAD~1")
+    repo.write("side.py", "s = 1\n")
+    repo.commit("on the side")
+    side = repo.commit("more of it")
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "--no-edit", "side")
+    index(db, repo.root)
+    place = past_of(db, repo.root).moments.resolve("side")
+    assert (place.moment.ordinal, place.exact, place.sha) == (2, False, side)
+    assert "not on the first-parent line" in place.note
+    assert past_of(db, repo.root).moments.resolve("HEAD").moment.ordinal == 4
+
+
+def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
+    commits(repo, 5)
+    repo.git("checkout", "-q", "-b", "old", "HEAD~4")
+    repo.commit("from the first")
+    repo.git("checkout", "-q", "-b", "young", "main~1")
+    repo.commit("from the fourth")
+    repo.git("merge", "-q", "--no-ff", "--no-edit", "old")
+    repo.git("checkout", "-q", "main")
+    index(db, repo.root)
+    assert past_of(db, repo.root).moments.resolve("young").moment.ordinal == 4
+
+
+def test_unrelated_history_is_not_found(repo, db):
+    commits(repo, 2)
+    repo.git("checkout", "-q", "--orphan", "other")
+    repo.commit("elsewhere")
+    repo.git("checkout", "-q", "main")
+    index(db, repo.root)
+    with pytest.raises(NotFoundError, match="shares no commit"):
+        past_of(db, repo.root).moments.resolve("other")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "  ", "--upload-pack=touch /tmp/x", "-x", ":/Change", ":a.py", "HEAD^{/Change}", "a\0b", "a\nb", "x" * 2000,
+     "\udcff", "\u202ex"],
+)  # fmt: skip
+def test_odd_names_are_refused(repo, db, name):
+    commits(repo, 1)
+    index(db, repo.root)
+    with pytest.raises(UsageError):
+        past_of(db, repo.root).moments.resolve(name)
+
+
+@pytest.mark.parametrize("name", ["nope", "HEAD~9", "a..b", "../x", "#0", "#9", "f" * 40, "HEAD:a.py", "@{u}"])
+def test_unknown_names_are_not_found(repo, db, name):
+    commits(repo, 1)
+    index(db, repo.root)
+    with pytest.raises(NotFoundError):
+        past_of(db, repo.root).moments.resolve(name)
+
+
+def test_a_short_sha_is_ambiguous(repo, db):
+    commits(repo, 1)
+    index(db, repo.root)
+    with pytest.raises(UsageError, match="too short"):
+        past_of(db, repo.root).moments.resolve("ab")
+
+
+def test_dates_mean_the_state_before_them(repo, db):
+    for day in ("2020-01-01", "2021-06-15", "2023-03-03"):
+        repo.write("a.py", f"x = '{day}'\n")
+        dated(repo, f"{day}T12:00:00+0000")
+    repo.git("reset", "-q", "--hard")
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+    for text, ordinal in (("2021-06-15", 1), ("2021-06-16", 2), ("2021-06-15T13:00", 2), ("2030-01-01", 3)):
+        assert moments.resolve(text).moment.ordinal == ordinal
+    assert "no commit before" in moments.resolve("2019-01-01").note
+    with pytest.raises(UsageError, match="no date"):
+        moments.resolve("2021-99-99")
+
+
+def test_absurd_dates_are_shown_as_they_are(repo, db):
+    for number, when in enumerate(("@0 +0000", "@99999999999 +0000", "@4102444800 +0000", "@1 +0000")):
+        repo.write("a.py", f"x = {number}\n")
+        dated(repo, when)
+    repo.git("reset", "-q", "--hard")
+    past = read(db, repo.root)
+    assert [moment.time for moment in past.moments.line("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
+    assert past.moments.status().complete
+    assert "1970-01-01" in past.moments.status().text
+    assert past.moments.line("5138", None, 9).total == 1
+
+
+def test_no_git(tmp_path, db):
+    folder = Repo(tmp_path / "plain", init=False)
+    folder.write("a.py", "x = 1\n")
+    past = read(db, folder.root)
+    assert past.moments.line("", None, 9).rows == ()
+    assert "no git" in past.moments.status().text
+    with pytest.raises(UsageError, match="no git"):
+        past.moments.resolve("HEAD")
+
+
+def test_before_the_first_commit(repo, db):
+    repo.write("a.py", "x = 1\n")
+    past = read(db, repo.root)
+    assert past.moments.status().text == "no history: there is no commit"
+    with pytest.raises(NotFoundError):
+        past.moments.resolve("HEAD")
+    repo.commit("now there is one")
+    assert read(db, repo.root).moments.status().complete
+
+
+def test_not_indexed(repo, db):
+    repo.commit("one")
+    with pytest.raises(NotIndexedError):
+        past_of(db, repo.root).moments.resolve("HEAD")
+
+
+def test_a_detached_head_has_a_line(repo, db, tmp_path):
+    commits(repo, 4)
+    repo.git("checkout", "-q", "--detach", "HEAD~1")
+    past = read(db, repo.root)
+    assert past.moments.status().length == 3
+    compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
+
+
+def test_a_linked_worktree_has_the_line_of_its_own_head(repo, db, tmp_path):
+    commits(repo, 3)
+    repo.git("worktree", "add", "-q", "-b", "linked", str(tmp_path / "linked"), "HEAD~1")
+    linked = Repo(tmp_path / "linked", init=False)
+    linked.write("b.py", "def b():\n    return 1\n")
+    linked.commit("in the worktree")
+    read(db, repo.root)
+    past = read(db, linked.root)
+    assert past.moments.status().length == 3
+    assert past.moments.head().subject == "in the worktree"
+    compare_with_fresh(db, linked.root, 2, tmp_path / "fresh")
+    assert read(db, repo.root).moments.head().subject == "Change number 2"
+
+
+def test_a_line_from_before_there_were_lines_is_read_when_asked_for(repo, db):
+    commits(repo, 3)
+    index(db, repo.root)
+    db.execute("DELETE FROM line_commit")
+    assert past_of(db, repo.root).moments.line("", None, 9).total == 3
+
+
+def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_path):
+    commits(repo, 6)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
+    past = read(db, clone.root)
+    status = past.moments.status()
+    assert (status.length, status.known, status.complete) == (3, 3, False)
+    assert any("shallow" in note for note in status.notes)
+    clone.git("fetch", "-q", "--deepen", "2")
+    past = read(db, clone.root)
+    assert (past.moments.status().length, past.moments.status().known) == (5, 5)
+    compare_with_fresh(db, clone.root, 4, tmp_path / "fresh4")
+    clone.git("fetch", "-q", "--unshallow")
+    past = read(db, clone.root)
+    assert past.moments.status().complete
+    assert past.moments.status().length == 6
+    compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
+    compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
