@@ -15,6 +15,7 @@ BENCHES = {
     "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
     "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
+    "history": "Reading the past beside git's own log, latency, branch switches, checks against fresh indexes.",
     "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
 }
 

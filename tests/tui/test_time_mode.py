@@ -217,11 +217,11 @@ async def test_who_called_what_is_gone(story):
     story.write("shop/cart.py", "def one(x=1):\n    return x\n")
     story.commit("gone for good")
     async with driving(story.root, mode="6") as driver:
-        driver.app.screen._show_life_of("side_of_nothing")
+        driver.app.screen.open_life("side_of_nothing")
         await driver.settle()
         assert "side_of_nothing" in driver.text
         await driver.press("b")
-        driver.app.screen._show_life_of("gone")
+        driver.app.screen.open_life("gone")
         await driver.settle()
         assert [mark for mark, _, _ in rows(driver)] == ["+", "−", "+", "−"]
         assert "gone" in driver.text
@@ -251,7 +251,7 @@ async def test_drift_is_listed_and_mended_by_its_key(story):
         assert "nothing has drifted" in side(driver)
         story.write("shop/cart.py", "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n")
         await driver.press("t", "t", "t", "t")
-        driver.app.screen._forget("drift")
+        driver.app.screen.panel.forget("drift")
         await driver.settle()
         assert {(name, word) for _, name, word in rows(driver)} == {
             ("one", "drifted"), ("gone", "tombstoned"), ("brand_new", "unindexed"),
@@ -272,6 +272,33 @@ async def test_since_the_person_last_looked(story):
         assert "compared with #16" in driver.text
         await driver.press("w", "enter")
         assert rows(driver) == [("+", "news", "added")]
+
+
+# --- the mouse ---
+
+
+async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(story):
+    async with driving(story.root, mode="6") as driver:
+        screen = driver.app.screen
+
+        async def click(words: str) -> None:
+            lines = driver.text.split("\n")
+            y = next(index for index, line in enumerate(lines) if words in line)
+            await driver.pilot.click(offset=(lines[y].index(words) + 1, y))
+            await driver.settle()
+
+        await click("close what is gone")
+        assert screen.point.ordinal == 3
+        assert driver.app.past.moment is None
+        await click("ƒ gone")
+        assert screen.row.name == "gone"
+        assert "-def gone():" in driver.text
+        await click("Callers")
+        assert [row.name for row in screen.detail.relations.rows] == ["user"]
+        await click("Drift")
+        assert screen.panel.tabs.active == "drift"
+        await click("·  3 ")
+        assert driver.app.past.moment.ordinal == 3
 
 
 # --- reading history, and what has none ---

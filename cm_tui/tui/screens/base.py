@@ -39,6 +39,8 @@ class ModeScreen(Screen[None]):
     """What the mode is for; the first lines of its help."""
     SHOWS_PAST: ClassVar[bool] = False
     """True where the mode shows the past moment that was chosen; the others show now, and say so."""
+    ZOOMS: ClassVar[tuple[str, ...]] = ()
+    """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
     AUTO_FOCUS = ""
     taken_up = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
@@ -168,6 +170,20 @@ class ModeScreen(Screen[None]):
         """Less room for the first part."""
         if self.split:
             self.split.widen(-1)
+
+    def zoom(self) -> None:
+        """The panel with the focus alone, and back."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+            return
+        focused = (name for name in self.ZOOMS if self.query_one(f"#{name}").has_pseudo_class("focus-within"))
+        self.add_class("-zoomed", f"-zoom-{next(focused, self.ZOOMS[0])}")
+        self.query_one(Split).apply()
+
+    def unzoom(self) -> None:
+        """All panels again."""
+        self.remove_class("-zoomed", *(f"-zoom-{name}" for name in self.ZOOMS))
+        self.query_one(Split).apply()
 
     def remember(self) -> None:
         """Something that `keep` writes may have changed."""

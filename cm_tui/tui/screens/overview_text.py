@@ -186,6 +186,7 @@ def next_text(view: ProjectView) -> Content:
             ("2", "Search: ask in words or names"),
             ("3", "Symbols: see who calls what"),
             ("4", "Pack: collect context for a chat"),
+            ("6", "Time: what changed, and the life of a symbol"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))

@@ -47,6 +47,7 @@ class SymbolsScreen(ModeScreen):
         "the cursor: its source, its definitions, callers, callees, and the imports of its file. Enter jumps to any "
         "row, [ and ] go back and forth. Rows in yellow are ambiguous: space shows all that may be meant."
     )
+    ZOOMS = ("source-panel", "tree-panel", "relations-panel")
     COMMANDS_HERE = SYMBOLS_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(SYMBOLS_COMMANDS),
@@ -146,8 +147,7 @@ class SymbolsScreen(ModeScreen):
 
     def jump(self) -> None:
         """Type to find."""
-        if self.has_class("-zoomed"):
-            self.zoom()
+        self.unzoom()
         self.finder.letters.focus()
 
     def action_into_tree(self) -> None:
@@ -158,7 +158,7 @@ class SymbolsScreen(ModeScreen):
     def action_escape(self) -> None:
         """Leave zoom, then the filter."""
         if self.has_class("-zoomed"):
-            self.zoom()
+            self.unzoom()
         else:
             self.finder.clear()
 
@@ -325,19 +325,6 @@ class SymbolsScreen(ModeScreen):
 
     def _line_of(self, target: Place) -> int:
         return target.line or (self.view.symbol.start_line if self.view and self.view.symbol else 1)
-
-    def zoom(self) -> None:
-        """The panel with the focus alone, and back."""
-        panels = ("tree-panel", "source-panel", "relations-panel")
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed", *(f"-zoom-{panel}" for panel in panels))
-            self.query_one(Split).apply()
-            return
-        here = next(
-            (panel for panel in panels if self.query_one(f"#{panel}").has_pseudo_class("focus-within")), panels[1]
-        )
-        self.add_class("-zoomed", f"-zoom-{here}")
-        self.query_one(Split).apply()
 
 
 def _place_of(node: Node | None) -> Place | None:

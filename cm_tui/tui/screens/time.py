@@ -7,29 +7,29 @@ from typing import ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Container
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cm_tui.model import Drift, Moment, Place, SymbolKey
+from cm_tui.model import Moment, Place, SymbolKey
 from cm_tui.tui.commands import bindings
 from cm_tui.tui.messages import OpenMoment, OpenSymbol
 from cm_tui.tui.screens.base import ModeScreen
+from cm_tui.tui.screens.naming import Naming
 from cm_tui.tui.screens.time_commands import TIME_COMMANDS
 from cm_tui.tui.screens.time_text import head_text
 from cm_tui.tui.travelling import TABS, Filled, Travelling
-from cm_tui.tui.widgets.dialogs import Prompt
-from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine
+from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.ribbon import Ribbon
 from cm_tui.tui.widgets.ribbonpanel import RibbonPanel
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.timedetail import TimeDetail
 from cm_tui.tui.widgets.timelist import Spot, TimeList, TimeRow
+from cm_tui.tui.widgets.timepanel import TimePanel
 
 _NEVER = object()
-_PANELS = ("ribbon-panel", "time-panel", "detail-panel")
 LOOK_AGAIN = 2.0
 """Seconds after which history that is being read is looked at again."""
 
@@ -45,6 +45,7 @@ class TimeScreen(ModeScreen):
         "stands there: Symbols shows that moment too, a bar on top says so, and 0 leads back to now. Grey commits are "
         "not known yet: b reads them, and what is known answers meanwhile."
     )
+    ZOOMS = ("time-panel", "ribbon-panel", "detail-panel")
     COMMANDS_HERE = TIME_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(TIME_COMMANDS),
@@ -55,13 +56,10 @@ class TimeScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self._seen_status: object = _NEVER
-        self._pages: dict[str, Filled] = {}
         self._note = ""
         self._noted = ""
         """The commit that the note is about."""
         self._seen_history: object = None
-        self._looked: Place | None = None
-        """Since when changes were shown as new in this session; asked once, as asking is what is remembered."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The line on the left; head, tabs and the symbol on the right."""
@@ -70,18 +68,16 @@ class TimeScreen(ModeScreen):
             with Container(id="time-side"):
                 yield Static(id="time-head", markup=False)
                 yield Static(id="time-where", markup=False)
-                with Vertical(id="time-panel", classes="panel"):
-                    yield TabLine(TABS, id="time-tabs")
-                    yield TimeList(id="time-list")
-                    yield Static(id="time-note", markup=False)
+                yield TimePanel(self._want, id="time-panel")
                 yield TimeDetail(self.ask, self.drop_question, id="detail-panel")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
-        self.travelling = Travelling(self.ask, self.drop_question, self._fill)
+        self.travelling = Travelling(self.ask, self.drop_question, self.panel.fill)
+        self.naming = Naming(self)
         kept = self.cm.state.of(self.MODE)
         tab = kept.get("tab")
-        self.tabs.active = tab if tab in TABS else TABS[0]
+        self.panel.tabs.active = tab if tab in TABS else TABS[0]
         self.ribbon.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
         super().on_mount()
@@ -89,7 +85,7 @@ class TimeScreen(ModeScreen):
     def keep(self) -> None:
         """The tab."""
         super().keep()
-        self.cm.state.of(self.MODE)["tab"] = self.tabs.active
+        self.cm.state.of(self.MODE)["tab"] = self.panel.tabs.active
 
     # --- parts ---
 
@@ -104,14 +100,14 @@ class TimeScreen(ModeScreen):
         return self.line.ribbon
 
     @property
-    def tabs(self) -> TabLine:
-        """The tabs of the upper panel."""
-        return self.query_one("#time-tabs", TabLine)
+    def panel(self) -> TimePanel:
+        """Changes, symbols, life, drift."""
+        return self.query_one("#time-panel", TimePanel)
 
     @property
     def rows(self) -> TimeList:
         """The rows of the open tab."""
-        return self.query_one("#time-list", TimeList)
+        return self.panel.rows
 
     @property
     def detail(self) -> TimeDetail:
@@ -154,10 +150,10 @@ class TimeScreen(ModeScreen):
             else:
                 self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
             self.cm.lifecycle.refresh_history()
-            self._forget("changes", "symbols", "life", "drift")
+            self.panel.forget("changes", "symbols", "life", "drift")
         if view.history != self._seen_history:
             self._seen_history = view.history
-            self._forget("changes", "symbols", "life")
+            self.panel.forget("changes", "symbols", "life")
         self.line.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
 
@@ -184,11 +180,16 @@ class TimeScreen(ModeScreen):
     def _point_changed(self) -> None:
         self.ribbon.mark = self.travelling.mark
         self.ribbon.redraw()
-        self.query_one("#time-head", Static).update(head_text(self.point, self.travelling.mark))
+        marked = self.travelling.mark is not None
+        head = self.query_one("#time-head", Static)
+        # A layout of the whole screen with each step along the line would be felt.
+        head.update(head_text(self.point, self.travelling.mark), layout=marked != head.has_class("-marked"))
+        head.set_class(marked, "-marked")
         where = self.query_one("#time-where", Static)
-        where.update(Content(one_line(self._note)))
-        where.display = bool(self._note)
-        self._forget("changes", "symbols")
+        if where.display or self._note:
+            where.update(Content(one_line(self._note)))
+            where.display = bool(self._note)
+        self.panel.forget("changes", "symbols")
         self.refresh_keys()
 
     @on(Ribbon.Chosen, "#ribbon")
@@ -213,7 +214,7 @@ class TimeScreen(ModeScreen):
 
     def find(self) -> None:
         """Type to find a commit."""
-        self._unzoom()
+        self.unzoom()
         self.line.letters.focus()
 
     def action_into_ribbon(self) -> None:
@@ -224,7 +225,7 @@ class TimeScreen(ModeScreen):
     def action_escape(self) -> None:
         """Leave zoom, then the filter, then the mark."""
         if self.has_class("-zoomed"):
-            self._unzoom()
+            self.unzoom()
         elif self.line.letters.value or self.focused is self.line.letters:
             self.line.clear()
         elif self.travelling.mark is not None:
@@ -235,20 +236,9 @@ class TimeScreen(ModeScreen):
 
     # --- going to a name ---
 
-    def go_to(self, value: str = "", wrong: str = "") -> None:
-        """Ask for a name of a moment, and go there."""
-
-        def named(answer: str | None) -> None:
-            if answer is None or not answer.strip():
-                return
-            ref = answer.strip()
-            self.ask(
-                "resolve", lambda door: door.resolve(ref), self._arrive,
-                lambda error: self.go_to(ref, f"{error.message} {error.hint}".strip()),
-            )  # fmt: skip
-
-        hint = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, or a date such as 2021-03-04."
-        self.app.push_screen(Prompt("Go to", value, hint, wrong=wrong), named)
+    def go_to(self) -> None:
+        """Ask for a moment by name, and go there."""
+        self.naming.moment(self._arrive)
 
     def _arrive(self, place: Place) -> None:
         self._note, self._noted = place.note, place.moment.sha
@@ -257,36 +247,9 @@ class TimeScreen(ModeScreen):
         self._point_changed()
         self.ribbon.focus()
 
-    def ask_since(self, value: str = "last", wrong: str = "") -> None:
+    def ask_since(self) -> None:
         """Ask since when, and show what changed from then to HEAD."""
-
-        def named(answer: str | None) -> None:
-            if answer is None or not answer.strip():
-                return
-            ref = answer.strip()
-            if ref == "last":
-                self._since_last()
-                return
-            self.ask(
-                "since", lambda door: door.resolve(ref), self._since,
-                lambda error: self.ask_since(ref, f"{error.message} {error.hint}".strip()),
-            )  # fmt: skip
-
-        hint = "`last`: since you last looked. Or a branch, tag, sha, ordinal such as #3112, or a date."
-        self.app.push_screen(Prompt("What changed since", value, hint, wrong=wrong), named)
-
-    def _since_last(self) -> None:
-        def got(drift: Drift) -> None:
-            self._looked = drift.since
-            if drift.since is None:
-                self.cm.tell(" ".join(drift.notes) or "This is the first time you look; from now on it is remembered.")
-            else:
-                self._since(drift.since)
-
-        if self._looked is not None:
-            self._since(self._looked)
-        else:
-            self.ask("since", lambda door: door.drift("last", looked=True, limit=1), got)
+        self.naming.since(self._since)
 
     def _since(self, place: Place) -> None:
         history = self.cm.project.history
@@ -305,75 +268,26 @@ class TimeScreen(ModeScreen):
 
     def activate(self, tab: str) -> None:
         """Show a tab."""
-        self.tabs.active = tab
-        self._show_tab()
+        self.panel.activate(tab)
         self.remember()
 
     def next_tab(self) -> None:
         """The tab to the right."""
-        self.activate(TABS[(TABS.index(self.tabs.active) + 1) % len(TABS)])
+        self.panel.turn()
 
     def next_detail(self) -> None:
         """The next view of the symbol."""
         self.detail.turn()
 
-    @on(TabLine.Chosen)
-    def _clicked(self, event: TabLine.Chosen) -> None:
-        self.rows.focus()
-        self.activate(event.tab)
-
-    def _forget(self, *tabs: str) -> None:
-        for tab in tabs:
-            self._pages.pop(tab, None)
-            self.tabs.counts.pop(tab, None)
-        if self.tabs.active in tabs:
-            self._show_tab()
-        self.tabs.refresh()
-
-    def _show_tab(self) -> None:
-        """Show what is known of the open tab, or ask for it."""
-        tab = self.tabs.active
-        if tab in self._pages:
-            self._draw_tab()
-        elif reason := self.cm.project.why_not_searchable:
-            self._fill(tab, Filled((), reason))
+    def _want(self, tab: str) -> None:
+        if reason := self.cm.project.why_not_searchable:
+            self.panel.fill(tab, Filled((), reason))
         else:
             self.travelling.fill(tab)
 
-    def _fill(self, tab: str, filled: Filled | None) -> None:
-        if filled is None:
-            self.tabs.counts.pop(tab, None)
-            if tab == self.tabs.active:
-                self._reading()
-            return
-        self._pages[tab] = filled
-        self.tabs.counts[tab] = filled.total
-        if tab == self.tabs.active:
-            self._draw_tab()
-
-    def _reading(self) -> None:
-        """What is on screen stays until the answer is there, but says so."""
-        self.query_one("#time-panel").border_subtitle = Content("reading…")
-        if not self.rows.rows:
-            self.rows.set_rows((), empty="Reading…")
-
-    def _draw_tab(self) -> None:
-        filled = self._pages[self.tabs.active]
-        first = next((index for index, row in enumerate(filled.rows) if row.mark), 0)
-        same = [row.name for row in filled.rows] == [row.name for row in self.rows.rows]
-        self.rows.set_rows(filled.rows, cursor=self.rows.cursor if same else first, empty=filled.note)
-        self.query_one("#time-panel").border_subtitle = Content(filled.note if filled.rows else "")
-        if not filled.rows:
-            self.query_one("#time-note", Static).update("")
-            self.detail.show(None)
-        self.tabs.refresh()
-        self.refresh_keys()
-
-    @on(TimeList.Highlighted, "#time-list")
-    def _show_row(self, event: TimeList.Highlighted) -> None:
-        row: TimeRow = event.row
-        self.query_one("#time-note", Static).update(Content(row.note))
-        self.detail.show(row)
+    @on(TimePanel.Came)
+    def _show_row(self, event: TimePanel.Came) -> None:
+        self.detail.show(event.row)
         self.refresh_keys()
 
     @on(TimeList.Chosen, "#time-list")
@@ -389,26 +303,15 @@ class TimeScreen(ModeScreen):
     def show_life(self) -> None:
         """The life of the symbol under the cursor, else of a name."""
         row = self.row
-        if self.tabs.active == "life" or row is None or row.key is None:
-            self._ask_name(row.key.qualname if row and row.key else "")
+        if self.panel.tabs.active == "life" or row is None or row.key is None:
+            self.naming.symbol(self.open_life, row.key.qualname if row and row.key else "")
         else:
             self.open_life(row.key)
 
-    def _ask_name(self, value: str) -> None:
-        def named(answer: str | None) -> None:
-            if answer and answer.strip():
-                self._show_life_of(answer.strip())
-
-        hint = "A name or qualified name; it may be gone today."
-        self.app.push_screen(Prompt("The life of which symbol", value, hint), named)
-
-    def open_life(self, key: SymbolKey) -> None:
+    def open_life(self, subject: SymbolKey | str) -> None:
         """Show the life of a symbol; other modes lead here too."""
-        self._show_life_of(key)
-
-    def _show_life_of(self, subject: SymbolKey | str) -> None:
         self.travelling.subject = subject
-        self._pages.pop("life", None)
+        self.panel.forget("life")
         self.activate("life")
         self.rows.focus()
 
@@ -437,20 +340,3 @@ class TimeScreen(ModeScreen):
         spot = self.detail.spot
         if row.path and row.key and spot:
             self._open(Spot(row.key, spot.at))
-
-    # --- room ---
-
-    def zoom(self) -> None:
-        """The panel with the focus alone, and back."""
-        if self.has_class("-zoomed"):
-            self._unzoom()
-            return
-        here = next(
-            (name for name in _PANELS if self.query_one(f"#{name}").has_pseudo_class("focus-within")), _PANELS[1]
-        )
-        self.add_class("-zoomed", f"-zoom-{here}")
-        self.query_one(Split).apply()
-
-    def _unzoom(self) -> None:
-        self.remove_class("-zoomed", *(f"-zoom-{name}" for name in _PANELS))
-        self.query_one(Split).apply()

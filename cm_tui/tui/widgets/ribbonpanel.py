@@ -52,6 +52,7 @@ class RibbonPanel(Vertical):
         self._found_total = 0
         self._told: Moment | None = None
         self._wish = 0
+        self._known_words = Content("")
         self.border_title = Content("The line")
 
     def compose(self) -> ComposeResult:
@@ -226,7 +227,10 @@ class RibbonPanel(Vertical):
             if known != ribbon.known:
                 ribbon.known = known
                 ribbon.redraw()
-        note.update(known_text(status, reading, error, max(20, self.size.width - 4)))
+        words = known_text(status, reading, error, max(20, self.size.width - 4))
+        if words != self._known_words:
+            self._known_words = words
+            note.update(words)
 
 
 def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
