@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 from pydantic import TypeAdapter
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -282,9 +283,20 @@ async def _nudge(request: Request) -> Response:
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
     state.desk.events.publish("nudge", project=str(root))
-    for worker in state.extensions.background:
-        await _on_thread(request, worker.on_nudge, root)
-    return _json({"result": True})
+    answer = _json({"result": True})
+    # A hook waits for the answer, and needs to know no more than that it was heard.
+    answer.background = BackgroundTask(_work_on, request, root)
+    return answer
+
+
+async def _work_on(request: Request, root: Path) -> None:
+    for worker in _state(request).extensions.background:
+        try:
+            await _on_thread(request, worker.on_nudge, root)
+        except CmError as error:
+            _log.warning("the journal of %s: %s", root, error.message)
+        except Exception:  # noqa: BLE001 - kept in the log; the hook has gone
+            _log.exception("the journal of %s", root)
 
 
 async def _examine(request: Request) -> Response:
