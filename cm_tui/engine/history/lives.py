@@ -57,6 +57,10 @@ class Lives:
         self._moments = moments
         self._known = spans.load(db)
         self._stretches: dict[SymbolKey, list[_Stretch]] = {}
+        self._ends: defaultdict[tuple[str, int, int], list[SymbolKey]] = defaultdict(list)
+        """What left, by kind, ordinal and body."""
+        head = moments.head()
+        self._newest = self._known.to_ord or (head.ordinal if head else 0)
 
     def find(self, name: str | SymbolKey, limit: int) -> Page[Life]:
         """Lives of what bears a name, those alive first, then those gone last.
@@ -88,6 +92,8 @@ class Lives:
         found: defaultdict[SymbolKey, list[_Stretch]] = defaultdict(list)
         for path, qualname, kind, overload, *values in rows:
             found[SymbolKey(path, qualname, kind, overload)].append(_Stretch(*values))
+            if values[1] is not None:
+                self._ends[kind, values[1], values[2]].append(SymbolKey(path, qualname, kind, overload))
         self._stretches = dict(found)
 
     def _trace(self, key: SymbolKey) -> tuple[list[_Event], list[LifeSpan]]:
@@ -132,11 +138,8 @@ class Lives:
         """What left by the very commit that brought a symbol, with the same body."""
         found = [
             key
-            for key, stretches in self._stretches.items()
-            if key != came.key
-            and key.kind == came.key.kind
-            and any(one.end == came.ordinal and one.body == came.stretch.body for one in stretches)
-            and all(one.start != came.ordinal for one in stretches)
+            for key in self._ends.get((came.key.kind, came.ordinal, came.stretch.body), ())
+            if key != came.key and all(one.start != came.ordinal for one in self._stretches[key])
         ]
         return min(found, key=lambda key: (key.qualname != came.key.qualname, key.path, key.overload), default=None)
 
@@ -146,8 +149,7 @@ class Lives:
     def _last(self, key: SymbolKey) -> int:
         """Ordinal of the last commit at which it was there."""
         end = self._stretches[key][-1].end
-        head = self._moments.head()
-        return (self._known.to_ord or (head.ordinal if head else 0)) if end is None else end - 1
+        return self._newest if end is None else end - 1
 
     def _life(
         self, key: SymbolKey, events: Sequence[_Event], stays: Sequence[LifeSpan], moments: dict[int, Moment]

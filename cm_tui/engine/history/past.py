@@ -13,7 +13,6 @@ from cm_tui.engine.code import browse, spans
 from cm_tui.engine.code.contents import ChangedError, Contents
 from cm_tui.engine.code.graph import Graph
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.backfill import Backfill
 from cm_tui.engine.history.moments import Moments
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
@@ -177,6 +176,8 @@ class Past:
             yield from self._read(goal, cancel)
 
     def _read(self, goal: int, cancel: Cancel) -> Generator[Progress, None, None]:
+        from cm_tui.engine.history.backfill import Backfill
+
         status = self.moments.status()
         yield self._progress(status, goal)
         if status.head is None:

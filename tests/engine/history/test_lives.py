@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cm_tui.engine.code import spans
+from cm_tui.engine.code.graph import Graph
 from cm_tui.engine.code.index import Indexer
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
@@ -206,3 +207,15 @@ def test_two_moments_and_now_are_asked_in_turn(story, db):
         for ordinal, qualnames in ((3, ["user"]), (4, ["user"]), (6, []), (1, [])):
             assert [edge.qualname for edge in past.graph_at(ordinal).callers("f").rows] == qualnames
             assert [edge.qualname for edge in past.graph_at(ordinal).callers("g").rows] == ["f"]
+
+
+def test_lines_of_call_sites_are_the_same_now_and_then(repo, db):
+    text = "def f():\r\n\treturn 1\r\n\r\n\r\ndef g():\r\n\tf()\r\n"
+    repo.write("a.py", text)
+    repo.commit("tabs and carriage returns")
+    past = read(db, repo.root)
+    assert [edge.text for edge in Graph(db).callers("f").rows] == ["f()"]
+    repo.write("a.py", text.replace("return 1", "return 2"))
+    repo.commit("other")
+    past = read(db, repo.root)
+    assert [edge.text for edge in past.graph_at(1).callers("f").rows] == ["f()"]

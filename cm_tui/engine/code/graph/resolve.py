@@ -96,7 +96,8 @@ class Resolver:
         if not sites:
             return []
         rows = self._db.rows(script("lines"), [[path for path, _ in sites], [line for _, line in sites]])
-        texts = {(path, line): text for path, line, text in rows if text}
+        # SQL's trim leaves tabs and carriage returns.
+        texts = {(path, line): text.strip() for path, line, text in rows if text}
         if read is not None:
             texts |= self._read_lines([site for site in sites if site not in texts], read)
         return [replace(edge, text=texts.get((edge.site, edge.line)) or "") for edge in edges]

@@ -1,0 +1,121 @@
+"""The past on the command line: moments, lives, drift, reading and dropping history."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Shop, git
+
+
+@pytest.fixture
+def grown(new_shop: Shop) -> Shop:
+    """Three commits: `receipt` goes with the second, `refund` comes with the third."""
+    checkout = new_shop.root / "shop/checkout.py"
+    for text, subject in (
+        ("def pay(cart):\n    return cart\n", "No receipts"),
+        ("def pay(cart):\n    return cart\n\n\ndef refund(cart):\n    return pay(cart)\n", "Give money back"),
+    ):
+        checkout.write_text(text)
+        git(new_shop.root, "commit", "-qam", subject)
+    assert new_shop.cm("index", "--json").code == 0
+    return new_shop
+
+
+def test_the_state_at_a_moment(grown: Shop):
+    done = grown.cm("at", "HEAD~2", "--json")
+    page = done.json
+    assert set(page) == {"rows", "total"}
+    assert "receipt" in {row["qualname"] for row in page["rows"]}
+    assert {"path", "line", "qualname", "kind"} <= set(page["rows"][0])
+    assert "reading history back to #1" in done.err
+    files = grown.cm("at", "#1", "files", "--folder", "shop", "--json").json
+    assert {row["path"] for row in files["rows"]} == {
+        "shop/__init__.py", "shop/cart.py", "shop/money.py", "shop/checkout.py",
+    }  # fmt: skip
+    assert grown.cm("at", "HEAD", "--match", "refund").out.startswith("shop/checkout.py:5  function refund")
+
+
+def test_the_graph_at_a_moment(grown: Shop):
+    page = grown.cm("callers", "receipt", "--at", "HEAD~2", "--json").json
+    assert [(row["qualname"], row["line"], row["text"]) for row in page["rows"]] == [("pay", 9, "return receipt(cart)")]
+    assert grown.cm("callers", "receipt").code == 3
+    assert grown.cm("callers", "receipt", "--at", "HEAD~1").code == 3
+    assert "format_price" in {
+        row["qualname"] for row in grown.cm("callees", "receipt", "--at", "#1", "--json").json["rows"]
+    }
+    assert grown.cm("definitions", "receipt", "--at", "#1", "--json").json["total"] == 1
+    assert grown.cm("dependencies", "shop/checkout.py", "--at", "#1", "--json").json["total"] == 2
+    assert grown.cm("dependencies", "shop/checkout.py", "--json").json["total"] == 0
+    assert "shop/checkout.py" in grown.cm("importers", "shop.money", "--at", "#1").out
+
+
+@pytest.mark.parametrize(
+    ("ref", "code"), [("no-such", 3), ("#9", 3), ("--upload-pack=x", 2), (":/x", 2), ("", 2), ("2024-99-99", 2)]
+)
+def test_names_that_mean_nothing(grown: Shop, ref: str, code: int):
+    for words in (("at", "--", ref), ("callers", f"--at={ref}", "pay")):
+        done = grown.cm(*words)
+        assert done.code == code, done.err
+        assert done.err.startswith("cm: ")
+        assert not done.out
+
+
+def test_a_life(grown: Shop):
+    assert grown.cm("history", "backfill").code == 0
+    page = grown.cm("life", "receipt", "--callers", "--json").json
+    life = page["rows"][0]
+    assert {"path", "line", "qualname", "kind"} <= set(life)
+    assert [event["what"] for event in life["events"]] == ["came", "left"]
+    assert life["invalid"]["ordinal"] == 2
+    assert life["last_seen"]["ordinal"] == 1
+    assert life["callers_before"]["rows"][0]["qualname"] == "pay"
+    text = grown.cm("life", "receipt", "--callers").out
+    assert "(gone)" in text
+    assert "return receipt(cart)" in text
+    assert grown.cm("life", "never_was").code == 3
+
+
+def test_history_says_how_far_it_is(grown: Shop):
+    assert grown.cm("history", "status", "--json").json["known"] == 0
+    done = grown.cm("history", "backfill", "--depth", "2", "--json")
+    assert done.json["known"] == 2
+    assert "2 of 3 commits" in done.json["text"]
+    assert grown.cm("history", "backfill", "--json").json["complete"] is True
+    assert grown.cm("history", "backfill", "--since", "nowhere").code == 3
+    line = grown.cm("history", "line", "--match", "receipts", "--json").json
+    assert [(row["ordinal"], row["subject"]) for row in line["rows"]] == [(2, "No receipts")]
+
+
+def test_drift_is_shown_and_not_mended(grown: Shop):
+    (grown.root / "shop/money.py").unlink()
+    (grown.root / "shop/new.py").write_text("def new():\n    return 1\n")
+    for _ in range(2):
+        found = grown.cm("drift", "--json").json
+        assert found["current"] is False
+        assert {"rows", "total"} <= set(found)
+        states = {(row["qualname"], row["state"]) for row in found["rows"]}
+        assert {("add_tax", "tombstoned"), ("new", "unindexed")} <= states
+    since = grown.cm("drift", "--since", "HEAD~1", "--looked", "--json").json
+    assert [(c["change"], c["symbol"]["name"]) for c in since["changes"]["rows"]] == [("added", "refund")]
+    assert grown.cm("drift", "--since", "last", "--json").json["changes"]["total"] == 0
+    grown.cm("index")
+    assert "reflects this checkout" in grown.cm("drift").err
+
+
+def test_vacuum_counts_drops_and_is_remembered(grown: Shop):
+    grown.cm("history", "backfill")
+    trial = grown.cm("vacuum", "--before", "HEAD", "--dry-run", "--json").json
+    assert trial["dry_run"] is True
+    assert trial["commits"] == 2
+    assert grown.cm("history", "status", "--json").json["complete"] is True
+    assert grown.cm("vacuum", "--before", "HEAD", "--json").json["blobs"] == trial["blobs"]
+    refused = grown.cm("at", "HEAD~1")
+    assert refused.code == 3
+    assert "was removed" in refused.err
+    assert json.loads(grown.cm("history", "status", "--json").out)["vacuumed"]
+    assert grown.cm("vacuum").code == 2
+    assert grown.cm("vacuum", "--older-than", "soon").code == 2
+    assert grown.cm("vacuum", "--all", "--json").code == 0
+    assert grown.cm("search", "refund").code == 0
