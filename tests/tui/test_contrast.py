@@ -45,6 +45,7 @@ async def test_every_text_has_contrast(project, theme):
         for keys in (
             ("question_mark",), ("escape", "b"), ("n", "2", "l", "o", "a", "d"), ("enter", "t"), ("right", "escape"),
             ("enter",), ("tab",), ("f4",), ("tab",), ("escape", "b"), ("escape", "f5"),
+            ("f6",), ("b", "m"), ("L",), ("enter",), ("s", "f3"), ("f2", "escape"),
         ):  # fmt: skip
             await driver.press(*keys)
             driver.app.clear_notifications()

@@ -20,7 +20,7 @@ class PastBar(Widget):
     """Which moment is shown, whether this mode shows it, and the key that leads back; a click does that too."""
 
     DEFAULT_CSS = """
-    PastBar { height: 1; display: none; background: $warning 22%; color: $foreground; }
+    PastBar { height: 1; display: none; background: $warning 14%; color: $foreground; }
     PastBar.-past { display: block; }
     """
 

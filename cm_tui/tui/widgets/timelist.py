@@ -170,11 +170,10 @@ class TimeList(RowList[TimeRow]):
         word = elide_middle(one_line(row.word), max(8, width // 3))
         room = width - 5 - (cell_len(word) + 2 if word else 0)
         place, name = one_line(row.place), one_line(row.name)
-        name_width = min(cell_len(name), max(room // 2, room - cell_len(place) - 2))
-        name = elide_end(name, name_width)
-        left = room - cell_len(name) - 2
-        if cell_len(place) > left:
-            place = elide_middle(place.rpartition("/")[2], max(0, left))
+        if cell_len(name) + cell_len(place) + 2 > room:
+            place = place.rpartition("/")[2]
+        name = elide_end(name, max(room // 2, room - cell_len(place) - 2))
+        place = elide_middle(place, max(0, room - cell_len(name) - 2))
         gap = max(1, room - cell_len(name) - cell_len(place))
         return Content.assemble(
             (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, " " * gap,
