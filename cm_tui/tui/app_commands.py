@@ -30,7 +30,7 @@ APP_COMMANDS: tuple[Command, ...] = (
     Command("app.search", "2,f2", "Search", "Ask the code", "go_search", bar=False),
     Command("app.symbols", "3,f3", "Symbols", "Browse symbols and who calls whom", "go_symbols", bar=False),
     Command("app.pack", "4,f4", "Pack", "Collect context and take it away", "go_pack", bar=False),
-    Command("app.health", "5,f5", "Health", "Check the installation and the index", "go_health", bar=False),
+    Command("app.health", "5,f5", "Health", "Owner, jobs, freshness, and checks", "go_health", bar=False),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name", "show_palette", palette=False),
     Command(
         "app.index",
