@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
 import pytest
 
 from cm_tui.engine.memory import Memory
+from tests.server.conftest import owners_allowed
 from tests.tui.mode_driver import make_project
 
 
@@ -29,3 +31,11 @@ def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
     """The copy: an indexed git repository."""
     shutil.copytree(prepared / "home", cm_home, dirs_exist_ok=True)
     return Path(shutil.copytree(prepared / "project", tmp_path / "project"))
+
+
+@pytest.fixture
+def owned(project: Path, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The indexed project, whose application and other doors go through an owner that does not watch its files."""
+    monkeypatch.setenv("CM_WATCH__ENABLED", "false")
+    with owners_allowed(cm_home):
+        yield project

@@ -6,10 +6,12 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from cm_tui.config import Config
 from cm_tui.engine.memory import Memory
+from cm_tui.server.connect import connect
 from cm_tui.tui.app import CmApp
 
 FILES = {
@@ -148,3 +150,14 @@ async def driving(root: Path, *, mode: str = "", **options) -> AsyncIterator[Dri
         if mode:
             await driver.press(mode)
         yield driver
+
+
+def through_owner(root: Path):
+    """Opens the door as the command does."""
+    return partial(connect, root)
+
+
+async def connected(driver: Driver) -> None:
+    """Wait until the application hears the owner."""
+    await driver.until(lambda: driver.app.project.owner == "connected")
+    await driver.settle()

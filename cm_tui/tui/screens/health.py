@@ -166,6 +166,10 @@ class HealthScreen(ModeScreen):
             ("owner-log", owner_text.owner_log_text),
         ):  # fmt: skip
             self._put(name, partial(draw, facts))
+        words = {"": "", "on": "G removes the git hooks"}.get(self.hooks_state, "g installs git hooks")
+        self.query_one("#health-freshness").border_subtitle = Content(words)
+        active = self.active_jobs
+        self.query_one("#health-jobs").border_subtitle = Content("c cancels one" if active else "")
         self._show_verdict()
         self.refresh_keys()
 
