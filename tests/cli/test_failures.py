@@ -230,6 +230,8 @@ def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
     process = subprocess.Popen(
         [sys.executable, "-m", "cm_tui", "index"],
         cwd=new_shop.root, env={**os.environ, "CM_HOME": str(new_shop.home)}, stderr=subprocess.PIPE, text=True,
+        # What a shell starts in the background ignores the key, and so would this process.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
     )  # fmt: skip
     assert process.stderr is not None
     assert process.stderr.readline().startswith("scan")

@@ -36,6 +36,8 @@ class Terminal:
             stderr=slave,
             env=environ,
             start_new_session=True,
+            # What a shell starts in the background ignores Ctrl-C, and so would this process.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread here
         )
         os.close(slave)
         self.drawn = b""

@@ -16,8 +16,7 @@ async def test_checks_index_and_log_at_every_size(project):
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")
-            assert "✔ checks: all" in driver.text
-            assert "owner.use is never" in driver.text
+            await driver.until(lambda: "✔ checks: all" in driver.text and "owner.use is never" in driver.text)
             if size[1] < 40:
                 await driver.press("pagedown")
             assert "full-text extension" in driver.text
