@@ -492,11 +492,11 @@ where, root, folder = sys.argv[1:]
 index._ROWS_A_COMMIT = 10
 pool.SMALL_BYTES = pool.BATCH_BYTES = 1000
 if where == "writing":
-    real = state._drop_unused
+    real = state.drop_unused
     def drop(db):
         real(db)
         os.kill(os.getpid(), 9)
-    state._drop_unused = drop
+    state.drop_unused = drop
 db = Database(Path(folder))
 count = 0
 for step in Indexer(db, Path(root), configured()).run():
