@@ -99,10 +99,16 @@ class Driver:
                 quiet = quiet + 1 if idle and self.app.project.door != "opening" else 0
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait until something holds that nothing on its way tells of, such as what is on disk."""
-        async with asyncio.timeout(PATIENCE):
-            while not holds():
-                await self.pilot.pause(0.01)
+        """Wait until something holds that nothing on its way tells of, such as what is on disk.
+
+        A test that waited in vain fails with what was on the screen.
+        """
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not holds():
+                    await self.pilot.pause(0.01)
+        except TimeoutError:
+            raise AssertionError(f"waited {PATIENCE} s in vain; the screen:\n{self.text}") from None
 
     async def press(self, *keys: str) -> None:
         for key in keys:
