@@ -271,7 +271,6 @@ class Facts:
         self._db.run(script("look"))
         self.read_out()
         self._db.run(script("hierarchy"))
-        self._db.run(script("look"))
 
     def _manifests(self, files: list[File], read: Read | None) -> dict[str, str]:
         """Text of the files that say how modules are named, by path."""

@@ -68,21 +68,27 @@ SELECT DISTINCT parent, name, canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
 FROM graph.def
 WHERE is_class OR is_function OR kind IN ('namespace', 'module', 'property');
 
+-- What is said of a name's type, cut into steps: once for each way of saying it, and kept from state to state.
+CREATE TABLE IF NOT EXISTS graph.said (type VARCHAR, segs VARCHAR[], meant UBIGINT);
+INSERT INTO graph.said
+SELECT *, CASE WHEN segs IS NOT NULL THEN hash(segs) END FROM (SELECT type, CASE WHEN type = '' THEN NULL
+                  WHEN type LIKE 'call:%' THEN list_concat(graph.segments(substr(type, 6)), ['()'])
+                  WHEN type LIKE 'alias:%' THEN graph.segments(substr(type, 7))
+                  ELSE list_concat(graph.segments(type), ['!']) END AS segs
+FROM (SELECT DISTINCT b.type FROM graph.file f JOIN binding b ON b.blob = f.blob)
+WHERE type NOT IN (SELECT type FROM graph.said));
+
 INSERT INTO graph.env
 SELECT scope, CASE WHEN kind = 'return' THEN '()' ELSE name END, NULL, segs, scope, 2, line, 'type', NULL
 FROM (
-    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line,
-           CASE WHEN b.type = '' THEN NULL
-                WHEN b.type LIKE 'call:%' THEN list_concat(graph.segments(substr(b.type, 6)), ['()'])
-                WHEN b.type LIKE 'alias:%' THEN graph.segments(substr(b.type, 7))
-                ELSE list_concat(graph.segments(b.type), ['!']) END AS segs
-    FROM graph.file f JOIN binding b ON b.blob = f.blob
+    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
+    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.said s ON s.type = b.type
 )
 -- What an attribute or a module's variable is said to be in terms of itself says nothing; one that is said to be
 -- many things is not known. Both would multiply what has to be read.
 WHERE NOT (kind = 'attr' AND len(segs) > 1 AND segs[1] IN ('self', 'this', 'cls') AND segs[2] = name)
   AND NOT (scope < 0 AND segs[1] IS NOT DISTINCT FROM name)
-QUALIFY count(DISTINCT segs) OVER (PARTITION BY scope, kind, name) <= 4 OR NOT (scope < 0 OR kind = 'attr');
+QUALIFY count(DISTINCT meant) OVER (PARTITION BY scope, kind, name) <= 4 OR NOT (scope < 0 OR kind = 'attr');
 
 -- Where a name of a scope is looked for: the scope itself, then its bases or the modules it takes everything from.
 CREATE OR REPLACE TABLE graph.mro AS

@@ -1,6 +1,6 @@
 -- Which class stands on which, in the order in which members are looked for: depth first, a shared base after all that
 -- share it (what C3 gives for every hierarchy that Python accepts without reordering).
-INSERT INTO graph.mro
+CREATE OR REPLACE TABLE graph.stands_on AS
 WITH RECURSIVE
 base AS (
     SELECT s.scope AS class, d.node AS base, s.id AS place
@@ -13,8 +13,14 @@ up AS (
     SELECT up.node, b.base, list_append(up.path, b.place) FROM up JOIN base b ON b.class = up.anc
     WHERE len(up.path) < 12 AND b.base <> up.node
 )
-SELECT node, anc, row_number() OVER (PARTITION BY node ORDER BY path)
+SELECT node, anc, row_number() OVER (PARTITION BY node ORDER BY path) AS rank
 FROM (SELECT node, anc, max(path) AS path FROM up WHERE node <> anc GROUP BY ALL);
+
+INSERT INTO graph.mro FROM graph.stands_on;
+INSERT INTO graph.look
+SELECT c.id * 2, s.anc, c.depth * 1000 + s.rank FROM graph.chain c JOIN graph.stands_on s ON s.node = c.scope
+UNION ALL
+SELECT node * 2 + 1, anc, rank FROM graph.stands_on;
 
 -- Members by the class that holds them.
 CREATE OR REPLACE TABLE graph.member AS

@@ -13,13 +13,18 @@ WITH RECURSIVE walk AS (
         FROM walk w WHERE len(w.rest) BETWEEN 1 AND 12 AND w.hops < 10
     ),
     -- The nearest scope or base that has the name; a local variable is what its last assignment above the line says.
-    hit AS (
-        SELECT w.*, e.node AS to_node, e.kind, e.segs, e.there, e.via, e.line AS bound, l.rank AS distance
+    found AS (
+        SELECT w.*, e.node AS to_node, e.kind, e.segs, e.there, e.via, e.line AS bound, l.rank AS distance,
+               (l.rank::BIGINT * 10 + e.prio) * 100000000 + CASE
+               WHEN e.via <> 'type' OR l.rank > 0 OR w.node IS NOT NULL THEN 0
+               WHEN e.line < w.line THEN w.line - e.line ELSE 1000000 + e.line - w.line END AS away
         FROM live w JOIN graph.look l ON l.key = w.key JOIN graph.env e ON e.scope = l.anc AND e.name = w.step
         WHERE NOT (w.sup AND l.rank = 0)
-        QUALIFY rank() OVER (PARTITION BY w.wid ORDER BY l.rank, e.prio, CASE
-            WHEN e.via <> 'type' OR l.rank > 0 OR w.node IS NOT NULL THEN 0
-            WHEN e.line < w.line THEN w.line - e.line ELSE 1000000 + e.line - w.line END) = 1
+    ),
+    -- (Joined with the smallest: a window costs more than all the rest of a step.)
+    hit AS (
+        SELECT f.* EXCLUDE (away) FROM found f JOIN (SELECT wid, min(away) AS away FROM found GROUP BY wid) n
+        ON n.wid = f.wid AND n.away = f.away
     ),
     -- The object itself, unless a local variable bears that name.
     self AS (
