@@ -78,17 +78,20 @@ SELECT *, CASE WHEN segs IS NOT NULL THEN hash(segs) END FROM (SELECT type, CASE
 FROM (SELECT DISTINCT b.type FROM graph.file f JOIN binding b ON b.blob = f.blob)
 WHERE type NOT IN (SELECT type FROM graph.said));
 
-INSERT INTO graph.env
-SELECT scope, CASE WHEN kind = 'return' THEN '()' ELSE name END, NULL, segs, scope, 2, line, 'type', NULL
-FROM (
-    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
-    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.said s ON s.type = b.type
-)
 -- What an attribute or a module's variable is said to be in terms of itself says nothing; one that is said to be
 -- many things is not known. Both would multiply what has to be read.
-WHERE NOT (kind = 'attr' AND len(segs) > 1 AND segs[1] IN ('self', 'this', 'cls') AND segs[2] = name)
-  AND NOT (scope < 0 AND segs[1] IS NOT DISTINCT FROM name)
-QUALIFY count(DISTINCT meant) OVER (PARTITION BY scope, kind, name) <= 4 OR NOT (scope < 0 OR kind = 'attr');
+INSERT INTO graph.env
+WITH typed AS (
+    SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
+    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.said s ON s.type = b.type
+    WHERE NOT (b.kind = 'attr' AND len(s.segs) > 1 AND s.segs[1] IN ('self', 'this', 'cls') AND s.segs[2] = b.name)
+      AND NOT (b.scope IS NULL AND s.segs[1] IS NOT DISTINCT FROM b.name)
+),
+vague AS (
+    SELECT scope, kind, name FROM typed WHERE scope < 0 OR kind = 'attr' GROUP BY ALL HAVING count(DISTINCT meant) > 4
+)
+SELECT scope, CASE WHEN kind = 'return' THEN '()' ELSE name END, NULL, segs, scope, 2, line, 'type', NULL
+FROM typed ANTI JOIN vague USING (scope, kind, name);
 
 -- Where a name of a scope is looked for: the scope itself, then its bases or the modules it takes everything from.
 CREATE OR REPLACE TABLE graph.mro AS

@@ -7,7 +7,7 @@ from typing import Any
 
 from cm_tui.engine.code.graph import lookup
 from cm_tui.engine.code.graph.facts import SCHEMA, Facts, Read, script
-from cm_tui.engine.code.graph.resolve import Resolver
+from cm_tui.engine.code.graph.resolve import PATIENCE, Resolver
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey
@@ -36,7 +36,7 @@ class Graph:
         self._alive = alive
         self._read = read
         self._facts = Facts.of(db, schema)
-        self._resolver = Resolver(self._facts)
+        self._resolver = Resolver(self._facts, 1 if alive == NOW else PATIENCE)
 
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000

@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -32,6 +33,9 @@ class Target:
 
 OUTSIDE = Target(None)
 
+_folder = lru_cache(maxsize=1 << 16)(posixpath.dirname)
+"""Folder of a path: asked for over and over, of the same few thousand."""
+
 
 class Layout:
     """Files by path and by folder; folders and packages get ids of their own when first asked for.
@@ -54,7 +58,7 @@ class Layout:
 
     def _register(self, path: str) -> None:
         while path:
-            parent = posixpath.dirname(path)
+            parent = _folder(path)
             known = path in self.children[parent]
             self.children[parent].add(path)
             if known:
@@ -105,18 +109,18 @@ class PythonModules:
 
     def _index(self, path: str) -> None:
         """Remember the folder that has to be on the import path for a file's top-level name."""
-        folder = posixpath.dirname(path)
+        folder = _folder(path)
         stem = posixpath.basename(path).rsplit(".", 1)[0]
         if stem == "__init__":
-            folder, stem = posixpath.dirname(folder), posixpath.basename(folder)
+            folder, stem = _folder(folder), posixpath.basename(folder)
             if not stem:
                 return
         while self._is_package(folder):
-            folder, stem = posixpath.dirname(folder), posixpath.basename(folder)
+            folder, stem = _folder(folder), posixpath.basename(folder)
         self._add(stem, folder)
         # Folders without __init__ are packages too.
         while folder:
-            folder, stem = posixpath.dirname(folder), posixpath.basename(folder)
+            folder, stem = _folder(folder), posixpath.basename(folder)
             self._add(stem, folder)
 
     def _add(self, name: str, root: str) -> None:
@@ -129,7 +133,7 @@ class PythonModules:
 
     def resolve(self, importer: str, module: str) -> Target:
         """The file of a module as written in an importing file."""
-        folder = posixpath.dirname(importer)
+        folder = _folder(importer)
         key = (folder, module)
         found = self._cache.get(key)
         if found is None:
@@ -141,7 +145,7 @@ class PythonModules:
         dots = len(module) - len(name)
         if dots:
             for _ in range(dots - 1):
-                folder = posixpath.dirname(folder)
+                folder = _folder(folder)
             return Target(self.locate(posixpath.join(folder, *name.split(".")) if name else folder))
         parts = name.split(".")
         for root in self._ordered(parts[0], folder):
@@ -184,7 +188,7 @@ class PythonModules:
 
     def submodules(self) -> Iterable[tuple[int, str, int]]:
         """(package, name, module) for every module that stands in a package or a folder of modules."""
-        packages = {posixpath.dirname(p): f.id for p, f in self._layout.by_path.items()
+        packages = {_folder(p): f.id for p, f in self._layout.by_path.items()
                     if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
         # Folders show up while they are asked for, so those of folders come first.
         waiting = [(f.path, f.id) for f in self._layout.pseudo if f.family == "python"]

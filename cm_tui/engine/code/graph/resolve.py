@@ -14,18 +14,23 @@ from cm_tui.model import Edge, Symbol, SymbolKey
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
 
+PATIENCE = 30
+"""So many questions about one state of the past cost as much as resolving all of it, and most get fewer."""
+
 
 class Resolver:
     """Runs the tiers in SQL.
 
-    The first question about a state of the index resolves only the references that bear the names in question.
-    From the second on all are resolved, once, and further answers are read off; both ways run the same SQL.
+    The first questions about a state of the index resolve only the references that bear the names in question.
+    Later all are resolved, once, and further answers are read off; both ways run the same SQL.
 
     Args:
         facts: the tables that the tiers stand on.
+        patience: how many questions come first.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, patience: int = 1) -> None:
+        self._patience = patience
         self._db: Shelf = facts.shelf
         self._facts = facts
         self._asked = 0
@@ -37,7 +42,8 @@ class Resolver:
         state = self._facts.refresh(alive, read)
         if state != self._state:
             self._state, self._asked, self._whole = state, 0, False
-        if not self._whole and (self._asked or self._db.value("SELECT count(*) FROM reference") <= SMALL):
+        late = self._asked >= self._patience
+        if not self._whole and (late or self._db.value("SELECT count(*) FROM reference") <= SMALL):
             self._resolve("true")
             self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
             self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
