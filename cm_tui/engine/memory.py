@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -100,7 +100,7 @@ class Memory:
         """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
         root, store = cls.locate(folder)
         config = load_config(root)
-        cls.remove(store)
+        cls.clear(store)
         return cls(root, store, config)
 
     @staticmethod
@@ -145,8 +145,8 @@ class Memory:
         return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
 
     @staticmethod
-    def remove(store: Path) -> None:
-        """Remove a store's folder.
+    def remove(store: Path, *, keep: str = "") -> None:
+        """Remove a store's folder; with `keep`, all in it but the file of that name.
 
         Raises:
             StoreBusyError: another process has it.
@@ -158,9 +158,23 @@ class Memory:
             return
         refuse_busy(store)
         try:
-            shutil.rmtree(store)
+            if not (store / keep).is_file():
+                shutil.rmtree(store)
+                return
+            for place in store.iterdir():
+                if place.is_dir() and not place.is_symlink():
+                    shutil.rmtree(place)
+                elif place.name != keep:
+                    place.unlink()
         except OSError as error:
             raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
+
+    @classmethod
+    def clear(cls, store: Path) -> None:
+        """Remove of a store what can be made again: all but the marks that a person set."""
+        from cm_tui.engine.code.marks import FILE
+
+        cls.remove(store, keep=FILE)
 
     def __enter__(self) -> Self:
         return self
@@ -179,7 +193,7 @@ class Memory:
         )
         self._db.close()
         if unused:
-            self.remove(self.store)
+            self.clear(self.store)
 
     def _stop_reading(self) -> None:
         if "_searcher" in self.__dict__:
@@ -283,18 +297,21 @@ class Memory:
 
     def rebuild(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
         """Throw the index away and make it again."""
-        self.reset()
+        self._begin_anew(self.clear)
         yield from self._indexer().run(full=True, cancel=cancel)
 
     def reset(self) -> None:
         """Remove the project's index; the door stays open on an empty one."""
+        self._begin_anew(self.remove)
+
+    def _begin_anew(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.store.database import Database
 
         self._stop_reading()
         self._db.close()
         for room in ("_repository", "_graph", "_past", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)
-        self.remove(self.store)
+        remove(self.store)
         self._is_new = True
         self._db = Database(self.store)
 
@@ -383,28 +400,28 @@ class Memory:
         inside = self._inside(file) if file else None
         return self._graph.symbols(file=inside, kind=kind, match=match, limit=limit)
 
-    def _graph_at(self, at: str | None) -> Graph:
-        return self._graph if at is None else self._past.graph(at)
+    def _asked(self, at: str | None, question: Callable[[Graph], Page[T]]) -> Page[T]:
+        return question(self._graph) if at is None else self._past.ask(at, question)
 
     def definitions(self, name: str, *, at: str | None = None) -> Page[Symbol]:
         """Definitions of a name or of the end of a qualified name."""
-        return self._noted(self._graph_at(at).definitions(name), at)
+        return self._asked(at, lambda graph: graph.definitions(name))
 
     def callers(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """Call sites of a symbol."""
-        return self._noted(self._graph_at(at).callers(name, depth=depth), at)
+        return self._asked(at, lambda graph: graph.callers(name, depth=depth))
 
     def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
         """What a symbol calls."""
-        return self._noted(self._graph_at(at).callees(name, depth=depth), at)
+        return self._asked(at, lambda graph: graph.callees(name, depth=depth))
 
     def dependencies(self, path: str, *, at: str | None = None) -> Page[ImportEdge]:
         """What a file imports."""
-        return self._noted(self._graph_at(at).dependencies(self._inside(path)), at)
+        return self._asked(at, lambda graph: graph.dependencies(self._inside(path)))
 
     def importers(self, target: str, *, at: str | None = None) -> Page[ImportEdge]:
         """Who imports a module or a file."""
-        return self._noted(self._graph_at(at).importers(target), at)
+        return self._asked(at, lambda graph: graph.importers(target))
 
     def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Lines of a file."""
@@ -415,10 +432,6 @@ class Memory:
             return self._past.source(at, self._inside(path), start_line, end_line)
         # A reader of its own for each call: what it keeps must not outlive an edit.
         return browse.source(self._db, Contents(self._repository), self._inside(path), start_line, end_line)
-
-    def _noted(self, page: Page[T], at: str | None) -> Page[T]:
-        """A page with what has to be said about the moment that it is of."""
-        return page if at is None else self._past.noted(page, at)
 
     # --- time ---
 
@@ -459,12 +472,12 @@ class Memory:
     ) -> Page[Symbol]:
         """Symbols alive at a moment."""
         inside = self._inside(file) if file else None
-        return self._noted(self._past.graph(ref).symbols(file=inside, kind=kind, match=match, limit=limit), ref)
+        return self._past.ask(ref, lambda graph: graph.symbols(file=inside, kind=kind, match=match, limit=limit))
 
     def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
         """Files below a folder at a moment."""
         inside = self._inside(folder).removeprefix(".") if folder else ""
-        return self._noted(self._past.files(ref, inside), ref)
+        return self._past.files(ref, inside)
 
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
         """What became of symbols between two moments."""

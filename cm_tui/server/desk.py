@@ -192,7 +192,7 @@ class Desk:
             # Not through an open door: what is there may be damaged, and others must not meet a closed store.
             self._end_history(store)
             with self.projects.alone(store):
-                Memory.remove(store)
+                Memory.clear(store)
             values = {"full": True}
         with self.projects.lend(where) as project:
             if name == "refresh" and not project.memory.behind():

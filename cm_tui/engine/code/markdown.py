@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from cm_tui.engine.code.capture import Findings
+from cm_tui.engine.code.names import BETWEEN_HEADINGS
 from cm_tui.engine.code.nest import Placed
 from cm_tui.engine.code.parsed import ParsedImport, ParsedSymbol
 from cm_tui.engine.code.text import MAX_SIGNATURE, fold
-
-SEPARATOR = " > "
-"""Between the headings of a section's path; headings have dots of their own."""
 
 _ATX = re.compile(r"\s*(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
 _MARKUP = re.compile(
@@ -44,7 +42,7 @@ def sections(found: Findings, lines: Sequence[str]) -> list[Placed]:
         stop = next((r for r, other, _ in headings[position + 1 :] if other <= level), len(lines))
         last = _last_with_text(lines, row, stop)
         parent = open_sections[-1][1] if open_sections else None
-        above = placed[parent].row.qualname + SEPARATOR if parent is not None else ""
+        above = placed[parent].row.qualname + BETWEEN_HEADINGS if parent is not None else ""
         qualname = above + name
         symbol = ParsedSymbol(
             parent,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 
+from cm_tui.engine.code import marks
 from cm_tui.engine.store.database import Database
 
 _KEY = "history"
@@ -81,6 +82,16 @@ def forget(db: Database) -> None:
     known = load(db)
     db.execute("DELETE FROM file_span")
     save(db, Known(version=known.version + 1, floor=known.floor))
+
+
+def recall(db: Database) -> None:
+    """In a store made anew, keep the background from reading what was vacuumed from the one before."""
+    known, sha = load(db), marks.read(db.folder).get("removed")
+    if known.to_ord or known.floor or sha is None:
+        return
+    kept = db.value("SELECT ord FROM line_commit WHERE sha = ?", [sha])
+    if kept is not None:
+        save(db, replace(known, floor=kept))
 
 
 def is_current(db: Database, rules: str) -> bool:

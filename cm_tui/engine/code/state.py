@@ -105,6 +105,7 @@ def write(db: Database, state: State) -> None:
         _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
         if state.line is not None:
             line.write(db, state.line)
+            spans.recall(db)
         if not spans.is_current(db, state.rules):
             spans.forget(db)
         spans.unite(db)

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from cm_tui.config import Config
-from cm_tui.engine.code import rows, spans
+from cm_tui.engine.code import marks, rows, spans
 from cm_tui.engine.code.extract import EXTRACTOR_VERSION
 from cm_tui.engine.code.spans import Known
 from cm_tui.engine.code.stored import digest_of_rules
@@ -189,6 +189,7 @@ class Backfill:
         if known.from_ord < known.floor:
             # It was asked for again.
             known = replace(known, floor=0)
+            marks.put(self._db.folder, "removed", None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:

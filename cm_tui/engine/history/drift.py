@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pygit2
 
 from cm_tui.config import Config
+from cm_tui.engine.code import marks
 from cm_tui.engine.code.contents import Contents
 from cm_tui.engine.code.graph.graph import NOW
 from cm_tui.engine.code.languages import language_of
@@ -25,8 +26,6 @@ from cm_tui.model.time import DriftState
 if TYPE_CHECKING:
     from cm_tui.engine.history.past import Past
 
-LOOKED = "looked"
-"""Key in `meta`: the commit at which the person last looked."""
 LAST = "last"
 _PARSED = 500
 """Files that are compared symbol by symbol; of more, every symbol counts as drifted."""
@@ -80,7 +79,7 @@ class Drifting:
         place, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
-            self._db.set_meta(LOOKED, indexed)
+            marks.put(self._db.folder, "looked", indexed)
         return Drift(
             rows=tuple(rows[: max(0, limit)]),
             total=len(rows),
@@ -95,7 +94,7 @@ class Drifting:
         )
 
     def _looked(self) -> Place | None:
-        sha = self._db.get_meta(LOOKED)
+        sha = marks.read(self._db.folder).get("looked")
         if sha is None or not self._repository.git:
             return None
         try:

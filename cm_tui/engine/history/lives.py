@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from cm_tui.engine.code import spans
+from cm_tui.engine.code.names import Name
 from cm_tui.engine.history.moments import Moments
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Life, LifeEvent, LifeSpan, Moment, Page, SymbolKey
 
-_SEPARATOR = re.compile(r"[.:#/\\]+")
 _ROWS = """
-SELECT f.path, s.qualname, s.kind, s.overload, f.from_ord, f.to_ord, coalesce(s.body, 0), s.signature, s.start_line
+SELECT f.path, s.qualname, s.kind, s.overload, f.from_ord, f.to_ord, coalesce(s.body, 0), s.signature, s.start_line,
+       s.name
 FROM {spans} f JOIN symbol s ON s.blob = f.blob
-WHERE s.name = ? ORDER BY f.from_ord
+WHERE s.name IN (SELECT unnest(?::VARCHAR[])) ORDER BY f.from_ord
 """
 _NOW = "(SELECT path, blob, 0 AS from_ord, NULL::INTEGER AS to_ord FROM head_file)"
 _MOVES = 50
@@ -34,6 +34,7 @@ class _Stretch(NamedTuple):
     body: int
     signature: str
     line: int
+    name: str
 
 
 class _Event(NamedTuple):
@@ -68,9 +69,18 @@ class Lives:
         Raises:
             NotFoundError: nothing that is known ever bore it.
         """
-        wanted = _parts(name.qualname if isinstance(name, SymbolKey) else name)
-        self._load(wanted[-1] if wanted else "")
-        keys = [key for key in self._stretches if (key == name if isinstance(name, SymbolKey) else _bears(key, wanted))]
+        if isinstance(name, SymbolKey):
+            sql = "SELECT DISTINCT name FROM symbol WHERE qualname = ? AND kind = ?"
+            self._load([row[0] for row in self._db.rows(sql, [name.qualname, name.kind])])
+            keys = [key for key in self._stretches if key == name]
+        else:
+            wanted = Name(name)
+            self._load(wanted.ends)
+            keys = [
+                key
+                for key in self._stretches
+                if wanted.fits(key.qualname, key.kind) or wanted.fits_in(key.path, key.qualname, key.kind)
+            ]
         if not keys:
             shown = name.qualname if isinstance(name, SymbolKey) else name
             raise NotFoundError(
@@ -87,8 +97,8 @@ class Lives:
         moments = self._moments.many({o for key in chosen for o in _ordinals(*lives[key], self._last(key))})
         return Page(tuple(self._life(key, *lives[key], moments) for key in chosen), len(order))
 
-    def _load(self, name: str) -> None:
-        rows = self._db.rows(_ROWS.format(spans="file_span" if self._known.to_ord else _NOW), [name])
+    def _load(self, names: list[str]) -> None:
+        rows = self._db.rows(_ROWS.format(spans="file_span" if self._known.to_ord else _NOW), [names])
         found: defaultdict[SymbolKey, list[_Stretch]] = defaultdict(list)
         for path, qualname, kind, overload, *values in rows:
             found[SymbolKey(path, qualname, kind, overload)].append(_Stretch(*values))
@@ -159,7 +169,7 @@ class Lives:
         notes = [] if stays[0].from_ord else [self._beginning()]
         return Life(
             key=key,
-            name=_parts(key.qualname)[-1],
+            name=self._stretches[key][-1].name,
             alive=alive,
             spans=tuple(stays),
             events=tuple(
@@ -184,16 +194,3 @@ class Lives:
 def _ordinals(events: Iterable[_Event], stays: Iterable[LifeSpan], last: int) -> set[int]:
     ends = {o for stay in stays for o in (stay.from_ord, stay.to_ord) if o}
     return {event.ordinal for event in events} | ends | {last}
-
-
-def _parts(name: str) -> list[str]:
-    return [part for part in _SEPARATOR.split(name.strip().removesuffix("()")) if part]
-
-
-def _bears(key: SymbolKey, wanted: Sequence[str]) -> bool:
-    """True when a qualified name, or path and name, ends in what is wanted."""
-    own = _parts(key.qualname)
-    path = re.sub(r"(/__init__)?\.[^./]+$", "", key.path).split("/")
-    return own[-len(wanted) :] == list(wanted) or (
-        len(wanted) > len(own) and [*path, *own][-len(wanted) :] == list(wanted)
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from typing import TypeVar
@@ -34,6 +34,8 @@ from cm_tui.model import (
 
 T = TypeVar("T")
 
+BEFORE_ALL = "#0"
+"""Stands, as what others are compared with, for the time before the first commit."""
 _SCHEMAS = ("past_a", "past_b")
 """Moments whose graphs are kept: two can be compared side by side."""
 _FILES = """
@@ -82,16 +84,8 @@ class Past:
             return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
         return "head_file"
 
-    def graph(self, ref: str) -> Graph:
-        """Symbols and the ways between them at a moment.
-
-        Raises:
-            NotFoundError: there is no such moment, or it is not known.
-        """
-        return self.graph_at(self.place(ref).moment.ordinal)
-
     def graph_at(self, ordinal: int) -> Graph:
-        """The same by ordinal."""
+        """Symbols and the ways between them at an ordinal that is known."""
         alive = self.alive(ordinal)
         graph = self._graphs.get(alive)
         if graph is None:
@@ -109,10 +103,11 @@ class Past:
 
     def files(self, ref: str, folder: str) -> Page[FileEntry]:
         """Files below a folder at a moment."""
-        alive = self.alive(self.place(ref).moment.ordinal)
+        place = self.place(ref)
+        alive = self.alive(place.moment.ordinal)
         prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""
         rows = tuple(FileEntry(*row) for row in self._db.rows(_FILES.format(alive=alive), [prefix]))
-        return Page(rows, len(rows))
+        return _noted(Page(rows, len(rows)), place)
 
     def source(self, ref: str, path: str, start_line: int, end_line: int | None) -> Source:
         """Lines of a file as it was at a moment.
@@ -135,10 +130,14 @@ class Past:
             raise NotFoundError(f"The content of {path} at that moment is not in this clone.") from error
         return browse.cut(path, text, rows[0][1], start_line, end_line)
 
-    def noted(self, page: Page[T], ref: str) -> Page[T]:
-        """A page with what has to be said about the moment that it is of."""
-        note = self.moments.resolve(ref).note
-        return replace(page, note="; ".join(filter(None, (page.note, note)))) if note else page
+    def ask(self, ref: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
+        """What the graph of a moment answers, with what has to be said about the moment.
+
+        Raises:
+            NotFoundError: there is no such moment, or it is not known.
+        """
+        place = self.place(ref)
+        return _noted(question(self.graph_at(place.moment.ordinal)), place)
 
     # --- reading the line ---
 
@@ -197,10 +196,21 @@ class Past:
         """What became of symbols between two moments."""
         from cm_tui.engine.history.changes import changes
 
-        places = self.place(before), self.place(after)
-        older, newer = (self.alive(place.moment.ordinal) for place in places)
-        page = changes(self._db, older, newer, limit)
-        return replace(page, note="; ".join(filter(None, (page.note, *(place.note for place in places)))))
+        older, note = self._before(before)
+        place = self.place(after)
+        page = changes(self._db, older, self.alive(place.moment.ordinal), limit)
+        return replace(page, note="; ".join(filter(None, (page.note, note, place.note))))
+
+    def _before(self, ref: str) -> tuple[str, str]:
+        """What was alive at a moment, and what has to be said about that; before the first commit nothing was."""
+        if ref.strip() != BEFORE_ALL:
+            place = self.place(ref)
+            return self.alive(place.moment.ordinal), place.note
+        self.moments.ensure()
+        first = self.moments.at(1)
+        hidden = first is not None and self._repository.has_hidden_parent(first.sha)
+        note = "#1 has parents that are not in this clone: what they had counts as added" if hidden else ""
+        return "(SELECT path, blob FROM file_span WHERE false)", note
 
     def lives(self, name: str | SymbolKey, limit: int, *, callers: bool) -> Page[Life]:
         """The lives of the symbols that bear a name."""
@@ -226,3 +236,8 @@ class Past:
         from cm_tui.engine.history.vacuum import Vacuum
 
         return Vacuum(self._db, self.moments).run(before, older_than, everything=everything, dry_run=dry_run)
+
+
+def _noted(page: Page[T], place: Place) -> Page[T]:
+    """A page with what has to be said about the moment that it is of."""
+    return replace(page, note="; ".join(filter(None, (page.note, place.note)))) if place.note else page

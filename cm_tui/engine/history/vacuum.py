@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import replace
 
-from cm_tui.engine.code import spans
+from cm_tui.engine.code import marks, spans
 from cm_tui.engine.code.state import drop_unused
 from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.history.moments import Moments, day_of
@@ -92,6 +92,8 @@ class Vacuum:
                     kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                     spans.save(self._db, kept)
                 drop_unused(self._db)
+            if first is not None:
+                marks.put(self._db.folder, "removed", first.sha)
             self._db.execute("CHECKPOINT")
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""

@@ -10,6 +10,7 @@ from cm_tui.engine.code.index import Indexer
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
 F = "def f(a):\n    return g(a)\n"
@@ -99,6 +100,47 @@ def test_changes_between_two_moments(story, db):
     assert between("#1", "#1") == []
     cut = past.changes("#1", "#8", 1)
     assert (len(cut.rows), cut.total > 1) == (1, True)
+
+
+def test_before_the_first_commit_there_was_nothing(story, db):
+    past = read(db, story.root)
+    found = past.changes("#0", "#1", 100)
+    assert [(change.change, change.symbol.name) for change in found.rows] == [("added", "f"), ("added", "g")]
+    assert found.note == "2 added"
+    assert {change.symbol.name for change in past.changes("#0", "HEAD", 100).rows} == {"f", "g", "h"}
+    with pytest.raises(NotFoundError):
+        past.changes("#1", "#0", 100)
+
+
+def test_what_a_shallow_clone_cannot_compare_counts_as_added_and_is_said(story, db, tmp_path):
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--depth", "2", f"file://{story.root}", ".")
+    found = read(db, clone.root).changes("#0", "#1", 100)
+    assert {change.change for change in found.rows} == {"added"}
+    assert "parents that are not in this clone" in found.note
+
+
+def test_sections_of_a_document_have_lives_by_key_and_by_name(repo, db):
+    text = "# Top\n\nText.\n\n## From the shell\n\nUse it.\n\n### A. b/c: d\n\nMore.\n"
+    repo.write("doc.md", text)
+    repo.commit("come")
+    repo.write("doc.md", text.replace("Use it", "Use it well"))
+    repo.commit("change")
+    repo.write("doc.md", text.partition("## From")[0])
+    repo.commit("leave")
+    past = read(db, repo.root)
+    key = SymbolKey("doc.md", "Top > From the shell", "section", 0)
+    deep = SymbolKey("doc.md", "Top > From the shell > A. b/c: d", "section", 0)
+    for name in (key, "From the shell", "Top > From the shell"):
+        assert [symbol.key for symbol in past.graph_at(1).definitions(name).rows] == [key]
+        life = past.lives(name, 9, callers=True).rows[0]
+        assert (life.key, life.name) == (key, "From the shell")
+        assert [event.what for event in life.events] == ["came", "changed", "left"]
+    for name in (deep, "A. b/c: d", "From the shell > A. b/c: d", deep.qualname):
+        assert [symbol.key for symbol in past.graph_at(2).definitions(name).rows] == [deep]
+        assert past.lives(name, 9, callers=False).rows[0].key == deep
+    with pytest.raises(NotFoundError):
+        past.graph_at(3).definitions("Top > From the shell")
 
 
 def drift_of(db, root, since=None, *, looked=False, limit=100):

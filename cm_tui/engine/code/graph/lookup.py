@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from cm_tui.engine.code.names import Name
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Page, Symbol, SymbolKey
@@ -17,7 +18,6 @@ SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.sta
 FROM {alive} f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 """
-_SEPARATOR = re.compile(r"[.:#/\\]+")
 _RANKED = 500
 """How many matches are ranked in Python; SQL has put the closest first."""
 _FLAT_NAME = "replace(replace(lower(s.name), '_', ''), '-', '')"
@@ -88,17 +88,17 @@ def find_definitions(db: Database, alive: str, name: str | SymbolKey) -> tuple[S
         raise NotFoundError(
             f"{name.qualname} is not defined in {name.path}.", hint="It may have moved: `cm definitions` finds it."
         )
-    wanted = [part for part in _SEPARATOR.split(name.strip().removesuffix("()")) if part]
-    if not wanted:
+    wanted = Name(name)
+    if not wanted.ends:
         raise NotFoundError("An empty name defines nothing.", hint="Give a name, such as `parse` or `Parser.parse`.")
-    where = " WHERE s.name = ? OR s.qualname = ? ORDER BY f.path, s.start_line, s.idx"
-    rows = db.rows(_SELECT.format(alive=alive) + where, [wanted[-1], name])
+    where = " WHERE s.name IN (?, ?) OR s.qualname = ? ORDER BY f.path, s.start_line, s.idx"
+    rows = db.rows(_SELECT.format(alive=alive) + where, [wanted.ends[0], wanted.ends[-1], wanted.text])
     symbols = [Symbol(*row) for row in rows]
-    found = [s for s in symbols if s.qualname == name or _ends(_SEPARATOR.split(s.qualname), wanted)]
-    found = found or [s for s in symbols if _ends(_full_parts(s), wanted)]
+    found = [s for s in symbols if wanted.fits(s.qualname, s.kind)]
+    found = found or [s for s in symbols if wanted.fits_in(s.path, s.qualname, s.kind)]
     if not found:
         names = {row[0] for row in db.rows(f"SELECT DISTINCT s.name FROM {alive} f JOIN symbol s ON s.blob = f.blob")}  # noqa: S608 - our own relation
-        raise NotFoundError(f"Nothing called {name} is defined here.", hint=_suggest(wanted[-1], sorted(names)))
+        raise NotFoundError(f"Nothing called {name} is defined here.", hint=_suggest(wanted.ends[0], sorted(names)))
     return tuple(found)
 
 
@@ -109,15 +109,6 @@ def _where(file: str | None, kind: str | None) -> tuple[str, list[Any]]:
             parts.append(f"{column} = ?")
             values.append(value)
     return (" WHERE " + " AND ".join(parts) if parts else ""), values
-
-
-def _ends(parts: Sequence[str], wanted: Sequence[str]) -> bool:
-    return list(parts[-len(wanted) :]) == list(wanted)
-
-
-def _full_parts(symbol: Symbol) -> list[str]:
-    path = re.sub(r"(/__init__)?\.[^./]+$", "", symbol.path)
-    return [*path.split("/"), *_SEPARATOR.split(symbol.qualname)]
 
 
 def _fit(symbol: Symbol, match: str) -> int:

@@ -1,0 +1,48 @@
+"""What a person said about the past, which nothing can be made again from: beside the store, so that it outlives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Literal
+
+from cm_tui.errors import StoreError
+
+FILE = "marks.json"
+
+Mark = Literal["looked", "removed"]
+"""The commit at which someone last looked; the first one that a vacuum kept."""
+
+
+def read(folder: Path) -> dict[str, str]:
+    """Commits by mark; what cannot be read marks nothing."""
+    try:
+        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        # Never written, or damaged: then "not remembered" is what is said, and true.
+        return {}
+    return {key: sha for key, sha in found.items() if isinstance(sha, str)} if isinstance(found, dict) else {}
+
+
+def put(folder: Path, mark: Mark, sha: str | None) -> None:
+    """Set a mark, or take it away.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    before = read(folder)
+    after = {key: value for key, value in {**before, mark: sha}.items() if value is not None}
+    if after == before:
+        return
+    try:
+        # The name appears when the file is whole; made so, it is private to the user.
+        number, name = tempfile.mkstemp(dir=folder, prefix=FILE)
+        with os.fdopen(number, "w", encoding="utf-8") as out:
+            json.dump(after, out)
+        Path(name).replace(folder / FILE)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot write {folder / FILE}: {error}", hint="Check its permissions and free space."
+        ) from error

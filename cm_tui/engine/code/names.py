@@ -1,0 +1,52 @@
+"""Names as people type them: a symbol's own, the end of its qualified name, or of its path and that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+BETWEEN_HEADINGS = " > "
+"""Between the headings of a section's qualified name: headings have dots and slashes of their own."""
+
+_SEPARATOR = re.compile(r"[.:#/\\]+")
+_ENDING = re.compile(r"(/__init__)?\.[^./]+$")
+
+
+class Name:
+    """What was typed, cut as a qualified name of code is, and as one of a document's section.
+
+    Args:
+        text: such as `parse`, `Parser.parse()`, `pkg/parser.Parser` or `Install > From source`.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text.strip()
+        self._parts = _cut(self.text.removesuffix("()"))
+        self._headings = self.text.split(BETWEEN_HEADINGS)
+
+    @property
+    def ends(self) -> list[str]:
+        """Names that a symbol may bear which is meant; none when nothing was typed."""
+        return [*self._parts[-1:], *(heading for heading in self._headings[-1:] if heading)]
+
+    def fits(self, qualname: str, kind: str) -> bool:
+        """True for the whole or the end of a symbol's qualified name."""
+        if kind == "section":
+            return _is_end(self._headings, qualname.split(BETWEEN_HEADINGS))
+        return qualname == self.text or self._fits(_cut(qualname))
+
+    def fits_in(self, path: str, qualname: str, kind: str) -> bool:
+        """True for the end of path and qualified name."""
+        own = qualname.split(BETWEEN_HEADINGS) if kind == "section" else _cut(qualname)
+        return self._fits([*_ENDING.sub("", path).split("/"), *own])
+
+    def _fits(self, parts: Sequence[str]) -> bool:
+        return bool(self._parts) and _is_end(self._parts, parts)
+
+
+def _cut(name: str) -> list[str]:
+    return [part for part in _SEPARATOR.split(name) if part]
+
+
+def _is_end(end: Sequence[str], whole: Sequence[str]) -> bool:
+    return list(whole[-len(end) :]) == list(end)
