@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
-import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cm_tui.bench.chart import Chart
 from cm_tui.bench.measure import percentiles
+from cm_tui.bench.releases import git, make_history
 from cm_tui.config import load_config
+from cm_tui.engine.code.graph.resolve import PATIENCE
 from cm_tui.engine.memory import Memory
-from cm_tui.errors import CmError
+from cm_tui.model import SymbolKey
 
 ROUNDS = 20
 _SWITCH = 100
+_STOPS = 8
+"""At how many lengths of the known past the store is looked at."""
+_TARGET_MS = 50
+_PLOTTED = {
+    "symbols at a moment, first 50": "symbols",
+    "callers at another moment each time": "callers, new moment",
+    "callers, the next ones at that moment": "callers, same moment",
+    "life of a symbol": "life",
+}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -66,11 +79,29 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--samples", type=int, default=5, help="Moments that are compared with a fresh index.")
     parser.add_argument("--seed", type=int, default=1, help="Of what is sampled and asked.")
+    parser.add_argument("--plots", type=Path, help="A folder to draw the figures into, as SVG.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     options = parser.parse_args(list(argv))
     if (options.repository is None) == (options.releases is None):
         parser.error("name --repository or --releases")
     return options
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is asked about several things, the first of them to warm up."""
+
+    name: str
+    ask: Callable[[Any], object]
+    words: Sequence[Any]
+    warm: int = 1
+
+    def time(self) -> tuple[float, float]:
+        """Milliseconds of half of them, and of nearly all; not a number where there is nothing to ask about."""
+        for word in self.words[: self.warm]:
+            self.ask(word)
+        spent = [_timed(partial(self.ask, word))[1] * 1000 for word in self.words[self.warm :]]
+        return percentiles(spent) if spent else (math.nan, math.nan)
 
 
 class _Bench:
@@ -81,87 +112,130 @@ class _Bench:
         self._options = options
         self._random = random.Random(options.seed)
         self.rows: dict[str, Any] = {}
+        self._series: defaultdict[str, defaultdict[str, list[tuple[float, float]]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        """Points by unit and name."""
         self.failed = False
         self._root = scratch / "repository"
         if options.repository is not None:
-            _git(scratch, "clone", "-q", "--no-hardlinks", str(options.repository.resolve()), str(self._root))
+            git(scratch, "clone", "-q", "--no-hardlinks", str(options.repository.resolve()), str(self._root))
         else:
             make_history(self._root, options.releases)
+        self._name = (options.repository or options.releases).resolve().name
 
     def run(self) -> None:
         """All of them, on one store."""
         with closing(Memory.open(self._root)) as memory:
             _, seconds = _timed(lambda: list(memory.index()))
             self.rows["index of HEAD, s"] = round(seconds, 2)
-            size = _size(memory.store)
-            self._backfill(memory, size)
+            self._backfill(memory)
             self._latency(memory)
             self._switch(memory)
             self._check(memory)
+        if self._options.plots is not None:
+            self._plot(self._options.plots)
 
-    def _backfill(self, memory: Memory, size: int) -> None:
-        commits = memory.history().length
-        git = min(
-            _timed(lambda: _git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
+    def _backfill(self, memory: Memory) -> None:
+        """Read the whole line; at some lengths the clock stands still while the store is looked at."""
+        length = memory.history().length
+        log = min(
+            _timed(lambda: git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
             for _ in range(3)
         )
-        _, seconds = _timed(lambda: list(memory.backfill()))
-        status = memory.history()
+        before, seconds, due = _used(memory), 0.0, 1
+        self._series["s"]["reading the past"].append((0, 0))
+        self._series["MB"]["store"].append((0, before))
+        began = time.perf_counter()
+        for step in memory.backfill():
+            if due <= _STOPS and step.done >= due * length / _STOPS:
+                seconds += time.perf_counter() - began
+                self._look(memory, step.done, seconds)
+                due = int(step.done * _STOPS / length) + 1
+                began = time.perf_counter()
+        seconds += time.perf_counter() - began
+        status, after = memory.history(), _used(memory)
         self.rows |= {
-            "commits on the line": commits,
+            "commits on the line": length,
             "known": status.known,
             "file contents of the past": status.blobs,
-            "git log --first-parent --raw, s": round(git, 2),
+            "git log --first-parent --raw, s": round(log, 2),
             "reading the past, s": round(seconds, 2),
             "commits a second": round(status.known / seconds),
             "file contents a second": round(status.blobs / seconds),
-            "times git log": round(seconds / git, 1),
-            "store before, MB": round(size / 1e6, 1),
-            "store after, MB": round(_size(memory.store) / 1e6, 1),
-            "growth per 1,000 commits, MB": round((_size(memory.store) - size) / 1e3 / max(1, commits), 2),
+            "times git log": round(seconds / log, 1),
+            "used blocks of the store before, MB": round(before, 1),
+            "used blocks of the store after, MB": round(after, 1),
+            "growth per 1,000 commits, MB": round((after - before) * 1e3 / max(1, length), 2),
+            "growth per 1,000 file contents, MB": round((after - before) * 1e3 / max(1, status.blobs), 2),
         }
 
-    def _latency(self, memory: Memory) -> None:
+    def _look(self, memory: Memory, known: int, seconds: float) -> None:
+        """What reading has cost so far, and what questions cost now."""
+        self._series["s"]["reading the past"].append((known, seconds))
+        self._series["MB"]["store"].append((known, _used(memory)))
         length = memory.history().length
-        names = [symbol.name for symbol in memory.symbols(kind="function", limit=5000).rows]
-        chosen = [self._random.choice(names) for _ in range(ROUNDS)]
-        moments = [f"#{self._random.randint(1, length)}" for _ in range(ROUNDS)]
-        middle = f"#{max(1, length // 2)}"
-        there = [symbol.name for symbol in memory.symbols_at(middle, kind="function", limit=5000).rows]
-        asked = [self._random.choice(there) for _ in range(ROUNDS)]
-        for name in asked[:3]:
-            memory.callers(name, at=middle)
-        self._time("symbols at a moment, first 50", lambda ref: memory.symbols_at(ref, limit=50), moments)
-        self._time("files at a moment", memory.files_at, moments)
-        self._time("callers at one moment, warm", lambda name: memory.callers(name, at=middle), asked)
-        self._time("callers at another moment each time", lambda ref: _callers_of_any(memory, ref), moments)
-        self._time("life of a symbol", memory.life, chosen)
-        self._time("changes between two moments", lambda ref: memory.changes(ref, "HEAD", limit=100), moments)
-        self._time("a page of the line", lambda ref: memory.line(before=int(ref[1:])), moments)
+        for question in self._questions(memory, length - known + 1, length):
+            if question.name in _PLOTTED:
+                half, _ = question.time()
+                if not math.isnan(half):
+                    self._series["ms"][_PLOTTED[question.name]].append((known, half))
 
-    def _time(self, name: str, ask: Callable[[str], object], words: Sequence[str]) -> None:
-        ask(words[0])
-        half, most = percentiles([_timed(partial(ask, word))[1] * 1000 for word in words])
-        self.rows[f"{name}, ms p50 / p95"] = f"{half:.0f} / {most:.0f}"
+    def _latency(self, memory: Memory) -> None:
+        for question in self._questions(memory, 1, memory.history().length):
+            half, most = question.time()
+            self.rows[f"{question.name}, ms p50 / p95"] = f"{half:.0f} / {most:.0f}"
+
+    def _questions(self, memory: Memory, first: int, last: int) -> Iterator[_Question]:
+        moments = [f"#{self._random.randint(first, last)}" for _ in range(ROUNDS + 1)]
+        middle = f"#{(first + last + 1) // 2}"
+        of = {ref: memory.symbols_at(ref, kind="function", limit=5000).rows for ref in {*moments, middle}}
+        keys = [(ref, self._random.choice(of[ref]).key) for ref in moments if of[ref]]
+        there = [(middle, self._random.choice(of[middle]).key) for _ in range(2 * ROUNDS) if of[middle]]
+        now = memory.symbols(kind="function", limit=5000).rows
+        names = [self._random.choice(now).name for _ in range(ROUNDS + 1) if now]
+
+        def callers(pair: tuple[str, SymbolKey]) -> object:
+            return memory.callers(pair[1], at=pair[0])
+
+        yield _Question("symbols at a moment, first 50", lambda ref: memory.symbols_at(ref, limit=50), moments)
+        yield _Question("files at a moment", memory.files_at, moments)
+        yield _Question("callers at another moment each time", callers, keys)
+        yield _Question("callers, the next ones at that moment", callers, there[: PATIENCE - 1])
+        yield _Question("callers at a moment asked more often", callers, there, warm=ROUNDS)
+        yield _Question("life of a symbol", memory.life, names)
+        yield _Question("changes between two moments", lambda ref: memory.changes(ref, "HEAD", limit=100), moments)
+        yield _Question("a page of the line", lambda ref: memory.line(before=int(ref[1:])), moments)
+
+    def _plot(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        where = f"{self._name}, {self.rows['commits on the line']:,} commits"
+        for name, title, up, target in (
+            ("reading", "Reading the past", "s", None),
+            ("growth", "Size of the store", "MB", None),
+            ("latency", "Questions about the past, p50", "ms", _TARGET_MS),
+        ):
+            chart = Chart(f"{title} ({where})", "commits known", up, self._series[up], target)
+            (folder / f"time-{name}.svg").write_text(chart.svg(), encoding="utf-8")
 
     def _switch(self, memory: Memory) -> None:
         """To a branch that left the line a hundred commits ago and has a hundred of its own."""
         length = memory.history().length
         far = min(_SWITCH, length - 1)
-        _git(self._root, "checkout", "-q", "-b", "bench-side", f"HEAD~{far}")
+        git(self._root, "checkout", "-q", "-b", "bench-side", f"HEAD~{far}")
         path = next(row.path for row in memory.files().rows if row.symbols)
         for number in range(far):
             file = self._root / path
             file.write_text(file.read_text(errors="replace") if file.exists() else "", errors="replace")
             with file.open("a") as out:
                 out.write(f"\ndef added_{number}():\n    return {number}\n")
-            _git(self._root, "add", "-A")
-            _git(self._root, "commit", "-q", "-m", f"side {number}")
+            git(self._root, "add", "-A")
+            git(self._root, "commit", "-q", "-m", f"side {number}")
         _, index = _timed(lambda: list(memory.index()))
         _, replay = _timed(lambda: list(memory.backfill()))
         self.rows[f"switch to a branch {far} commits away: index, s"] = round(index, 2)
         self.rows["and the past of it, s"] = round(replay, 2)
-        _git(self._root, "checkout", "-q", "-")
+        git(self._root, "checkout", "-q", "-")
         list(memory.index())
         _, replay = _timed(lambda: list(memory.backfill()))
         self.rows[f"back again, {far} commits replayed, s"] = round(replay, 2)
@@ -173,8 +247,8 @@ class _Bench:
         for ordinal in sorted(self._random.sample(range(1, length + 1), count)):
             place = memory.resolve(f"#{ordinal}")
             checkout = self._scratch / f"checkout-{ordinal}"
-            _git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
-            _git(checkout, "checkout", "-q", "-f", "--detach", place.sha)
+            git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
+            git(checkout, "checkout", "-q", "-f", "--detach", place.sha)
             store = self._scratch / f"store-{ordinal}"
             with closing(Memory(checkout, store, load_config(checkout))) as fresh:
                 list(fresh.index())
@@ -213,73 +287,11 @@ def _sites(edges: Sequence[Any]) -> list[tuple[Any, ...]]:
     return sorted((e.site, e.line, e.qualname, e.resolution, e.target, e.text) for e in edges)
 
 
-def _callers_of_any(memory: Memory, ref: str) -> object:
-    """A question about a moment for which nothing is at hand."""
-    found = memory.symbols_at(ref, kind="function", limit=1).rows
-    try:
-        return memory.callers(found[0].key, at=ref) if found else None
-    except CmError:
-        return None
-
-
-def make_history(root: Path, wheels: Path) -> None:
-    """A repository from the releases of a project: each file that a release changes is a commit of its own.
-
-    Args:
-        root: where to make it.
-        wheels: the releases; their files' times say in which order they came.
-    """
-    root.mkdir(parents=True)
-    _git(root, "init", "-q", "-b", "main")
-    process = subprocess.Popen(["git", "fast-import", "--quiet"], cwd=root, stdin=subprocess.PIPE)
-    assert process.stdin is not None
-    before: dict[str, bytes] = {}
-    when = 1_500_000_000
-    for wheel in sorted(wheels.glob("*.whl"), key=_release):
-        with zipfile.ZipFile(wheel) as archive:
-            files = {
-                name: archive.read(name)
-                for name in archive.namelist()
-                if not name.endswith("/") and ".dist-info/" not in name and len(name) < 200
-            }
-        for path in sorted(before.keys() | files.keys()):
-            if before.get(path) != files.get(path):
-                when += 600
-                process.stdin.write(_commit(path, files.get(path), when, f"{wheel.name.split('-')[1]}: {path}"))
-        before = files
-    process.stdin.close()
-    if process.wait():
-        raise CmError("git fast-import failed.")
-    _git(root, "reset", "-q", "--hard", "main")
-
-
-def _release(wheel: Path) -> tuple[int, ...]:
-    """A release's number, to sort by."""
-    version = wheel.name.split("-")[1]
-    return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
-
-
-def _commit(path: str, data: bytes | None, when: int, subject: str) -> bytes:
-    text = subject.encode()
-    head = b"commit refs/heads/main\ncommitter Bench <bench@example.org> %d +0000\ndata %d\n%s\n" % (
-        when,
-        len(text),
-        text,
-    )
-    name = json.dumps(path, ensure_ascii=False).encode()
-    if data is None:
-        return head + b"D %s\n\n" % name
-    return head + b"M 100644 inline %s\ndata %d\n%s\n\n" % (name, len(data), data)
-
-
-def _git(folder: Path, *words: str) -> str:
-    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org", "-c", "core.autocrlf=false")
-    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _size(store: Path) -> int:
-    return sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
+def _used(memory: Memory) -> float:
+    """Megabytes of the blocks that the store uses, all of it written down: its file may have free ones."""
+    memory._db.execute("CHECKPOINT")  # noqa: SLF001 - a measurement looks inside
+    sql = "SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()"
+    return float(memory._db.value(sql)) / 1e6  # noqa: SLF001 - likewise
 
 
 if __name__ == "__main__":

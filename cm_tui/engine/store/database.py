@@ -22,6 +22,8 @@ from cm_tui.paths import private_dir
 sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(name) is None})  # type: ignore[misc]
 
 FILE = "store.duckdb"
+_FORMAT = "v1.3.0"
+"""The first one that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
 _REBUILD = "Run `cm rebuild` to make it again."
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
@@ -215,7 +217,7 @@ def _failure(file: Path, error: duckdb.Error) -> StoreError | None:
 def _connect(file: Path) -> duckdb.DuckDBPyConnection:
     try:
         private_dir(file.parent)
-        return duckdb.connect(str(file))
+        return duckdb.connect(str(file), config={"storage_compatibility_version": _FORMAT})
     except OSError as error:
         raise StoreError(
             f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."

@@ -14,8 +14,8 @@ from cm_tui.model import Edge, Symbol, SymbolKey
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
 
-PATIENCE = 30
-"""So many questions about one state of the past cost as much as resolving all of it, and most get fewer."""
+PATIENCE = 10
+"""About so many questions about one moment of the past cost as much as resolving all of it; most get one or two."""
 
 
 class Resolver:
