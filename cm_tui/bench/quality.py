@@ -19,6 +19,7 @@ from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
 from cm_tui.config import Config
 from cm_tui.engine.memory import Memory
 from cm_tui.model import Candidates, Hit, Mode, Profile
+from cm_tui.model.text import one_line
 
 _DEPTH = 10
 
@@ -221,7 +222,8 @@ def _table(mode: str, result: Score) -> None:
 
 def _worst(result: Score, count: int) -> None:
     for corpus, question, value in sorted(result.rows, key=lambda row: row[2])[:count]:
-        print(f"  {value:.2f}  {corpus}: {question.text}  ({', '.join(target.path for target in question.targets)})")
+        targets = ", ".join(target.path for target in question.targets)
+        print(one_line(f"  {value:.2f}  {corpus}: {question.text}  ({targets})"))
 
 
 def _as_json(result: Score, ablation: dict[str, Score]) -> dict[str, object]:

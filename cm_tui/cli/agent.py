@@ -72,7 +72,7 @@ def _wire(
     mcp: bool,
     as_json: bool,
 ) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.errors import UsageError
     from cm_tui.server.agents import named, wiring
 
@@ -89,7 +89,7 @@ def _wire(
         print_json({"agent": agent.name, "scope": scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
     if dry_run:
-        write("".join(change.diff for change in changes).rstrip("\n"))
+        write_text("".join(change.diff for change in changes).rstrip("\n"))
     for change in changes:
         narrate(f"{change.done:<9} {change.path}")
     for note in notes:

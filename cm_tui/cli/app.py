@@ -124,9 +124,11 @@ def _drop_output() -> None:
 
 
 def _complain(message: str, hint: str = "") -> None:
-    typer.echo(f"cm: {message}", err=True)
+    from cm_tui.model.text import one_line
+
+    typer.echo(f"cm: {one_line(message)}", err=True)
     if hint:
-        typer.echo(f"    {hint}", err=True)
+        typer.echo(f"    {one_line(hint)}", err=True)
 
 
 def _keep_report() -> Path | str:

@@ -45,13 +45,13 @@ def status(as_json: Json = False) -> None:
 
 
 def _show(autostart: Autostart, *, as_json: bool, whole: bool = False) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, write, write_text
 
     if as_json:
         print_json(autostart)
         return
     if whole:
-        write(autostart.text)
+        write_text(autostart.text)
     write(f"{autostart.system:<16} {autostart.state:<12} {autostart.path}".rstrip())
     for note in autostart.notes:
         narrate(f"note: {note}")

@@ -94,7 +94,7 @@ def life(
     with answering(project) as door:
         page = door.life(name, callers=callers, limit=limit)
         status = door.history()
-    print_page(page, _life_text, as_json=as_json, row=row)
+    print_page(page, _life_lines, as_json=as_json, row=row)
     if not status.complete:
         narrate(status.text)
 
@@ -215,14 +215,14 @@ def _file_line(file: FileEntry) -> str:
     return f"{file.path}  {file.language}, {file.lines:,} lines, {file.symbols:,} symbols"
 
 
-def _life_text(one: Life) -> str:
+def _life_lines(one: Life) -> list[str]:
     state = "alive" if one.alive else "gone"
     head = f"{one.key.kind} {one.key.qualname}  {one.key.path}  ({state})"
     lines = [head, *(f"  {_event_line(event)}" for event in one.events), *(f"  note: {note}" for note in one.notes)]
     if one.callers_before is not None:
         lines.append(f"  called by, before it went ({one.callers_before.total:,}):")
         lines += [f"    {edge.site}:{edge.line}  {edge.qualname}  {edge.text}" for edge in one.callers_before.rows]
-    return "\n".join(lines)
+    return lines
 
 
 def _event_line(event: LifeEvent) -> str:
