@@ -18,6 +18,7 @@ from statistics import mean, stdev
 from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
 from cm_tui.config import Config
 from cm_tui.engine.memory import Memory
+from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.text import one_line
 
@@ -69,7 +70,11 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
+    from cm_tui.engine.search.profiles import load
+
     options = _parser().parse_args(list(argv))
+    if options.profile not in (known := load({})):
+        raise UsageError(f"There is no profile {options.profile!r}.", hint=f"Known are {', '.join(known)}.")
     with _own_home():
         corpora = list(read(options.queries, options.corpus))
         asked: dict[Mode, list[Asked]] = {mode: [] for mode in _modes(options)}

@@ -64,7 +64,12 @@ def at(
     """List the symbols or files that were there at a moment of the past."""
     from cm_tui.cli.code import symbol_line, symbol_row
     from cm_tui.cli.output import print_page
+    from cm_tui.errors import UsageError
 
+    if what is What.files and (file or kind or match):
+        raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
+    if what is What.symbols and folder:
+        raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
     with answering(project) as door:
         reach(door, ref)
         if what is What.files:
