@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
     from cm_tui.server.agents.parts import Place, Scope
@@ -25,14 +25,14 @@ NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Leave the MCP server as i
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(
-        help="Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
-        no_args_is_help=True,
+    add_family(
+        app,
+        "agent",
+        "Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
+        install,
+        uninstall,
+        status,
     )
-    family.command("install")(install)
-    family.command("uninstall")(uninstall)
-    family.command("status")(status)
-    app.add_typer(family, name="agent")
 
 
 def install(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json
+from cm_tui.cli.options import Json, add_family
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import Autostart
@@ -16,11 +16,9 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done;
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(no_args_is_help=True, help="Start `cm serve` with your session: install, uninstall, status.")
-    family.command("install")(install)
-    family.command("uninstall")(uninstall)
-    family.command("status")(status)
-    app.add_typer(family, name="autostart")
+    add_family(
+        app, "autostart", "Start `cm serve` with your session: install, uninstall, status.", install, uninstall, status
+    )
 
 
 def install(dry_run: DryRun = False, as_json: Json = False) -> None:

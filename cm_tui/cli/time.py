@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, answering
+from cm_tui.cli.options import Json, Project, add_family, answering
 
 if TYPE_CHECKING:
     from cm_tui.engine.door import Door
@@ -28,8 +28,6 @@ Ref = Annotated[
 ]
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
-history_app = typer.Typer(help="How much of the past is known, and reading more of it.", no_args_is_help=True)
-
 
 class What(StrEnum):
     """What `cm at` lists."""
@@ -44,10 +42,8 @@ def register(app: typer.Typer) -> None:
     app.command("life")(life)
     app.command("drift")(drift)
     app.command("vacuum")(vacuum)
-    history_app.command("status")(status)
-    history_app.command("backfill")(backfill)
-    history_app.command("line")(line)
-    app.add_typer(history_app, name="history")
+    help_text = "How much of the past is known, and reading more of it."
+    add_family(app, "history", help_text, status, backfill, line)
 
 
 def at(
