@@ -19,6 +19,7 @@ from cm_tui.bench.source import Outside, Target
 from cm_tui.bench.truth import Package
 from cm_tui.engine.code.graph import Graph
 from cm_tui.engine.store.database import Database
+from cm_tui.model.text import one_line
 
 Place = tuple[str, int, str]
 """Path, line and called name of a site."""
@@ -190,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(score.record()))
         for example in score.examples:
             if example.split()[0] in options.examples:
-                print(example, file=sys.stderr)
+                print(one_line(example), file=sys.stderr)
         for name in ("right", "wrong", "open"):
             getattr(total, name).update(getattr(score, name))
         for name in (

@@ -18,7 +18,9 @@ from statistics import mean, stdev
 from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
 from cm_tui.config import Config
 from cm_tui.engine.memory import Memory
+from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
+from cm_tui.model.text import one_line
 
 _DEPTH = 10
 
@@ -68,7 +70,11 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
+    from cm_tui.engine.search.profiles import load
+
     options = _parser().parse_args(list(argv))
+    if options.profile not in (known := load({})):
+        raise UsageError(f"There is no profile {options.profile!r}.", hint=f"Known are {', '.join(known)}.")
     with _own_home():
         corpora = list(read(options.queries, options.corpus))
         asked: dict[Mode, list[Asked]] = {mode: [] for mode in _modes(options)}
@@ -221,7 +227,8 @@ def _table(mode: str, result: Score) -> None:
 
 def _worst(result: Score, count: int) -> None:
     for corpus, question, value in sorted(result.rows, key=lambda row: row[2])[:count]:
-        print(f"  {value:.2f}  {corpus}: {question.text}  ({', '.join(target.path for target in question.targets)})")
+        targets = ", ".join(target.path for target in question.targets)
+        print(one_line(f"  {value:.2f}  {corpus}: {question.text}  ({targets})"))
 
 
 def _as_json(result: Score, ablation: dict[str, Score]) -> dict[str, object]:

@@ -6,35 +6,28 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from cm_tui.bench.bases import Bases
 from cm_tui.bench.source import (
     Binding,
     Definition,
     Module,
     Outside,
+    Read,
     Scope,
     Site,
     Target,
     Value,
     decorators,
     first_parameter_class,
+    last_name,
 )
 from cm_tui.bench.truth import Package
 
-Read = Value | Outside | None
-"""A value of the package, something certainly outside, or not decided."""
-
 _DEPTH = 14
 _TRANSPARENT = {
-    "staticmethod",
-    "classmethod",
-    "abstractmethod",
-    "overload",
-    "override",
-    "lru_cache",
-    "cache",
-    "wraps",
-    "final",
-}
+    "staticmethod", "classmethod", "abstractmethod", "overload", "override", "lru_cache", "cache", "wraps", "final",
+}  # fmt: skip
+_PLAIN = {"str", "bytes", "int", "float", "list", "dict", "set", "tuple", "len", "repr"}
 _GETTERS = {"property", "cached_property"}
 _WRAPPERS = {"Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired"}
 _BUILTINS = frozenset(dir(builtins))
@@ -45,13 +38,7 @@ def sites(package: Package) -> Iterator[Site]:
     """Every call and every use of a decorator in a package."""
     evaluator = Evaluator(package)
     for function, scope, caller in package.calls:
-        name = (
-            function.attr
-            if isinstance(function, ast.Attribute)
-            else function.id
-            if isinstance(function, ast.Name)
-            else ""
-        )
+        name = last_name(function)
         if name:
             line = function.end_lineno or function.lineno
             yield Site(scope.module.path, line, name, caller, evaluator.called(function, scope))
@@ -62,7 +49,7 @@ class Evaluator:
 
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._orders: dict[int, list[Definition | None]] = {}
+        self._bases = Bases(self.read)
 
     def called(self, function: ast.expr, scope: Scope) -> Target | Outside | None:
         """Target of a call: a definition's name, Outside, or None."""
@@ -188,8 +175,7 @@ class Evaluator:
 
     def _member(self, owner: Definition, name: str, value: Value, depth: int) -> Read:
         """An attribute of a class or its object, along the order of its bases; None behind an unknown base."""
-        order = self.order(owner)
-        for number, cls in enumerate(order):
+        for number, cls in enumerate(self._bases.order(owner)):
             if cls is None:
                 return None
             if number == 0 and value.kind == "super":
@@ -209,26 +195,6 @@ class Evaluator:
                 return _same([self._binding(b, s, depth + 1) for b, s in stated or places if b.kind != "none"])
         return None
 
-    def order(self, cls: Definition) -> list[Definition | None]:
-        """Classes in which members are looked for (C3); None stands for a base that is not of the package."""
-        known = self._orders.get(id(cls))
-        if known is not None:
-            return known
-        self._orders[id(cls)] = [cls, None]
-        assert isinstance(cls.node, ast.ClassDef)
-        lines: list[list[Definition | None]] = []
-        for written in cls.node.bases:
-            base = written.value if isinstance(written, ast.Subscript) else written
-            found = self.read(base, cls.outer, 0)
-            if isinstance(found, Value) and found.kind == "class" and isinstance(found.of, Definition):
-                lines.append(list(self.order(found.of)))
-            elif not (
-                isinstance(base, ast.Name | ast.Attribute) and _last(base) in {"object", "Generic", "Protocol", "ABC"}
-            ):
-                lines.append([None])
-        result = self._orders[id(cls)] = [cls, *_merge([*lines, [line[0] for line in lines]])]
-        return result
-
     def _call(self, node: ast.Call, scope: Scope, depth: int) -> Read:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             at: Scope | None = scope
@@ -237,17 +203,13 @@ class Evaluator:
                     return Value("super", at.definition.owner)
                 at = at.definition.outer
             return None
-        if isinstance(node.func, ast.Name | ast.Attribute) and _last(node.func) == "cast" and node.args:
+        if isinstance(node.func, ast.Name | ast.Attribute) and last_name(node.func) == "cast" and node.args:
             return self._annotation(node.args[0], scope, depth)
         found = self.read(node.func, scope, depth)
         if isinstance(found, Outside):
             # What a call outside gives may be anything, but for the classes that the language brings.
             name = node.func.id if isinstance(node.func, ast.Name) else ""
-            return (
-                _OUTSIDE
-                if name in {"str", "bytes", "int", "float", "list", "dict", "set", "tuple", "len", "repr"}
-                else None
-            )
+            return _OUTSIDE if name in _PLAIN else None
         if isinstance(found, Value) and isinstance(found.of, Definition):
             if found.kind == "class":
                 return Value("instance", found.of)
@@ -259,7 +221,7 @@ class Evaluator:
         node = function.node
         if isinstance(node, ast.ClassDef) or decorators(function) - _TRANSPARENT - _GETTERS:
             return None
-        if isinstance(node.returns, ast.Name | ast.Attribute) and _last(node.returns) == "Self":
+        if isinstance(node.returns, ast.Name | ast.Attribute) and last_name(node.returns) == "Self":
             owner = receiver or function.owner
             return Value("instance", owner) if owner else None
         return self._annotation(node.returns, function.outer, depth + 1)
@@ -292,7 +254,7 @@ class Evaluator:
         return None
 
     def _generic(self, node: ast.Subscript, scope: Scope, depth: int) -> Read:
-        name = _last(node.value)
+        name = last_name(node.value)
         inside = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name in _WRAPPERS:
             return self._annotation(inside[0], scope, depth + 1)
@@ -304,13 +266,9 @@ class Evaluator:
             found = self._annotation(inside[0], scope, depth + 1)
             return Value("class", found.of) if isinstance(found, Value) and found.kind == "instance" else None
         found = self._instance(self.read(node.value, scope, depth + 1))
-        return (
-            found
-            if isinstance(found, Value)
-            else _OUTSIDE
-            if name in {"list", "dict", "set", "tuple", "List", "Dict"}
-            else None
-        )
+        if isinstance(found, Value):
+            return found
+        return _OUTSIDE if name in {"list", "dict", "set", "tuple", "List", "Dict"} else None
 
     def _union(self, sides: list[ast.expr], scope: Scope, depth: int) -> Read:
         return _same([self._annotation(side, scope, depth + 1) for side in sides])
@@ -324,10 +282,6 @@ class Evaluator:
         return None
 
 
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
 def _same(values: list[Read]) -> Read:
     """The one thing that all of these are; None when they differ or one is not decided."""
     if not values or any(v is None for v in values):
@@ -338,21 +292,3 @@ def _same(values: list[Read]) -> Read:
         if v
     }
     return values[0] if len(keys) == 1 else None
-
-
-def _merge(lines: list[list[Definition | None]]) -> list[Definition | None]:
-    """C3's merge; an order that Python would refuse, or an unknown base, ends in None."""
-    result: list[Definition | None] = []
-    lines = [line for line in lines if line]
-    while lines:
-        for line in lines:
-            head = line[0]
-            if head is None or all(head not in other[1:] for other in lines):
-                break
-        else:
-            return [*result, None]
-        result.append(head)
-        if head is None:
-            return result
-        lines = [rest for rest in ([d for d in line if d is not head] for line in lines) if rest]
-    return result

@@ -33,6 +33,10 @@ class Value:
     receiver: Definition | None = None
 
 
+Read = Value | Outside | None
+"""A value of the package, something certainly outside, or not decided."""
+
+
 @dataclass(eq=False, slots=True)
 class Binding:
     """One way in which a name comes to be in a scope."""
@@ -131,3 +135,8 @@ def decorators(definition: Definition) -> set[str]:
             else "?"
         )
     return names
+
+
+def last_name(node: ast.AST) -> str:
+    """The last part of a name, qualified or not; empty for any other expression."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

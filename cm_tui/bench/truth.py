@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cm_tui.bench.source import Binding, Definition, Module, Node, Scope, first_parameter_class
 from cm_tui.errors import UsageError
+from cm_tui.model.text import one_line
 
 
 class Package:
@@ -38,7 +39,7 @@ class Package:
         try:
             tree = ast.parse(file.read_bytes())
         except (SyntaxError, ValueError) as error:
-            print(f"left out {path}: {error}", file=sys.stderr)
+            print(one_line(f"left out {path}: {error}"), file=sys.stderr)
             return
         name = ".".join(parts)
         self.modules[name] = Module(name, path, name if package else ".".join(parts[:-1]), tree)

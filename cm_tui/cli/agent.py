@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
     from cm_tui.server.agents.parts import Place, Scope
@@ -25,14 +25,14 @@ NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Leave the MCP server as i
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(
-        help="Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
-        no_args_is_help=True,
+    add_family(
+        app,
+        "agent",
+        "Wire a coding agent to the memory: MCP tools, and hooks that bring context and record sessions.",
+        install,
+        uninstall,
+        status,
     )
-    family.command("install")(install)
-    family.command("uninstall")(uninstall)
-    family.command("status")(status)
-    app.add_typer(family, name="agent")
 
 
 def install(
@@ -72,7 +72,7 @@ def _wire(
     mcp: bool,
     as_json: bool,
 ) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.errors import UsageError
     from cm_tui.server.agents import named, wiring
 
@@ -89,7 +89,7 @@ def _wire(
         print_json({"agent": agent.name, "scope": scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
     if dry_run:
-        write("".join(change.diff for change in changes).rstrip("\n"))
+        write_text("".join(change.diff for change in changes).rstrip("\n"))
     for change in changes:
         narrate(f"{change.done:<9} {change.path}")
     for note in notes:

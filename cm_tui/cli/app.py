@@ -8,19 +8,19 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cm_tui import __version__
 from cm_tui.cli import agent, autostart, bench, code, hook, hooks, index, mcp, pack, search, serve, time, upkeep
-from cm_tui.cli.options import PROJECT, Project
-from cm_tui.errors import CmError
+from cm_tui.cli.options import PROJECT, Json, Project
+from cm_tui.errors import CmError, UsageError
 
 HELP = """Ask the code and its history, see why each answer ranked where it did, and take the right context away.
 
 `cm` alone opens the application on the repository around the current folder. Every command takes --project PATH
-and --json; data goes to stdout, narration to stderr.
+and --json, which may also stand before it; data goes to stdout, narration to stderr.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not indexed or not found, 4 refused, 5 store in use.
 """
@@ -51,6 +51,7 @@ def _version(wanted: bool) -> None:
 def main(
     context: typer.Context,
     project: Project = None,
+    as_json: Json = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
@@ -59,10 +60,29 @@ def main(
     _ = version
     if context.invoked_subcommand is not None:
         PROJECT.set(project)
+        if as_json:
+            context.default_map = {context.invoked_subcommand: _json_by_default(context)}
         return
+    if as_json:
+        raise UsageError("The application shows no JSON.", hint="Name a command: cm --json status.")
     from cm_tui.cli.application import launch
 
     raise typer.Exit(launch(project))
+
+
+def _json_by_default(context: typer.Context) -> dict[str, Any]:
+    """Defaults that make the command to come (or any of its family) answer in JSON.
+
+    Raises:
+        UsageError: it has no such option.
+    """
+    name = context.invoked_subcommand
+    command = getattr(context.command, "commands", {})[name]
+    if hasattr(command, "commands"):
+        return {sub: {"as_json": True} for sub in command.commands}
+    if not any(parameter.name == "as_json" for parameter in command.params):
+        raise UsageError(f"`cm {name}` takes no --json before it.", hint=f"`cm {name} --help` lists its options.")
+    return {"as_json": True}
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -124,9 +144,11 @@ def _drop_output() -> None:
 
 
 def _complain(message: str, hint: str = "") -> None:
-    typer.echo(f"cm: {message}", err=True)
+    from cm_tui.model.text import one_line
+
+    typer.echo(f"cm: {one_line(message)}", err=True)
     if hint:
-        typer.echo(f"    {hint}", err=True)
+        typer.echo(f"    {one_line(hint)}", err=True)
 
 
 def _keep_report() -> Path | str:

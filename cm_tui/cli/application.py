@@ -42,8 +42,11 @@ def launch(project: Path | None) -> int:
         remove(Memory.store_of(folder))
 
     code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said)
-    for text in dict.fromkeys(said):
-        sys.stderr.write(f"cm: {text}\n")
+    if said:
+        from cm_tui.cli.output import narrate
+
+        for text in dict.fromkeys(said):
+            narrate(f"cm: {text}")
     return code
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json
+from cm_tui.cli.options import Json, add_family
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import Autostart
@@ -16,11 +16,9 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done;
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(no_args_is_help=True, help="Start `cm serve` with your session: install, uninstall, status.")
-    family.command("install")(install)
-    family.command("uninstall")(uninstall)
-    family.command("status")(status)
-    app.add_typer(family, name="autostart")
+    add_family(
+        app, "autostart", "Start `cm serve` with your session: install, uninstall, status.", install, uninstall, status
+    )
 
 
 def install(dry_run: DryRun = False, as_json: Json = False) -> None:
@@ -45,13 +43,13 @@ def status(as_json: Json = False) -> None:
 
 
 def _show(autostart: Autostart, *, as_json: bool, whole: bool = False) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, write, write_text
 
     if as_json:
         print_json(autostart)
         return
     if whole:
-        write(autostart.text)
+        write_text(autostart.text)
     write(f"{autostart.system:<16} {autostart.state:<12} {autostart.path}".rstrip())
     for note in autostart.notes:
         narrate(f"note: {note}")

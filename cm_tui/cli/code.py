@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -10,8 +12,9 @@ from cm_tui.cli.options import At, Depth, Json, Project, answering
 
 if TYPE_CHECKING:
     from cm_tui.engine.door import Door
-    from cm_tui.model import Edge, ImportEdge, Symbol
+    from cm_tui.model import Edge, ImportEdge, Page, Symbol
 
+T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
 
 
@@ -45,9 +48,7 @@ def definitions(name: Name, at: At = None, project: Project = None, as_json: Jso
     """Show where a name is defined."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        _reach(memory, at)
-        page = memory.definitions(name, at=at)
+    page = _asked(project, at, lambda door: door.definitions(name, at=at))
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
@@ -55,9 +56,7 @@ def callers(name: Name, depth: Depth = 1, at: At = None, project: Project = None
     """Show who calls a symbol: one row a call site, and how it was resolved."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        _reach(memory, at)
-        page = memory.callers(name, depth=depth, at=at)
+    page = _asked(project, at, lambda door: door.callers(name, depth=depth, at=at))
     print_page(page, _edge_line, as_json=as_json)
 
 
@@ -65,9 +64,7 @@ def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        _reach(memory, at)
-        page = memory.callees(name, depth=depth, at=at)
+    page = _asked(project, at, lambda door: door.callees(name, depth=depth, at=at))
     print_page(page, _edge_line, as_json=as_json)
 
 
@@ -80,9 +77,7 @@ def dependencies(
     """Show what a file imports."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        _reach(memory, at)
-        page = memory.dependencies(path, at=at)
+    page = _asked(project, at, lambda door: door.dependencies(path, at=at))
     print_page(page, _import_line, as_json=as_json)
 
 
@@ -95,18 +90,18 @@ def importers(
     """Show who imports a module or a file."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        _reach(memory, at)
-        page = memory.importers(target, at=at)
+    page = _asked(project, at, lambda door: door.importers(target, at=at))
     print_page(page, _import_line, as_json=as_json)
 
 
-def _reach(memory: Door, at: str | None) -> None:
-    """Have the past read as far back as a question about it needs."""
-    if at is not None:
-        from cm_tui.cli.time import reach
+def _asked(project: Path | None, at: str | None, question: Callable[[Door], Page[T]]) -> Page[T]:
+    """Ask the door; the past is read as far back first as a question about it needs."""
+    with answering(project) as door:
+        if at is not None:
+            from cm_tui.cli.time import reach
 
-        reach(memory, at)
+            reach(door, at)
+        return question(door)
 
 
 def symbol_row(symbol: Symbol) -> dict[str, Any]:

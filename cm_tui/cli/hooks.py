@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
@@ -16,11 +16,9 @@ Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    family = typer.Typer(no_args_is_help=True, help="Git hooks that keep the index fresh: install, uninstall, status.")
-    family.command("install")(install)
-    family.command("uninstall")(uninstall)
-    family.command("status")(status)
-    app.add_typer(family, name="hooks")
+    add_family(
+        app, "hooks", "Git hooks that keep the index fresh: install, uninstall, status.", install, uninstall, status
+    )
 
 
 def install(force: Shared = False, project: Project = None, as_json: Json = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -28,6 +28,14 @@ At = Annotated[
     typer.Option("--at", help="Answer for a moment of the past: a branch, tag or commit, #17, or a date."),
 ]
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
+
+
+def add_family(app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None]) -> None:
+    """Add commands below a name: `cm NAME COMMAND`, each called as its function."""
+    family = typer.Typer(no_args_is_help=True, help=help_text)
+    for command in commands:
+        family.command(command.__name__)(command)
+    app.add_typer(family, name=name)
 
 
 def project_of(project: Path | None) -> Path | None:

@@ -1,4 +1,8 @@
-"""Writing: JSON and text on stdout, narration and progress on stderr."""
+"""Writing: JSON and text on stdout, narration and progress on stderr.
+
+Names, subjects and source are whatever others wrote: all of it goes through here, and none of it reaches the terminal
+as anything but text.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cm_tui.model import IndexSummary, Page, Progress
+from cm_tui.model.text import CONTROLS, harmless, one_line
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """A byte of the command line that is not UTF-8."""
@@ -31,36 +36,58 @@ def print_json(value: Any) -> None:
     """One JSON value on stdout; escaped where the terminal speaks something else than UTF-8, as JSON does not."""
     text = json.dumps(plain(value), ensure_ascii=False, indent=2)
     unicode = codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
-    write(text if unicode and not _SURROGATE.search(text) else json.dumps(plain(value), indent=2))
+    if unicode and not _SURROGATE.search(text):
+        # JSON itself escapes only those below the space.
+        _put(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    else:
+        _put(json.dumps(plain(value), indent=2))
 
 
 def print_json_line(value: Any) -> None:
     """One JSON value on one line of stdout; all escaped, since Unicode has more line ends than the line feed."""
-    write(json.dumps(plain(value)))
+    _put(json.dumps(plain(value)))
 
 
-def write(text: str) -> None:
-    """A line of data on stdout; characters that the terminal cannot show are replaced."""
+def write(text: str, *, bold: str = "") -> None:
+    """One line of data on stdout, whatever is in it.
+
+    Args:
+        text: the line.
+        bold: the part of it that stands out on a terminal.
+    """
+    line, part = one_line(text), one_line(bold)
+    _put(line.replace(part, f"\x1b[1m{part}\x1b[0m", 1) if part and sys.stdout.isatty() else line)
+
+
+def write_text(text: str) -> None:
+    """Lines of data on stdout, such as source; its tabs stay."""
+    _put(harmless(text))
+
+
+def _put(text: str) -> None:
+    """Write to stdout; characters that the terminal cannot show are replaced."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
 
 
 def narrate(text: str) -> None:
     """A line for the person on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(one_line(text) + "\n")
 
 
 def print_page(
-    page: Page[Any], line: Callable[[Any], str], *, as_json: bool, row: Callable[[Any], Any] = plain
+    page: Page[Any], line: Callable[[Any], str | list[str]], *, as_json: bool, row: Callable[[Any], Any] = plain
 ) -> None:
-    """A list: `{"rows": […], "total": N}` as JSON, else a line a row and an honest count."""
+    """A list: `{"rows": […], "total": N}` as JSON, else a row's line (or lines) and an honest count."""
     if as_json:
         print_json({"rows": [row(item) for item in page.rows], "total": page.total})
         if page.note:
             narrate(page.note)
         return
     for item in page.rows:
-        write(line(item))
+        text = line(item)
+        for each in [text] if isinstance(text, str) else text:
+            write(each)
     if not page.rows:
         narrate("nothing to list")
     if len(page.rows) < page.total:
@@ -90,5 +117,7 @@ def _bar(step: Progress) -> None:
     share = step.done / step.total if step.total else 1.0
     filled = round(share * 24)
     counts = f"{step.done:,}/{step.total:,}" if step.total else ""
-    sys.stderr.write(f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {step.message[:40]}")
+    sys.stderr.write(
+        f"\r\x1b[K{step.stage:<9} {'━' * filled}{'─' * (24 - filled)} {counts} {one_line(step.message[:40])}"
+    )
     sys.stderr.flush()

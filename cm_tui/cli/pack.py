@@ -23,7 +23,7 @@ def pack(
     as_json: Json = False,
 ) -> None:
     """Choose what answers a question, within a budget, ready to paste into a chat."""
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.errors import UsageError
 
     if form not in ("markdown", "json"):
@@ -33,7 +33,7 @@ def pack(
     if as_json or form == "json":
         print_json(result)
         return
-    write(result.markdown)
+    write_text(result.markdown)
     narrate(f"{result.tokens:,} of {result.budget:,} tokens")
     for note in result.notes:
         narrate(f"note: {note}")

@@ -87,19 +87,15 @@ def _object(result: SearchResult) -> dict[str, Any]:
 
 
 def _show(hit: Hit, *, explain: bool) -> None:
-    from cm_tui.cli.output import write
+    from cm_tui.cli.output import write, write_text
 
     title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
-    heading = (
-        typer.style(f"{hit.path}:{hit.start_line}-{hit.end_line}", bold=True)
-        if sys.stdout.isatty()
-        else (f"{hit.path}:{hit.start_line}-{hit.end_line}")
-    )
-    write(f"{hit.rank:>3}. {heading}  {title}  {hit.score:.3f}")
+    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.3f}", bold=place)
     if explain:
         for part in hit.parts:
             write(f"     {part.contribution:+.4f}  {part.name:<22} {part.value:.4g} × {part.weight:.4g}  {part.detail}")
         write(f"     {hit.score:+.4f}  = sum")
     for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
-        write(f"     {number:>5}  {line}")
+        write_text(f"     {number:>5}  {line}".removesuffix("\r"))
     write("")

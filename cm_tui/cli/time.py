@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, answering
+from cm_tui.cli.options import Json, Project, add_family, answering
 
 if TYPE_CHECKING:
     from cm_tui.engine.door import Door
@@ -28,8 +28,6 @@ Ref = Annotated[
 ]
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
-history_app = typer.Typer(help="How much of the past is known, and reading more of it.", no_args_is_help=True)
-
 
 class What(StrEnum):
     """What `cm at` lists."""
@@ -44,10 +42,8 @@ def register(app: typer.Typer) -> None:
     app.command("life")(life)
     app.command("drift")(drift)
     app.command("vacuum")(vacuum)
-    history_app.command("status")(status)
-    history_app.command("backfill")(backfill)
-    history_app.command("line")(line)
-    app.add_typer(history_app, name="history")
+    help_text = "How much of the past is known, and reading more of it."
+    add_family(app, "history", help_text, status, backfill, line)
 
 
 def at(
@@ -64,7 +60,12 @@ def at(
     """List the symbols or files that were there at a moment of the past."""
     from cm_tui.cli.code import symbol_line, symbol_row
     from cm_tui.cli.output import print_page
+    from cm_tui.errors import UsageError
 
+    if what is What.files and (file or kind or match):
+        raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
+    if what is What.symbols and folder:
+        raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
     with answering(project) as door:
         reach(door, ref)
         if what is What.files:
@@ -94,7 +95,7 @@ def life(
     with answering(project) as door:
         page = door.life(name, callers=callers, limit=limit)
         status = door.history()
-    print_page(page, _life_text, as_json=as_json, row=row)
+    print_page(page, _life_lines, as_json=as_json, row=row)
     if not status.complete:
         narrate(status.text)
 
@@ -215,14 +216,14 @@ def _file_line(file: FileEntry) -> str:
     return f"{file.path}  {file.language}, {file.lines:,} lines, {file.symbols:,} symbols"
 
 
-def _life_text(one: Life) -> str:
+def _life_lines(one: Life) -> list[str]:
     state = "alive" if one.alive else "gone"
     head = f"{one.key.kind} {one.key.qualname}  {one.key.path}  ({state})"
     lines = [head, *(f"  {_event_line(event)}" for event in one.events), *(f"  note: {note}" for note in one.notes)]
     if one.callers_before is not None:
         lines.append(f"  called by, before it went ({one.callers_before.total:,}):")
         lines += [f"    {edge.site}:{edge.line}  {edge.qualname}  {edge.text}" for edge in one.callers_before.rows]
-    return "\n".join(lines)
+    return lines
 
 
 def _event_line(event: LifeEvent) -> str:

@@ -14,6 +14,8 @@ from cm_tui.model import Check
 
 if TYPE_CHECKING:
     from cm_tui.config import EmbeddingConfig
+    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.vectors import VectorIndex
 
 REINSTALL = "Install cm again as you did before, with --force-reinstall"
 
@@ -23,6 +25,17 @@ def examine(root: Path) -> tuple[Check, ...]:
     settings = _outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
     chosen = tuple(_chosen_model(root)) if settings.state == "ok" else ()
     return (*_installation(), settings, *chosen)
+
+
+def examine_store(db: Database, vectors: VectorIndex) -> Iterator[Check]:
+    """Check a project's store, and its vectors against it."""
+    yield Check("store", "ok", f"{db.folder}, schema {db.get_meta('schema')}")
+    found = vectors.verify()
+    if found:
+        yield Check("vectors", "warning", "; ".join(found), "They are mended from the store with the next index run.")
+    else:
+        embedded, passages = vectors.coverage()
+        yield Check("vectors", "ok", f"{embedded:,} of {passages:,} passages, {vectors.state}")
 
 
 def _chosen_model(root: Path) -> Iterator[Check]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from cm_tui import paths
 from cm_tui.config import Config, load_config
+from cm_tui.engine import stores
 from cm_tui.engine.door import Door
-from cm_tui.errors import CmError, NotIndexedError, StoreError
+from cm_tui.errors import CmError
 from cm_tui.model import (
     Cancel,
     Candidates,
@@ -24,7 +23,6 @@ from cm_tui.model import (
     HistoryStatus,
     ImportEdge,
     IndexPlan,
-    LayerState,
     Life,
     Mode,
     Moment,
@@ -72,6 +70,14 @@ class Memory:
         StoreError: it cannot be opened.
     """
 
+    locate = staticmethod(stores.locate)
+    store_of = staticmethod(stores.store_of)
+    store_file = staticmethod(stores.store_file)
+    is_indexed = staticmethod(stores.is_indexed)
+    remove = staticmethod(stores.remove)
+    clear = staticmethod(stores.clear)
+    stores = staticmethod(stores.all_stores)
+
     def __init__(self, root: Path, store: Path, config: Config) -> None:
         from cm_tui.engine.store.database import Database
 
@@ -102,79 +108,6 @@ class Memory:
         config = load_config(root)
         cls.clear(store)
         return cls(root, store, config)
-
-    @staticmethod
-    def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
-        """Root of the project around a folder, and the folder of its store, whether that exists or not.
-
-        Args:
-            folder: the current one when not given.
-            force: take a root that is refused as unsafe.
-            around: the folder is where someone stands, not one that they named.
-
-        Raises:
-            RefusedError: the root is unsafe and `force` is not set.
-            NotFoundError: there is no such folder.
-        """
-        from cm_tui.engine.git.identity import identify
-        from cm_tui.engine.git.roots import find_root
-
-        root = find_root(folder, force=force, around=around)
-        return root, identify(root).folder
-
-    @classmethod
-    def store_of(cls, folder: Path | None = None) -> Path:
-        """Folder of a project's store, whether it exists or not."""
-        return cls.locate(folder, force=True)[1]
-
-    @classmethod
-    def is_indexed(cls, folder: Path | None = None) -> bool:
-        """Whether a project has a store at all; nothing is made to find out."""
-        return cls.store_file(cls.locate(folder)[1]).exists()
-
-    @staticmethod
-    def store_file(store: Path) -> Path:
-        """The file that makes a folder a store."""
-        from cm_tui.engine.store.database import FILE
-
-        return store / FILE
-
-    @staticmethod
-    def stores() -> list[Path]:
-        """Folders of all stores."""
-        return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
-
-    @staticmethod
-    def remove(store: Path, *, keep: str = "") -> None:
-        """Remove a store's folder; with `keep`, all in it but the file of that name.
-
-        Raises:
-            StoreBusyError: another process has it.
-            StoreError: it cannot be removed.
-        """
-        from cm_tui.engine.store.database import refuse_busy
-
-        if not store.exists():
-            return
-        refuse_busy(store)
-        try:
-            if not (store / keep).is_file():
-                shutil.rmtree(store)
-                return
-            for place in store.iterdir():
-                if place.is_dir() and not place.is_symlink():
-                    shutil.rmtree(place)
-                elif place.name != keep:
-                    place.unlink()
-        except OSError as error:
-            raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
-
-    @classmethod
-    def clear(cls, store: Path) -> None:
-        """Remove of a store what can be made again: all but the marks that a person set."""
-        from cm_tui.engine.code.marks import FILE
-
-        cls.remove(store, keep=FILE)
 
     def __enter__(self) -> Self:
         return self
@@ -253,30 +186,15 @@ class Memory:
         Raises:
             NotIndexedError: there is no index yet.
         """
-        if self._db.get_meta("indexed_at") is None:
-            raise NotIndexedError(f"{self._root} has no index yet.", hint="Run `cm index` first.")
-        if self._db.get_meta("root") != str(self._root):
-            return f"The index reflects another checkout, {self._db.get_meta('root')}"
-        now, then = self._repository.head().sha or "", self._db.get_meta("indexed_head") or ""
-        return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
+        from cm_tui.engine.overview import behind
+
+        return behind(self._db, self._root, self._repository)
 
     def freshness(self) -> Freshness:
         """What is behind, as far as HEAD tells; without an owner process nothing watches."""
-        from cm_tui.engine.sync.outside import outside_layers
+        from cm_tui.engine.sync.outside import unwatched
 
-        reason, at = self.behind(), self._db.get_meta("indexed_at")
-        watcher = LayerState("watcher", "off", note="no owner process runs")
-        return Freshness(
-            behind=bool(reason),
-            why=reason,
-            running=False,
-            due_at=None,
-            ran_at=float(at) if at else None,
-            did="",
-            runs=0,
-            signals=0,
-            layers=(watcher, *outside_layers(self._root)),
-        )
+        return unwatched(self._root, self.behind(), self._db.get_meta("indexed_at"))
 
     def status(self) -> ProjectStatus:
         """The project and its index at a glance."""
@@ -317,21 +235,9 @@ class Memory:
 
     def doctor(self) -> tuple[Check, ...]:
         """Check model, extension, grammars, compiled parts, store and versions."""
-        from cm_tui.engine.doctor import examine
+        from cm_tui.engine.doctor import examine, examine_store
 
-        return (*examine(self._root), *self._examine_store())
-
-    def _examine_store(self) -> Iterator[Check]:
-        schema = self._db.get_meta("schema")
-        yield Check("store", "ok", f"{self.store}, schema {schema}")
-        found = self._vectors.verify()
-        if found:
-            yield Check(
-                "vectors", "warning", "; ".join(found), "They are mended from the store with the next index run."
-            )
-        else:
-            embedded, passages = self._vectors.coverage()
-            yield Check("vectors", "ok", f"{embedded:,} of {passages:,} passages, {self._vectors.state}")
+        return (*examine(self._root), *examine_store(self._db, self._vectors))
 
     @classmethod
     def examine(cls, folder: Path | None = None) -> tuple[Check, ...]:

@@ -9,7 +9,7 @@ from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
-from cm_tui.errors import ModelError
+from cm_tui.errors import ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -66,6 +66,20 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         indexed_at=float(indexed_at) if indexed_at else None,
         notes=(*notes, *vectors.notes),
     )
+
+
+def behind(db: Database, root: Path, repository: Repository) -> str:
+    """Why the index does not reflect a checkout's HEAD, or nothing.
+
+    Raises:
+        NotIndexedError: there is no index yet.
+    """
+    if db.get_meta("indexed_at") is None:
+        raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
+    if db.get_meta("root") != str(root):
+        return f"The index reflects another checkout, {db.get_meta('root')}"
+    now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
+    return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 
 
 def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 SymbolKind = Literal[
     "module", "namespace", "class", "struct", "interface", "trait", "enum", "type", "function", "method", "constructor",
     "property", "field", "constant", "variable", "macro", "section",
 ]  # fmt: skip
 """`section` is a Markdown heading; `type` an alias."""
+SYMBOL_KINDS: tuple[SymbolKind, ...] = get_args(SymbolKind)
 
 ReferenceKind = Literal["call", "type", "inherit", "decorate", "inject"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import hmac
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,11 +19,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from cm_tui.errors import CancelledError, CmError, OwnerError, UsageError
-from cm_tui.server import runtime, wire
+from cm_tui.errors import CancelledError, CmError, UsageError
+from cm_tui.server import wire
 from cm_tui.server.desk import ForgottenError
+from cm_tui.server.gate import Gate, answered, failed
 from cm_tui.server.jobs import Job
 from cm_tui.server.state import OwnerState
 
@@ -41,9 +41,6 @@ _STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
 _WHERE = TypeAdapter(wire.Where)
 _FLAG = TypeAdapter(bool)
 _TEXT = TypeAdapter(str)
-_OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
-"""Every version may ask these: an old owner must hear a new door that comes to replace it."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -75,7 +72,7 @@ def service(state: OwnerState) -> ASGIApp:
     )
     app.state.owner = state
     app.state.threads = None
-    return _Gate(app, state)
+    return Gate(app, state)
 
 
 @asynccontextmanager
@@ -93,53 +90,6 @@ async def _lifespan(state: OwnerState, app: Starlette) -> AsyncIterator[None]:
             await asyncio.to_thread(worker.close)
 
 
-class _Gate:
-    """Lets in who speaks this protocol and, on the loopback address, knows the token; counts who is inside."""
-
-    def __init__(self, app: ASGIApp, state: OwnerState) -> None:
-        self._app = app
-        self._state = state
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, send)
-            return
-
-        async def marked(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"cm-owner", str(runtime.PROTOCOL).encode())]
-            await send(message)
-
-        with self._state.visit():
-            await self._app(scope, receive, marked)
-
-    def _refusal(self, scope: Scope) -> Response | None:
-        said = {name.lower(): value for name, value in scope["headers"]}
-        token = self._state.token
-        # A Unix socket is private to the user, and its connections have no address.
-        if (
-            token
-            and scope.get("client")
-            and not hmac.compare_digest(said.get(b"authorization", b""), f"Bearer {token}".encode())
-        ):
-            return _failed(OwnerError("This request carries no token of this owner."), 401)
-        path = scope["path"]
-        if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
-            return None
-        theirs = said.get(b"cm-protocol", b"").decode("latin-1")
-        if theirs == str(runtime.PROTOCOL):
-            return None
-        error = OwnerError(
-            f"The owner speaks protocol {runtime.PROTOCOL}, this request {theirs[:20] or 'none'}.",
-            hint="Use the same version of cm everywhere; `cm serve --stop` ends the owner.",
-        )
-        return _failed(error, 426)
-
-
 def _guarded(endpoint: Endpoint) -> Endpoint:
     """Turn what an endpoint raises into an answer."""
 
@@ -149,28 +99,20 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except CmError as error:
             status = 410 if isinstance(error, ForgottenError) else _STATUS.get(error.exit_code, 500)
-            return _failed(error, status)
+            return failed(error, status)
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:  # noqa: BLE001 - told to the client, kept in the log
             _log.exception("%s failed", request.url.path)
-            return _failed(error, 500)
+            return failed(error, 500)
 
     return answer
-
-
-def _failed(error: Exception, status: int) -> Response:
-    return _json({"error": wire.error_record(error)}, status)
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(wire.dump(value), status, media_type="application/json")
 
 
 async def _no_such_path(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "The owner has no such path.", 405: "The owner does not take this method here."}
-    return _failed(UsageError(words.get(status, "The owner cannot do that.")), status)
+    return failed(UsageError(words.get(status, "The owner cannot do that.")), status)
 
 
 def _state(request: Request) -> OwnerState:
@@ -214,21 +156,21 @@ def _flag(body: dict[str, Any], name: str, *, default: bool) -> bool:
 
 
 async def _health(request: Request) -> Response:
-    return _json(_state(request).report())
+    return answered(_state(request).report())
 
 
 async def _shutdown(request: Request) -> Response:
     state = _state(request)
     handover = _flag(await _body(request), "handover", default=False)
     state.leave(handover=handover)
-    return _json({"result": True})
+    return answered({"result": True})
 
 
 async def _project(request: Request) -> Response:
     body = await _body(request)
     create = _flag(body, "create", default=True)
     desk = _state(request).desk
-    return _json({"result": await _on_thread(request, lambda: desk.open(_where(body), create=create))})
+    return answered({"result": await _on_thread(request, lambda: desk.open(_where(body), create=create))})
 
 
 async def _call(request: Request) -> Response:
@@ -253,7 +195,7 @@ async def _stream(request: Request) -> Response:
 
 
 async def _jobs(request: Request) -> Response:
-    return _json({"result": _state(request).desk.jobs.records()})
+    return answered({"result": _state(request).desk.jobs.records()})
 
 
 async def _watch(request: Request) -> Response:
@@ -263,7 +205,7 @@ async def _watch(request: Request) -> Response:
 
 async def _cancel(request: Request) -> Response:
     _state(request).desk.cancel(request.path_params["job"])
-    return _json({"result": True})
+    return answered({"result": True})
 
 
 async def _events(request: Request) -> Response:
@@ -283,7 +225,7 @@ async def _nudge(request: Request) -> Response:
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
     state.desk.events.publish("nudge", project=str(root))
-    answer = _json({"result": True})
+    answer = answered({"result": True})
     # A hook waits for the answer, and needs to know no more than that it was heard.
     answer.background = BackgroundTask(_work_on, request, root)
     return answer
@@ -301,13 +243,13 @@ async def _work_on(request: Request, root: Path) -> None:
 
 async def _examine(request: Request) -> Response:
     where = _where(await _body(request))
-    return _json({"result": await _on_thread(request, _state(request).desk.examine, where)})
+    return answered({"result": await _on_thread(request, _state(request).desk.examine, where)})
 
 
 async def _remove(request: Request) -> Response:
     name = wire.checked(_TEXT, (await _body(request)).get("store"), "store")
     await _on_thread(request, _state(request).desk.remove, name)
-    return _json({"result": True})
+    return answered({"result": True})
 
 
 def _following(state: OwnerState, job: Job, *, attached: bool) -> Response:

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import App
-from textual.content import Content
-from textual.message import Message
-from textual.screen import Screen
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
@@ -33,6 +30,7 @@ from cm_tui.tui.messages import (
     PastChanged,
     ProjectChanged,
 )
+from cm_tui.tui.modes import TITLES, Modes, screens
 from cm_tui.tui.outside import JobEnded, JobStep, OwnerEvent
 from cm_tui.tui.ownerlink import OwnerLink
 from cm_tui.tui.past import Past
@@ -44,19 +42,6 @@ from cm_tui.tui.theme import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
-
-
-def _mode(name: str) -> Callable[[], Screen[None]]:
-    """A screen by mode, imported when it is first shown."""
-
-    def make() -> Screen[None]:
-        import importlib
-
-        module = importlib.import_module(f"cm_tui.tui.screens.{name}")
-        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
-        return screen
-
-    return make
 
 
 class CmApp(App[int]):
@@ -71,11 +56,8 @@ class CmApp(App[int]):
     """
 
     TITLE = "cm"
-    MODE_TITLES: ClassVar[dict[str, str]] = {
-        "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health",
-        "time": "Time",
-    }  # fmt: skip
-    MODES: ClassVar = {name: _mode(name) for name in MODE_TITLES}
+    MODE_TITLES: ClassVar[dict[str, str]] = TITLES
+    MODES: ClassVar = screens()
     DEFAULT_MODE = "overview"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - declared so by Textual
     COMMANDS: ClassVar = {CommandPalette}
@@ -95,10 +77,11 @@ class CmApp(App[int]):
         self._said = said if said is not None else []
         self.root = root
         self.config = config
+        self.modes = Modes(self)
         self.project = ProjectView()
         self.session = SessionLog()
         self.basket = Basket(self._basket_changed)
-        self.past = Past(partial(self._tell_modes, PastChanged))
+        self.past = Past(partial(self.modes.tell, PastChanged))
         self.gateway = Gateway(self, open_door)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
         self.link = OwnerLink(
@@ -154,7 +137,7 @@ class CmApp(App[int]):
         """What the next run should find again."""
         self.state.mode = self.current_mode
         self.state.theme = self.theme
-        for screen in self.mode_screens():
+        for screen in self.modes.shown():
             if screen.taken_up:
                 screen.keep()
         return self.state
@@ -168,7 +151,7 @@ class CmApp(App[int]):
     def _basket_changed(self) -> None:
         self.state.of("pack")["items"] = self.basket.values()
         self.keeper.changed()
-        self._tell_modes(BasketChanged)
+        self.modes.tell(BasketChanged)
 
     def leave(self) -> None:
         """Quit."""
@@ -181,20 +164,9 @@ class CmApp(App[int]):
 
     # --- modes ---
 
-    def mode_screens(self) -> list[ModeScreen]:
-        """Every mode that was shown so far."""
-        stacks = (self._screen_stacks.get(name, []) for name in self.MODE_TITLES)
-        return [stack[0] for stack in stacks if stack and isinstance(stack[0], ModeScreen)]
-
     def mode_screen(self, name: str) -> ModeScreen:
         """The screen of a mode, once it was shown."""
-        screen = self._screen_stacks[name][0]
-        assert isinstance(screen, ModeScreen)
-        return screen
-
-    def _tell_modes(self, message: type[Message]) -> None:
-        for screen in self.mode_screens():
-            screen.post_message(message())
+        return self.modes.screen(name)
 
     async def action_go(self, mode: str) -> None:
         """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
@@ -202,38 +174,11 @@ class CmApp(App[int]):
             self.clear_notifications()
         await self.switch_mode(mode)
         self.keeper.changed()
-        self._tell_modes(ProjectChanged)
-
-    def go_overview(self) -> None:
-        """Show the overview."""
-        self._go("overview")
-
-    def go_search(self) -> None:
-        """Show search."""
-        self._go("search")
-
-    def go_symbols(self) -> None:
-        """Show symbols."""
-        self._go("symbols")
-
-    def go_pack(self) -> None:
-        """Show the pack."""
-        self._go("pack")
-
-    def go_health(self) -> None:
-        """Show health."""
-        self._go("health")
-
-    def go_time(self) -> None:
-        """Show time."""
-        self._go("time")
+        self.modes.tell(ProjectChanged)
 
     def go_to_now(self) -> None:
         """Leave the past."""
         self.past.go(None)
-
-    def _go(self, mode: str) -> None:
-        self.call_later(self.action_go, mode)
 
     async def on_open_symbol(self, message: OpenSymbol) -> None:
         """Show a symbol in its mode."""
@@ -278,7 +223,7 @@ class CmApp(App[int]):
         """The overview shows why, with the keys that help."""
         self.lifecycle.failed(message.error)
         if self.current_mode not in {"overview", "health"}:
-            self.go_overview()
+            self.modes.go_overview()
 
     def on_index_step(self, message: IndexStep) -> None:
         """An index run got on."""
@@ -319,7 +264,7 @@ class CmApp(App[int]):
             self.link.cancel(self.project.job)
 
     def _project_changed(self) -> None:
-        self._tell_modes(ProjectChanged)
+        self.modes.tell(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
@@ -374,10 +319,6 @@ class CmApp(App[int]):
     def choose_theme(self) -> None:
         """Choose a theme from a list."""
         self.search_themes()
-
-    def title_of(self, mode: str) -> Content:
-        """A mode's title."""
-        return Content(self.MODE_TITLES[mode])
 
 
 def run(

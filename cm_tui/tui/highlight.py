@@ -6,6 +6,8 @@ from functools import lru_cache
 
 from textual.content import Content, Span
 
+from cm_tui.model.text import harmless
+
 MAX_CHARACTERS = 400_000
 """Beyond this a file is shown plain: colouring it would take seconds."""
 
@@ -89,8 +91,8 @@ def _style_of(token: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Source as it can be drawn: tabs as spaces, control characters visible as a dot."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
+    """Source as it can be drawn: tabs as spaces, what cannot be printed visible as a dot."""
+    text = harmless(text.replace("\r\n", "\n").replace("\r", "\n")).expandtabs(4)
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() or character == "\n" else "·" for character in text)

@@ -184,6 +184,13 @@ def test_project_option_before_and_after_the_command(shop: Shop, tmp_path: Path)
     assert shop.cm("definitions", "pay", "--json", cwd=shop.root / "shop").json["total"] == 1
 
 
+@pytest.mark.parametrize("words", ["status", "definitions pay", "history line", "agent status", "doctor"])
+def test_json_option_before_and_after_the_command(shop: Shop, words: str):
+    before, after = (shop.cm(*line.split()) for line in (f"--json {words}", f"{words} --json"))
+    assert (before.code, before.json.keys()) == (0, after.json.keys())
+    assert not shop.cm("history", "status").out.startswith("{")
+
+
 @pytest.mark.parametrize("words", [["status"], ["doctor"], ["index", "--dry-run"]])
 def test_looking_at_a_project_that_was_never_indexed_leaves_no_store(new_shop: Shop, words: list[str]):
     assert new_shop.cm(*words).code == 0

@@ -173,6 +173,8 @@ def test_root_is_the_repository(door: Door):
         (lambda door: door.source("../../etc/passwd"), RefusedError),
         (lambda door: door.source("/etc/passwd"), RefusedError),
         (lambda door: door.symbols(file="missing.py"), NotFoundError),
+        (lambda door: door.symbols(kind="nonsense"), UsageError),
+        (lambda door: door.symbols_at("HEAD", kind="nonsense"), UsageError),
         (lambda door: door.dependencies("../outside.py"), RefusedError),
         (lambda door: door.plan(since="no-such-ref"), NotFoundError),
         (lambda door: list(door.index(since="no-such-ref")), NotFoundError),

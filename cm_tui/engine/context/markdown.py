@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from cm_tui.model import PackItem
+from cm_tui.model.text import one_line
 
 _BACKTICKS = re.compile(r"`+")
 
@@ -38,8 +39,8 @@ def heading(item: PackItem) -> str:
 
 
 def code(text: str) -> str:
-    """A code span, whatever backticks the text itself holds."""
-    flat = " ".join(text.split())
+    """A code span of one line, whatever backticks, line ends and control characters the text itself holds."""
+    flat = " ".join(one_line(text).split())
     ticks = "`" * (_longest_run(flat) + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{ticks}{pad}{flat}{pad}{ticks}"

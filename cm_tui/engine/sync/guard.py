@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cm_tui.engine.code.rules import folders_of
 from cm_tui.engine.git.files import GitFolders, git_folders, head_of
 from cm_tui.engine.sync.changes import DECISIVE, EVERYTHING, NOTHING, Changes, is_git
 
@@ -99,7 +100,7 @@ class Guard:
             changes: what the run looked at; of everything else is known only what was known before.
         """
         paths = {*files, *skipped, *DECISIVE}
-        folders = {"/", *(f"{folder}/" for folder in _folders_of(paths)), *self._standing_folders()}
+        folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._standing_folders()}
         covered = _covers(changes)
         marks = {
             path: self._settled_mark(path) if covered(path) else self._marks.get(path, _UNSURE)
@@ -260,13 +261,3 @@ def _covers(changes: Changes) -> Callable[[str], bool]:
         return lambda _: True
     below = tuple(f"{name}/" for name in names)
     return lambda path: path in names or path.startswith(below)
-
-
-def _folders_of(paths: Iterable[str]) -> set[str]:
-    folders: set[str] = set()
-    for path in paths:
-        parent = path.rpartition("/")[0]
-        while parent and parent not in folders:
-            folders.add(parent)
-            parent = parent.rpartition("/")[0]
-    return folders

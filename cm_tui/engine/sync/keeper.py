@@ -92,8 +92,9 @@ class Keeper:
         if self.scheduler.is_inside:
             # A run that asks must neither wait for itself nor ask for another.
             return self.freshness()
-        if self.watcher is not None:
-            self.watcher.hurry()
+        told = self.watcher.take() if self.watcher is not None else NOTHING
+        if told != NOTHING:
+            self.scheduler.signal(watcher_room.NAME, told)
         found = self._guard.check()
         if found:
             self.scheduler.signal(guard_room.NAME, found.changes, found.why)
@@ -103,9 +104,10 @@ class Keeper:
 
     def freshness(self) -> Freshness:
         """Each layer, and what is behind."""
+        # First what the watcher has not told: what it tells meanwhile is with the scheduler when that is asked.
+        pending = self.watcher.pending if self.watcher is not None else NOTHING
         watching = self.watcher.state if self.watcher is not None else LayerState(watcher_room.NAME, "off")
         state = self.scheduler.freshness(watching, self._guard_state)
-        pending = self.watcher.pending if self.watcher is not None else NOTHING
         if state.behind or pending == NOTHING or self._guard.is_settled(pending):
             return state
         return replace(state, behind=True, why=f"watcher: {pending} changed")

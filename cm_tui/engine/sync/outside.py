@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cm_tui.engine.sync import autostart, githooks
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model.freshness import LayerState
+from cm_tui.model.freshness import Freshness, LayerState
 
 HOOKS = "git hooks"
 AUTOSTART = "autostart"
@@ -15,6 +15,28 @@ AUTOSTART = "autostart"
 def outside_layers(root: Path) -> tuple[LayerState, ...]:
     """How git hooks and autostart are set up for a project."""
     return (_hooks(root), _autostart())
+
+
+def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
+    """What is known of an index that no owner process keeps fresh.
+
+    Args:
+        root: the project's root.
+        behind: why it does not reflect HEAD, or nothing.
+        indexed_at: when it was last brought up to date, as the store has it.
+    """
+    watcher = LayerState("watcher", "off", note="no owner process runs")
+    return Freshness(
+        behind=bool(behind),
+        why=behind,
+        running=False,
+        due_at=None,
+        ran_at=float(indexed_at) if indexed_at else None,
+        did="",
+        runs=0,
+        signals=0,
+        layers=(watcher, *outside_layers(root)),
+    )
 
 
 def _hooks(root: Path) -> LayerState:

@@ -6,17 +6,24 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui.engine.sync.changes import EVERYTHING, NOTHING, Changes
 from cm_tui.errors import CmError
 from cm_tui.model.freshness import LayerState
 
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
 NAME = "watcher"
-_TICK_SECONDS = 0.2
+_TICK_MS = 200
 _STEP_MS = 50
+_STORM_MS = 400
+"""Events that come without a pause are taken after so long."""
+_LOOK_MS = 1
+"""How long a question waits for events that the system is about to tell of."""
 _POLL_MS = 1000
 _LONGEST = 5
 """A tree that never comes to rest is told after so many times the debounce."""
@@ -29,7 +36,7 @@ class Watcher:
     Args:
         root: the project's root.
         sieve: makes the function that says whether a path matters; called again when what decides that has changed.
-        tell: called in that thread with what changed.
+        tell: called in that thread with what changed; must not wait for another thread.
         debounce: seconds of rest before it is told.
         polling: look again and again instead of being told by the system.
     """
@@ -53,7 +60,10 @@ class Watcher:
         self._watching = threading.Event()
         self._thread: threading.Thread | None = None
         self._state = LayerState(NAME, "off")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        """Held from when events are taken until they are pending, and from then on until they are told."""
+        self._events: RustNotify | None = None
+        self._looks_at: Callable[[str], bool] = lambda _: True
         self._pending = NOTHING
         self._first = self._last = 0.0
 
@@ -65,11 +75,20 @@ class Watcher:
     @property
     def pending(self) -> Changes:
         """What changed and has not been told yet."""
-        return self._pending
+        with self._lock:
+            return self._pending
 
-    def hurry(self) -> None:
-        """Tell now what waits to come to rest; a question does not want to wait for that."""
-        self._hand_over()
+    def take(self) -> Changes:
+        """What has not come to rest yet, or not even been taken from the system; it is told to nobody else."""
+        with self._lock:
+            try:
+                found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
+            except (OSError, RuntimeError):
+                found = "timeout"  # the thread that watches meets the same, and says so
+            if found == "signal":
+                raise KeyboardInterrupt
+            self._notice(found)
+            return self._taken()
 
     def start(self) -> None:
         """Begin to watch; changes from before are not noticed."""
@@ -116,25 +135,24 @@ class Watcher:
 
     def _watch(self, *, lost: bool) -> None:
         """Watch until the folder is another one; `lost`: something may have changed while nobody looked."""
-        from watchfiles import watch
+        # Not `watchfiles.watch`: a question must be able to ask for events that its thread has not taken yet.
+        from watchfiles._rust_notify import RustNotify
 
         identity = _identity(self._root)
-        looks_at = self._make_sieve()
-        steps = watch(
-            self._root, watch_filter=None, debounce=400, step=_STEP_MS, rust_timeout=int(_TICK_SECONDS * 1000),
-            yield_on_timeout=True, stop_event=self._stop, raise_interrupt=False, force_polling=self._polling,
-            poll_delay_ms=_POLL_MS, ignore_permission_denied=True,
-        )  # fmt: skip
-        with closing(steps):
-            for step in steps:
-                if not self._watching.is_set():
-                    self._begin(lost=lost)
-                found = Changes.of(path for path in self._relative(path for _, path in step) if looks_at(path))
-                if found == EVERYTHING:
-                    looks_at = self._make_sieve()
-                self._collect(found)
-                if _identity(self._root) != identity:
-                    raise FileNotFoundError(self._root)
+        self._looks_at = self._make_sieve()
+        with RustNotify([str(self._root)], False, self._polling, _POLL_MS, True, True) as events:
+            self._events = events
+            try:
+                while (found := events.watch(_STORM_MS, _STEP_MS, _TICK_MS, self._stop)) != "stop":
+                    if not self._watching.is_set():
+                        self._begin(lost=lost)
+                    self._notice(found)
+                    self._tell_if_at_rest()
+                    if _identity(self._root) != identity:
+                        raise FileNotFoundError(self._root)
+            finally:
+                with self._lock:
+                    self._events = None
 
     def _begin(self, *, lost: bool) -> None:
         mode = "polling" if self._polling else "native"
@@ -143,6 +161,16 @@ class Watcher:
         if lost:
             self._collect(EVERYTHING)
 
+    def _notice(self, events: set[tuple[int, str]] | str) -> None:
+        """Keep those events that matter; a word instead of them says why there are none."""
+        if isinstance(events, str):
+            return
+        with self._lock:
+            found = Changes.of(path for path in self._relative(path for _, path in events) if self._looks_at(path))
+            if found == EVERYTHING:
+                self._looks_at = self._make_sieve()
+            self._collect(found)
+
     def _relative(self, paths: Iterable[str]) -> Iterable[str]:
         root = f"{self._root}{os.sep}"
         for path in paths:
@@ -150,21 +178,24 @@ class Watcher:
                 yield path[len(root) :].replace(os.sep, "/")
 
     def _collect(self, found: Changes) -> None:
-        now = time.monotonic()
         with self._lock:
             if found != NOTHING:
-                self._first = now if self._pending == NOTHING else self._first
-                self._last = now
+                self._last = time.monotonic()
+                self._first = self._last if self._pending == NOTHING else self._first
                 self._pending |= found
-        if now - self._last >= self._debounce or now - self._first >= self._debounce * _LONGEST:
-            self._hand_over()
 
-    def _hand_over(self) -> None:
+    def _tell_if_at_rest(self) -> None:
         with self._lock:
-            told, self._pending = self._pending, NOTHING
-        if told != NOTHING:
-            self._state = replace(self._state, fired_at=time.time(), did=f"told of {told}")
-            self._tell(told)
+            now = time.monotonic()
+            rests = now - self._last >= self._debounce or now - self._first >= self._debounce * _LONGEST
+            if rests and (changes := self._taken()) != NOTHING:
+                self._tell(changes)
+
+    def _taken(self) -> Changes:
+        taken, self._pending = self._pending, NOTHING
+        if taken != NOTHING:
+            self._state = replace(self._state, fired_at=time.time(), did=f"told of {taken}")
+        return taken
 
 
 def _identity(folder: Path) -> tuple[int, int]:

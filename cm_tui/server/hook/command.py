@@ -53,8 +53,11 @@ def main(words: Sequence[str]) -> int:
 
 
 def _complain(text: str) -> None:
+    # Late: a hook that goes well does without the records.
+    from cm_tui.model.text import one_line
+
     try:
-        sys.stderr.write(f"cm hook: {' '.join(text.split())[:500]}\n")
+        sys.stderr.write(f"cm hook: {one_line(' '.join(text.split()))[:500]}\n")
     except (OSError, ValueError, AttributeError):
         # Nobody listens there either.
         return

@@ -10,6 +10,7 @@ from pydantic import Field
 from cm_tui.engine.door import Door
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Hit, Mode, SearchResult
+from cm_tui.model.text import one_line
 from cm_tui.server.mcp import records
 from cm_tui.server.mcp.projects import ProjectPath, Text, Where, notes_of
 from cm_tui.server.mcp.text import (
@@ -83,7 +84,7 @@ def passage_text(hit: Hit, *, explain: bool = False) -> str:
     """A hit as it is read: where it stands, what it is, and its lines."""
     what = f" {hit.kind} {hit.symbol}" if hit.symbol else ""
     from_line = f", from line {hit.snippet_line}" if hit.snippet_line != hit.start_line else ""
-    lines = [f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({hit.score:.2f}{from_line})"]
+    lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({hit.score:.2f}{from_line})")]
     if explain:
         lines += [f"   {p.contribution:+.4f} {p.name} = {p.value:.4g} × {p.weight:.4g} {p.detail}" for p in hit.parts]
     return "\n".join([*lines, shortened(hit.snippet)])
@@ -147,7 +148,10 @@ def search(
         provider=state.model,
         fallback=found.mode != "hybrid",
     )
-    texts = [f"Source: {row.path}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}" for row in rows]
+    texts = [
+        f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
+        for row in rows
+    ]
     head = f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}"
     return result(joined(head, *texts, tail(None, notes), between="\n\n"), record)
 
@@ -171,7 +175,7 @@ def get(
     record = read_lines(door, path, start, lines)
     more = f"It goes on: from={record.next_line}." if record.next_line else ""
     stale = "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""
-    head = f"{record.path}:{record.start_line}-{record.end_line}"
+    head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
     return result(joined(head, record.text, more, stale, tail(None, notes_of(state))), record)
 
 

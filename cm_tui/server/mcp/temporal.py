@@ -12,10 +12,11 @@ from cm_tui.engine.door import Door
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Edge, FileEntry, Page, Symbol
 from cm_tui.model import Place as Found
+from cm_tui.model.text import one_line
 from cm_tui.server.mcp import records
 from cm_tui.server.mcp.graph import Limit, Name, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.server.mcp.projects import ProjectPath, Text, Where, notes_of
-from cm_tui.server.mcp.text import MaxChars, Offset, counted, fitting, joined, onwards, result, tail
+from cm_tui.server.mcp.text import MaxChars, Offset, counted, joined, lines_fitting, onwards, result, tail
 from cm_tui.server.mcp.upkeep import changes_of, counts_text, paths_text
 
 _PATIENCE_SECONDS = 20.0
@@ -59,13 +60,13 @@ def at_sha(
     if label == "File":
         files: Page[FileEntry] = door.files_at(sha)
         shown = files.rows[offset : offset + limit]
-        texts = fitting(shown, _file_line, max_chars)
+        texts = lines_fitting(shown, _file_line, max_chars)
         rows: list[records.SymbolRow | records.FileRow] = [_file_row(row) for row in shown[: len(texts)]]
         total = files.total
     else:
         page: Page[Symbol] = door.symbols_at(sha, file=file, match=match, limit=offset + limit)
         symbols = page.rows[offset:]
-        texts = fitting(symbols, symbol_line, max_chars)
+        texts = lines_fitting(symbols, symbol_line, max_chars)
         rows = [symbol_row(row) for row in symbols[: len(texts)]]
         total = page.total
     following = onwards(len(texts), total, offset)
@@ -91,7 +92,7 @@ def callers_at_sha(
     place = _reached(door, sha)
     page: Page[Edge] = door.callers(symbol, depth=depth, at=sha)
     shown = page.rows[offset : offset + limit]
-    texts = fitting(shown, caller_line, max_chars)
+    texts = lines_fitting(shown, caller_line, max_chars)
     following = onwards(len(texts), page.total, offset)
     notes = [*([page.note] if page.note and page.note != place.note else []), *_said(place, sha_ord), *notes_of(state)]
     moment = _moment(place)
@@ -135,7 +136,7 @@ def drift(
         next_offset=following,
         notes=[*plan.notes, *notes_of(state)],
     )
-    lines = [f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}" for row in rows]
+    lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
     listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
     behind = any(changes.counts.values())
     head = counts_text("The index is behind: ", changes) if behind else "The index reflects the working tree."
@@ -207,7 +208,7 @@ def _moment(place: Found) -> records.Moment:
 
 
 def _title(moment: records.Moment) -> str:
-    return f"#{moment.sha_ord} {moment.sha[:10]} {moment.subject}"
+    return one_line(f"#{moment.sha_ord} {moment.sha[:10]} {moment.subject}")
 
 
 def _file_line(file: FileEntry) -> str:

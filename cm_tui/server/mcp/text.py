@@ -10,6 +10,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from cm_tui.model import Page
+from cm_tui.model.text import one_line
 from cm_tui.server.mcp.records import Listing
 
 T = TypeVar("T")
@@ -65,6 +66,11 @@ def fitting(rows: Sequence[T], render: Callable[[T], str], room: int) -> list[st
     return texts
 
 
+def lines_fitting(rows: Sequence[T], line: Callable[[T], str], room: int) -> list[str]:
+    """The same for rows of one line each, whatever the names in them hold."""
+    return fitting(rows, lambda row: one_line(line(row)), room)
+
+
 def counted(shown: int, total: int, offset: int, what: str) -> str:
     """`8 of 57 callers`, `9–16 of 57 callers`."""
     if offset and shown:
@@ -81,7 +87,7 @@ def onwards(shown: int, total: int, offset: int) -> int | None:
 def tail(following: int | None, notes: Sequence[str]) -> str:
     """How to get the rest, and everything that must be said."""
     lines = [f"There is more: offset={following}."] if following is not None else []
-    return "\n".join([*lines, *(f"note: {note}" for note in notes)])
+    return "\n".join([*lines, *(one_line(f"note: {note}") for note in notes)])
 
 
 def joined(*parts: str, between: str = "\n") -> str:
@@ -102,7 +108,7 @@ class View(Generic[T]):
 def listed(view: View[T], page: Page[T], limit: int, offset: int, room: int, notes: Sequence[str]) -> CallToolResult:
     """The part of a list that was asked for and fits."""
     rows = page.rows[offset : offset + limit]
-    texts = fitting(rows, view.line, room)
+    texts = lines_fitting(rows, view.line, room)
     following = onwards(len(texts), page.total, offset)
     said = [*([page.note] if page.note else []), *notes]
     record = view.record.model_validate(

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from cm_tui.engine.door import Door
 from cm_tui.model import IndexPlan, IndexSummary
+from cm_tui.model.text import one_line
 from cm_tui.server.mcp import records
 from cm_tui.server.mcp.projects import ProjectPath, Request, Text, Where
 from cm_tui.server.mcp.retrieval import PathArgument
@@ -98,7 +99,7 @@ def paths_text(changes: records.Changes) -> str:
     ]
     lines += [f"renamed {old} → {new}" for old, new in changes.renamed]
     left = sum(changes.counts.values()) - len(lines)
-    return joined(*lines, f"… and {left:,} more paths" if left else "")
+    return joined(*map(one_line, lines), f"… and {left:,} more paths" if left else "")
 
 
 def _planned(door: Door, plan: IndexPlan) -> records.Work:

@@ -80,7 +80,9 @@ class ModeScreen(Screen[None]):
         if reason := command.why_not(self):
             self.cm.tell(f"{command.label}: {reason}", severity="warning")
             return
-        owner = next(owner for owner in (self, self.cm, self.cm.lifecycle) if hasattr(owner, command.method))
+        owner = next(
+            owner for owner in (self, self.cm, self.cm.modes, self.cm.lifecycle) if hasattr(owner, command.method)
+        )
         getattr(owner, command.method)()
         self.remember()
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
 
+from cm_tui.model.text import one_line
+
+__all__ = [
+    "ago", "count", "duration", "elide_end", "elide_middle", "fit", "one_line", "short_count", "size",
+]  # fmt: skip
+
 
 def elide_middle(text: str, width: int) -> str:
     """Shorten a path to a width in cells; the end, which names the file, keeps the larger share."""
@@ -36,11 +42,6 @@ def _take(text: str, width: int) -> str:
         if used > width:
             return text[:index]
     return text
-
-
-def one_line(text: str) -> str:
-    """Text without line breaks, tabs and control characters."""
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def count(number: int, one: str, many: str = "") -> str:

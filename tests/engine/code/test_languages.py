@@ -15,6 +15,7 @@ from cm_tui.engine.code.capture import query_of
 from cm_tui.engine.code.extract import parse_blob
 from cm_tui.engine.code.languages import LANGUAGES, Language, language_of
 from cm_tui.engine.code.parsed import ParsedBlob, ParsedSymbol
+from cm_tui.model.code import SYMBOL_KINDS
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "golden"))
@@ -70,12 +71,21 @@ def test_chunks_hold_every_line_with_text_once(name: str, parsed: dict[str, Pars
     assert {row for row, line in enumerate(lines, start=1) if line.strip()} <= set(held)
 
 
+@pytest.mark.parametrize(
+    "query", sorted((files("cm_tui.engine.code") / "queries").iterdir(), key=str), ids=lambda one: one.name
+)
+def test_a_query_names_only_kinds_that_can_be_asked_for(query) -> None:
+    if query.name.endswith(".scm"):
+        assert set(re.findall(r"@def\.(\w+)", query.read_text(encoding="utf-8"))) <= set(SYMBOL_KINDS)
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_symbols_lie_within_their_file_and_most_have_documentation(name: str, parsed: dict[str, ParsedBlob]) -> None:
     blob = parsed[name]
     assert blob.error is None
     assert all(1 <= s.start_line <= s.end_line <= blob.lines for s in blob.symbols)
     assert len({(s.qualname, s.kind, s.overload) for s in blob.symbols}) == len(blob.symbols)
+    assert {s.kind for s in blob.symbols} <= set(SYMBOL_KINDS)
     assert blob.language == "markdown" or name == "script.fsx" or sum(bool(s.doc) for s in blob.symbols) >= 2
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 import watchfiles
+from watchfiles._rust_notify import RustNotify
 
 from cm_tui.config import Config
-from cm_tui.engine.sync.changes import EVERYTHING, Changes, sieve
+from cm_tui.engine.sync.changes import EVERYTHING, NOTHING, Changes, sieve
 from cm_tui.engine.sync.watcher import Watcher
 from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
@@ -177,20 +178,45 @@ def test_a_folder_that_is_replaced_at_once(watch, tmp_path: Path):
 
 
 def test_it_polls_and_says_so_where_the_system_cannot_watch(watch, monkeypatch: pytest.MonkeyPatch):
-    real = watchfiles.watch
-
-    def limited(*paths, force_polling, **settings):
-        if not force_polling:
+    def limited(paths, debug, polling, *settings):
+        if not polling:
             raise OSError(28, "OS file watch limit reached")
-        yield from real(*paths, force_polling=True, **settings)
+        return RustNotify(paths, debug, polling, *settings)
 
-    monkeypatch.setattr(watchfiles, "watch", limited)
+    monkeypatch.setattr(watchfiles._rust_notify, "RustNotify", limited)
     watched = watch()
     state = watched.watcher.state
     assert (state.state, state.mode) == ("on", "polling")
     assert "watch limit" in state.note
     watched.repo.write("a.py", "longer than before\n")
     until(lambda: EVERYTHING in watched.told or "a.py" in watched.paths())
+
+
+def test_a_question_is_told_of_what_the_thread_has_not_even_taken(watch, sleepy: None):
+    watched = watch()
+    watched.repo.write("a.py", "x = 2\n")
+    watched.repo.write("ignored/b.py", "x = 2\n")
+    assert watched.told == []
+    until(lambda: (found := watched.watcher.take()) != NOTHING and found.paths == {"a.py"})
+    assert watched.watcher.take() == watched.watcher.pending == NOTHING
+    assert watched.told == []
+
+
+def test_a_question_waits_for_what_is_being_told(watch):
+    watched = watch(debounce=0.01)
+    telling, go_on = threading.Event(), threading.Event()
+
+    def slowly(changes: Changes) -> None:
+        telling.set()
+        assert go_on.wait(SECONDS)
+        watched.told.append(changes)
+
+    watched.watcher._tell = slowly
+    watched.repo.write("a.py", "x = 2\n")
+    assert telling.wait(SECONDS)
+    threading.Timer(0.2, go_on.set).start()
+    watched.watcher.take()
+    assert "a.py" in watched.paths()
 
 
 def test_it_stops_from_any_thread_and_starts_again(watch):

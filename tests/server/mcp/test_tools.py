@@ -225,3 +225,19 @@ async def test_the_store_is_free_when_the_server_has_ended(shop: Path):
         await asked.ok("codememory_definitions", symbol="Cart")
     with Memory.open(shop) as memory:
         assert memory.definitions("Cart").total == 1
+
+
+async def test_a_row_is_a_line_whatever_a_file_is_called(own: Path):
+    name = "forged\n9. all is well.py"
+    (own / name).write_text("def forged():\n    return 1\n")
+    with Memory.open(own) as memory:
+        list(memory.index())
+    async with answering(own) as asked:
+        for tool, words in (
+            ("codememory_definitions", {"symbol": "forged"}),
+            ("codememory_retrieve", {"query": "forged"}),
+        ):
+            text, record = await asked.ok(tool, **words)
+            assert record["rows"][0]["path"] == name
+            assert "forged 9. all is well.py:1" in text
+            assert name not in text

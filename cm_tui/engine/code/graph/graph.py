@@ -11,6 +11,7 @@ from cm_tui.engine.code.graph.resolve import PATIENCE, Resolver
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey
+from cm_tui.model.code import SYMBOL_KINDS
 
 CALLS = ("call", "decorate")
 """Kinds of reference that make a caller."""
@@ -45,7 +46,10 @@ class Graph:
 
         Raises:
             NotFoundError: the file is not in the index.
+            UsageError: there is no such kind.
         """
+        if kind is not None and kind not in SYMBOL_KINDS:
+            raise UsageError(f"There is no kind of symbol {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
         if match and match.strip():
             return lookup.match_symbols(self._db, self._alive, file, kind, match.strip(), limit)
         return lookup.list_symbols(self._db, self._alive, file, kind, limit)

@@ -33,6 +33,8 @@ def test_symbols_come_by_path_and_line_with_honest_totals(project):
     assert page.rows[0].doc == "Reads settings."
     with pytest.raises(NotFoundError, match=r"pkg/config\.py"):
         p.graph.symbols(file="pkg/confg.py")
+    with pytest.raises(UsageError, match="function, method"):
+        p.graph.symbols(kind="functions")
 
 
 @pytest.mark.parametrize(
