@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,24 @@ def pytest_configure() -> None:
     os.environ["CM_OWNER__USE"] = "never"
 
 
+@pytest.fixture
+def same_settings() -> Iterator[None]:
+    """A test leaves the `CM_*` settings of its process as they were, or fails: the next tests run in it too."""
+    before = _settings()
+    yield
+    left, missing = _settings() - before, before - _settings()
+    for name, _ in left:
+        os.environ.pop(name)
+    os.environ.update(dict(missing))
+    assert (left, missing) == (set(), set())
+
+
+def _settings() -> set[tuple[str, str]]:
+    return {(name, value) for name, value in os.environ.items() if name.startswith("CM_")}
+
+
 @pytest.fixture(autouse=True)
-def cm_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cm_home(same_settings: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder that holds all of this test's stores and settings."""
     home = tmp_path_factory.mktemp("cm_home")
     monkeypatch.setenv("CM_HOME", str(home))

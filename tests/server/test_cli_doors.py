@@ -123,14 +123,16 @@ def test_serve_status_and_stop(shop: Shop):
     assert shop.cm("serve", "--stop", "--status").code == 2
 
 
-def test_the_file_of_the_user_decides(shop: Shop, monkeypatch: pytest.MonkeyPatch):
+def test_the_file_of_the_user_decides(shop: Shop):
     (shop.home / "config").mkdir()
     (shop.home / "config/config.toml").write_text('[owner]\nuse = "never"\n')
-    monkeypatch.delenv("CM_OWNER__USE")
-    assert shop.cm("index").code == 0
-    assert runtime.owner_info() is None
-    (shop.home / "config/config.toml").write_text('[owner]\nuse = "sometimes"\n')
-    done = shop.cm("status")
+    # The shop's own settings are undone after this test's would be.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CM_OWNER__USE")
+        assert shop.cm("index").code == 0
+        assert runtime.owner_info() is None
+        (shop.home / "config/config.toml").write_text('[owner]\nuse = "sometimes"\n')
+        done = shop.cm("status")
     assert done.code == 2
     assert "owner.use" in done.err
 
