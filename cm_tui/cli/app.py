@@ -13,9 +13,24 @@ from typing import Annotated
 import typer
 
 from cm_tui import __version__
-from cm_tui.cli import agent, autostart, bench, code, hook, hooks, index, mcp, pack, search, serve, time, upkeep
+from cm_tui.cli import (
+    agent,
+    autostart,
+    bench,
+    code,
+    episodes,
+    hook,
+    hooks,
+    index,
+    mcp,
+    pack,
+    search,
+    serve,
+    time,
+    upkeep,
+)
 from cm_tui.cli.options import PROJECT, Project
-from cm_tui.errors import CmError
+from cm_tui.errors import CmError, UsageError
 
 HELP = """Ask the code and its history, see why each answer ranked where it did, and take the right context away.
 
@@ -37,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (index, search, code, time, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
+for family in (index, search, code, time, episodes, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
     family.register(app)
 
 
@@ -51,6 +66,10 @@ def _version(wanted: bool) -> None:
 def main(
     context: typer.Context,
     project: Project = None,
+    episode: Annotated[
+        str,
+        typer.Option("--episode", help="Open the application at what an agent saw: an id of `cm episodes`, or `last`."),
+    ] = "",
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
@@ -58,11 +77,13 @@ def main(
     """Open the application when no command is given."""
     _ = version
     if context.invoked_subcommand is not None:
+        if episode:
+            raise UsageError("--episode opens the application; it goes with no command.", hint="Try `cm episodes ID`.")
         PROJECT.set(project)
         return
     from cm_tui.cli.application import launch
 
-    raise typer.Exit(launch(project))
+    raise typer.Exit(launch(project, episode))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -15,6 +15,9 @@ from cm_tui.model import IndexSummary, Page, Progress
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """A byte of the command line that is not UTF-8."""
 
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that move the cursor, colour, ring or turn the direction of what follows."""
+
 
 def plain(value: Any) -> Any:
     """A record as JSON types."""
@@ -43,6 +46,11 @@ def write(text: str) -> None:
     """A line of data on stdout; characters that the terminal cannot show are replaced."""
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+
+
+def harmless(text: str) -> str:
+    """A text of somebody else without what a terminal would obey: only line feeds and tabs are left of control characters."""
+    return _CONTROL.sub("·", text.replace("\r\n", "\n"))
 
 
 def narrate(text: str) -> None:

@@ -26,6 +26,7 @@ from cm_tui.tui.lifecycle import Lifecycle
 from cm_tui.tui.messages import (
     AddToPack,
     BasketChanged,
+    OpenEpisode,
     OpenLife,
     OpenMoment,
     OpenPath,
@@ -68,6 +69,7 @@ class CmApp(App[int]):
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
         said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown, once the index reflects the checkout.
     """
 
     TITLE = "cm"
@@ -90,9 +92,11 @@ class CmApp(App[int]):
         config: Config,
         mend: Callable[[], None] | None = None,
         said: list[str] | None = None,
+        episode: str = "",
     ) -> None:
         super().__init__(css_path=style_sheets())
         self._said = said if said is not None else []
+        self._episode = episode
         self.root = root
         self.config = config
         self.project = ProjectView()
@@ -132,8 +136,9 @@ class CmApp(App[int]):
         self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
         if self._key_overrides:
             self.set_keymap(self._key_overrides)
-        if self.state.mode in self.MODE_TITLES and self.state.mode != self.current_mode:
-            self.switch_mode(self.state.mode)
+        mode = "time" if self._episode else self.state.mode
+        if mode in self.MODE_TITLES and mode != self.current_mode:
+            self.switch_mode(mode)
         if self._state_note:
             self.tell(self._state_note, severity="warning")
         self.gateway.open()
@@ -254,6 +259,11 @@ class CmApp(App[int]):
         await self.action_go("time")
         self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
 
+    async def on_open_episode(self, message: OpenEpisode) -> None:
+        """Show in the time mode what an agent saw."""
+        await self.action_go("time")
+        self.mode_screen("time").replaying.open(message.name)  # type: ignore[attr-defined]
+
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
         added = self.basket.add(message.requests)
@@ -288,6 +298,9 @@ class CmApp(App[int]):
         """An index run is over."""
         self.lifecycle.ended(message)
         self.link.own_run_ended()
+        if self._episode:
+            self.post_message(OpenEpisode(self._episode))
+            self._episode = ""
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
 
@@ -387,6 +400,7 @@ def run(
     *,
     mend: Callable[[], None] | None = None,
     said: list[str] | None = None,
+    episode: str = "",
 ) -> int:
     """Run the application until the user leaves it.
 
@@ -396,11 +410,12 @@ def run(
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again.
         said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_door, root, config, mend, said)
+    app = CmApp(open_door, root, config, mend, said, episode)
     try:
         app.run()
     finally:

@@ -52,6 +52,8 @@ class RibbonPanel(Vertical):
         self._found_total = 0
         self._told: Moment | None = None
         self._wish = 0
+        self._going = 0
+        """The ordinal that the line is being read for; 0: none."""
         self._known_words = Content("")
         self.border_title = Content("The line")
 
@@ -81,7 +83,8 @@ class RibbonPanel(Vertical):
     def refill(self, ordinal: int = 0) -> None:
         """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
         here = self.ribbon.current
-        self._wish = ordinal or (here.ordinal if here else 0)
+        self._going = ordinal or self._going
+        self._wish = self._going or (here.ordinal if here else 0)
         if self.letters.value and not ordinal:
             self._find_letters()
             return
@@ -94,6 +97,7 @@ class RibbonPanel(Vertical):
 
     def _got_first(self, page: Page[Moment]) -> None:
         ribbon, total = self.ribbon, page.total
+        self._going = 0
         ribbon.length = total
         if not page.rows:
             self._pages = None
