@@ -40,6 +40,7 @@ from cm_tui.tui.past import Past
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.session import SessionLog
+from cm_tui.tui.standing import Standing
 from cm_tui.tui.state import AppState, load_state
 from cm_tui.tui.theme import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
@@ -104,6 +105,7 @@ class CmApp(App[int]):
         self.basket = Basket(self._basket_changed)
         self.past = Past(partial(self._tell_modes, PastChanged))
         self.gateway = Gateway(self, open_door)
+        self.standing = Standing(self.gateway, self.past, self.project, self.tell)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
         self.link = OwnerLink(
             self.gateway, self.lifecycle, self.project, self.session,
@@ -332,6 +334,7 @@ class CmApp(App[int]):
             self.link.cancel(self.project.job)
 
     def _project_changed(self) -> None:
+        self.standing.check()
         self._tell_modes(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:

@@ -15,6 +15,7 @@ class FilePatch:
 
     path: str
     text: str
+    """Its hunks; the lines before them where it has none, as with binary files."""
     added: int
     removed: int
     new: bool = False
@@ -43,7 +44,7 @@ def _of(part: list[str]) -> Iterator[FilePatch]:
     added = sum(line.startswith("+") for line in body)
     removed = sum(line.startswith("-") for line in body)
     gone, fresh = new == _NOWHERE, old == _NOWHERE
-    yield FilePatch(path or _second(part[0]), "\n".join(part), added, removed, fresh, gone)
+    yield FilePatch(path or _second(part[0]), "\n".join(body or head), added, removed, fresh, gone)
 
 
 def _named(head: list[str], sign: str) -> str:

@@ -137,10 +137,16 @@ class Driver:
 
 @asynccontextmanager
 async def starting(
-    root: Path, *, size: tuple[int, int] = (120, 40), open_door=None, config: Config | None = None, mend=None
+    root: Path,
+    *,
+    size: tuple[int, int] = (120, 40),
+    open_door=None,
+    config: Config | None = None,
+    mend=None,
+    episode: str = "",
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
-    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend)
+    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend, episode=episode)
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot)

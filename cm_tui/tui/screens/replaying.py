@@ -42,6 +42,7 @@ class Replaying:
         if episode.moment is None:
             screen.cm.tell(f"It cannot be replayed: {episode.why}.", severity="warning")
         else:
+            screen.travelling.mark = None
             screen.arrive(episode.moment, episode.why)
             screen.cm.past.go(episode.moment, episode.why, episode)
         screen.panel.forget("episode")

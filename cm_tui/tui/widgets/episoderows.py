@@ -18,8 +18,8 @@ def of_episode(episode: Episode) -> list[TimeRow]:
     """Rows of the tab; what each of them stands for is shown below."""
     when = f"{ago(time.time() - episode.time)}, {minute(episode.time)} UTC"
     rows = [heading(f"{agent_of(episode)} · {when} · session {one_line(episode.session) or 'unknown'}")]
-    rows += _of_moment(episode)
     rows += [_prose("›", "$accent", prompt, "asked") for prompt in episode.prompts if prompt.strip()]
+    rows += _of_moment(episode)
     if episode.answer.strip():
         rows.append(_prose("‹", "$secondary", episode.answer, "answered"))
     rows += _of_patch(episode)

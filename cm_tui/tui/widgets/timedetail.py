@@ -189,4 +189,6 @@ class TimeDetail(Vertical):
 def _title(row: TimeRow | None) -> str:
     if row is None:
         return "Symbol"
-    return (row.key.qualname or row.key.path) if row.key else row.word or "Symbol"
+    if row.key:
+        return row.key.qualname or row.key.path
+    return row.name if row.patch else row.word or "Symbol"
