@@ -212,10 +212,16 @@ def _failure(file: Path, error: duckdb.Error) -> StoreError | None:
     return None
 
 
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
+    "disabled_optimizers": "row_group_pruner",
+}
+
+
 def _connect(file: Path) -> duckdb.DuckDBPyConnection:
     try:
         private_dir(file.parent)
-        return duckdb.connect(str(file))
+        return duckdb.connect(str(file), config=_SETTINGS)
     except OSError as error:
         raise StoreError(
             f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
