@@ -205,6 +205,12 @@ class Lifecycle:
         self._may_read_on = False
         self._gateway.cancel_history()
 
+    def history_dropped(self) -> None:
+        """Some of the past has no answers any more: whoever shows it asks again."""
+        self._view.index_news += 1
+        self._changed()
+        self.refresh_history()
+
     def history_stepped(self, progress: Progress) -> None:
         """Show how far the past is read."""
         self._view.reading = progress

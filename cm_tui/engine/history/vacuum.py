@@ -92,7 +92,7 @@ class Vacuum:
                     kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                     spans.save(self._db, kept)
                 drop_unused(self._db)
-            self._db.execute("CHECKPOINT")
+            self._db.give_back()
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""
         spans_, blobs, symbols, references, size = map(int, counts)

@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -101,6 +101,11 @@ class Database:
                 raise
             finally:
                 self._cursors.depth = 0
+
+    def give_back(self) -> None:
+        """Let the file shrink to what is in it; while somebody else writes, that is left to the next checkpoint."""
+        with _explained(self.file), suppress(duckdb.TransactionException):
+            self.cursor.execute("CHECKPOINT")
 
     def _rollback(self) -> None:
         try:

@@ -65,10 +65,9 @@ class Dropping:
         self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
 
     def _dropped(self, report: VacuumReport) -> None:
-        self._screen.cm.tell(f"{counts(report)} dropped; {report.note}.".capitalize())
+        self._screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")
         self._screen.cm.session.add(f"{report.note}: {counts(report)}.", "ok")
-        # Whatever is shown of the past is asked again: some of it has no answer now.
-        self._screen.cm.lifecycle.refresh_history()
+        self._screen.cm.lifecycle.history_dropped()
 
 
 def wanted(answer: str) -> dict[str, Any]:

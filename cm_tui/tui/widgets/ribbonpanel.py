@@ -257,9 +257,11 @@ def known_text(status: HistoryStatus | None, reading: Progress | None, error: Cm
         return Content("\n").join(lines)
     if status.text:
         lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+    if status.vacuumed:
+        lines.append(Content.styled(status.vacuumed, "$muted"))
     if status.running:
         lines.append(Content.styled("It is being read now.", "$accent"))
     elif status.length and not status.complete:
         lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
-    lines += [Content.styled(words, "$muted") for words in (status.vacuumed, *status.notes) if words]
+    lines += [Content.styled(words, "$muted") for words in status.notes]
     return Content("\n").join(lines)
