@@ -1,17 +1,24 @@
 """Draw every mode of the application on a real repository: `python screenshots/make.py [REPOSITORY]`.
 
-The application runs without a terminal, keys are pressed, and what is on screen becomes a PNG in this folder. The
-repository is indexed into a temporary folder; nothing of the user's is touched. Needs `pip install -e '.[dev]'`.
+The application runs without a terminal, keys are pressed, and what is on screen becomes a PNG in this folder. A clone
+of the repository is indexed in a temporary folder; nothing of the user's is touched. For what agents saw, a few of its
+last commits are made once more in that clone, as an agent's session would: through the hooks, which record them. Needs
+`pip install -e '.[dev]'`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import resvg_py
@@ -27,6 +34,8 @@ HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
 QUESTION = "where are results ranked"
 FONT = "DejaVu Sans Mono"
+SESSIONS = slice(1, 12, 3)
+"""Which of the commits that changed something, the newest first, are made once more as an agent's session."""
 QUIET = 4
 """Rounds without work after which the application is at rest."""
 
@@ -42,6 +51,8 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("time", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
     ("life", ("f3", "L")),
     ("past", ("s", "f3")),
+    ("episodes", ("0", "f6", "e", "down")),
+    ("replay", ("enter", "down", "down", "down")),
 )
 
 
@@ -67,6 +78,38 @@ async def press(pilot: Pilot[int], keys: tuple[str, ...]) -> None:
         else:
             await pilot.press(key)
         await rest(pilot)
+
+
+def git(root: Path, *words: str) -> str:
+    """Run git in a folder."""
+    return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def hook(root: Path, event: str, **said: str) -> None:
+    """Tell what an agent would tell."""
+    payload = json.dumps({"session_id": "pictures", "cwd": str(root), **said})
+    command = [sys.executable, "-m", "cm_tui", "hook", event, "--agent", "claude-code"]
+    subprocess.run(command, cwd=root, input=payload, text=True, check=True, capture_output=True)
+
+
+def record_sessions(root: Path) -> None:
+    """Make some of the last commits once more, each as a session that is asked for it and leaves it in the working tree."""
+    branch, tip = git(root, "rev-parse", "--abbrev-ref", "HEAD"), git(root, "rev-parse", "HEAD")
+    line = git(root, "rev-list", "--first-parent", "--max-count=50", tip).split()
+    changing = [new for new, old in pairwise(line) if git(root, "diff", "--name-only", old, new)]
+    with closing(connect(root)) as door:
+        list(door.index())
+        for number, sha in enumerate(reversed(changing[SESSIONS])):
+            git(root, "checkout", "-q", "--detach", f"{sha}~1")
+            hook(root, "prompt", prompt=git(root, "log", "-1", "--format=%s", sha))
+            git(root, "restore", f"--source={sha}", "--worktree", ".")
+            hook(root, "stop", last_assistant_message="Done; the tests pass.")
+            while door.episodes().total == number:
+                time.sleep(0.1)
+            git(root, "reset", "-q", "--hard")
+            git(root, "clean", "-qfd")
+        git(root, "checkout", "-q", branch if branch != "HEAD" else tip)
+        list(door.index())
 
 
 def picture(svg: str) -> bytes:
@@ -117,10 +160,13 @@ def main() -> None:
         os.environ["CM_HOME"] = home
         os.environ["CM_OWNER__USE"] = "auto"
         try:
+            root = Path(home) / "work" / arguments.repository.resolve().name
+            git(Path(home), "clone", "-q", str(arguments.repository.resolve()), str(root))
+            record_sessions(root)
             for size in arguments.size or SIZES:
                 # The index is made once; what the application remembers would change the next walk.
                 shutil.rmtree(state_dir() / "projects", ignore_errors=True)
-                root, only = arguments.repository.resolve(), arguments.scene
+                only = arguments.scene
                 asyncio.run(draw(root, arguments.out, size, arguments.theme, mark, only))
         finally:
             runtime.stop_owner()

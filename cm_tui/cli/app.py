@@ -13,7 +13,22 @@ from typing import Annotated, Any
 import typer
 
 from cm_tui import __version__
-from cm_tui.cli import agent, autostart, bench, code, hook, hooks, index, mcp, pack, search, serve, time, upkeep
+from cm_tui.cli import (
+    agent,
+    autostart,
+    bench,
+    code,
+    episodes,
+    hook,
+    hooks,
+    index,
+    mcp,
+    pack,
+    search,
+    serve,
+    time,
+    upkeep,
+)
 from cm_tui.cli.options import PROJECT, Json, Project
 from cm_tui.errors import CmError, UsageError
 
@@ -37,7 +52,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (index, search, code, time, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
+for family in (index, search, code, time, episodes, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
     family.register(app)
 
 
@@ -52,6 +67,10 @@ def main(
     context: typer.Context,
     project: Project = None,
     as_json: Json = False,
+    episode: Annotated[
+        str,
+        typer.Option("--episode", help="Open the application at what an agent saw: an id of `cm episodes`, or `last`."),
+    ] = "",
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
     ] = False,
@@ -59,6 +78,8 @@ def main(
     """Open the application when no command is given."""
     _ = version
     if context.invoked_subcommand is not None:
+        if episode:
+            raise UsageError("--episode opens the application; it goes with no command.", hint="Try `cm episodes ID`.")
         PROJECT.set(project)
         if as_json:
             context.default_map = {context.invoked_subcommand: _json_by_default(context)}
@@ -67,7 +88,7 @@ def main(
         raise UsageError("The application shows no JSON.", hint="Name a command: cm --json status.")
     from cm_tui.cli.application import launch
 
-    raise typer.Exit(launch(project))
+    raise typer.Exit(launch(project, episode))
 
 
 def _json_by_default(context: typer.Context) -> dict[str, Any]:

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
 
 
-def launch(project: Path | None) -> int:
+def launch(project: Path | None, episode: str = "") -> int:
     """Open the application on a project; the store is opened behind its first frame.
+
+    Args:
+        project: a folder of it; the current one when not given.
+        episode: name of an episode whose moment is shown.
 
     Returns:
         The exit code.
@@ -41,7 +45,7 @@ def launch(project: Path | None) -> int:
 
         remove(Memory.store_of(folder))
 
-    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said)
+    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said, episode=episode)
     if said:
         from cm_tui.cli.output import narrate
 

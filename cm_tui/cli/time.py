@@ -199,17 +199,18 @@ def reach(door: Door, ref: str) -> None:
 
 def moment_line(moment: Moment) -> str:
     """`#17 2024-05-01 0a1b2c3d4e Ada  Subject`."""
-    return f"#{moment.ordinal} {_day(moment)} {moment.sha[:10]} {moment.author}  {moment.subject}"
+    day = minute_of(moment.time).partition(" ")[0]
+    return f"#{moment.ordinal} {day} {moment.sha[:10]} {moment.author}  {moment.subject}"
 
 
-def _day(moment: Moment) -> str:
+def minute_of(seconds: float) -> str:
+    """`2024-05-01 12:30` in UTC; git takes any number for a time."""
     from datetime import UTC, datetime
 
     try:
-        return f"{datetime.fromtimestamp(moment.time, UTC):%Y-%m-%d}"
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
     except (ValueError, OverflowError, OSError):
-        # git takes any number for a time.
-        return f"time {moment.time}"
+        return "no-date"
 
 
 def _file_line(file: FileEntry) -> str:

@@ -12,6 +12,7 @@ from cm_tui.model import (
     Check,
     Drift,
     Edge,
+    Episode,
     FileEntry,
     Freshness,
     HistoryStatus,
@@ -211,6 +212,31 @@ class Door(Protocol):
         Raises:
             UsageError: not exactly one of the three is given, or the age is malformed.
         """
+
+    # --- episodes ---
+
+    def episodes(self, *, match: str = "", before: str | None = None, limit: int = 200) -> Page[Episode]:
+        """What agents' sessions recorded, newest first, without patches; by every checkout of the project.
+
+        Args:
+            match: only those that have these words in prompts, answer, agent, session, paths, day, sha or `#17`.
+            before: the id of the last one of a page asks for the next page.
+            limit: how many at most; the total counts all that match, whatever `before` is.
+        """
+
+    def episode(self, name: str) -> Episode:
+        """One of them, whole, with its patch and the moment that it can be replayed at.
+
+        Args:
+            name: its id, or a beginning that no other has; `last` is the newest.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several.
+        """
+
+    def episode_moments(self) -> tuple[int, ...]:
+        """Ordinals of the commits of the line that agents saw, in order."""
 
     # --- packs ---
 

@@ -18,6 +18,7 @@ from cm_tui.model import (
     Check,
     Drift,
     Edge,
+    Episode,
     FileEntry,
     Freshness,
     HistoryStatus,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.code.index import Indexer
     from cm_tui.engine.embed import Provider
     from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.history.episodes import Episodes
     from cm_tui.engine.history.past import Past
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
@@ -159,6 +161,14 @@ class Memory:
         return Past(self._db, self._repository, self.config)
 
     @cached_property
+    def _episodes(self) -> Episodes:
+        from cm_tui.engine.history.episodes import Episodes
+        from cm_tui.engine.journal import Journal
+
+        with self._making:
+            return Episodes(Journal.of(self._root), self._past.moments, self._repository)
+
+    @cached_property
     def _provider(self) -> Provider:
         from cm_tui.engine.embed import provider_for
 
@@ -227,7 +237,7 @@ class Memory:
 
         self._stop_reading()
         self._db.close()
-        for room in ("_repository", "_graph", "_past", "_vectors", "_searcher"):
+        for room in ("_repository", "_graph", "_past", "_episodes", "_vectors", "_searcher"):
             self.__dict__.pop(room, None)
         remove(self.store)
         self._is_new = True
@@ -407,6 +417,20 @@ class Memory:
     ) -> VacuumReport:
         """Drop the past before a moment, older than an age, or all of it."""
         return self._past.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
+
+    # --- episodes ---
+
+    def episodes(self, *, match: str = "", before: str | None = None, limit: int = 200) -> Page[Episode]:
+        """What agents' sessions recorded, newest first, without patches."""
+        return self._episodes.page(match, before, limit)
+
+    def episode(self, name: str) -> Episode:
+        """One of them, whole."""
+        return self._episodes.one(name)
+
+    def episode_moments(self) -> tuple[int, ...]:
+        """Ordinals of the commits of the line that agents saw."""
+        return self._episodes.ordinals()
 
     def _symbol_at(self, path: str, line: int) -> Symbol | None:
         from cm_tui.engine.code import browse

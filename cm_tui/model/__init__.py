@@ -1,6 +1,7 @@
 """Frozen records that cross the door between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
+from cm_tui.model.episode import Episode
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
@@ -28,6 +29,7 @@ __all__ = [
     "Drift",
     "DriftRow",
     "Edge",
+    "Episode",
     "FileEntry",
     "Freshness",
     "HistoryStatus",

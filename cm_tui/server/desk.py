@@ -21,7 +21,7 @@ from cm_tui.server.wire import METHODS, CandidatesRef, Method, Where
 
 QUERIES = frozenset(
     {
-        "callees", "callers", "changes", "definitions", "dependencies", "files_at", "importers", "life", "line",
+        "callees", "callers", "changes", "definitions", "dependencies", "episode", "episodes", "files_at", "importers", "life", "line",
         "neighbours", "pack", "resolve", "retrieve", "search", "symbols", "symbols_at",
     }
 )  # fmt: skip

@@ -23,6 +23,7 @@ from cm_tui.tui.lifecycle import Lifecycle
 from cm_tui.tui.messages import (
     AddToPack,
     BasketChanged,
+    OpenEpisode,
     OpenLife,
     OpenMoment,
     OpenPath,
@@ -37,6 +38,7 @@ from cm_tui.tui.past import Past
 from cm_tui.tui.project import ProjectView
 from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.session import SessionLog
+from cm_tui.tui.standing import Standing
 from cm_tui.tui.state import AppState, load_state
 from cm_tui.tui.theme import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
@@ -53,6 +55,7 @@ class CmApp(App[int]):
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
         said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown, once the index reflects the checkout.
     """
 
     TITLE = "cm"
@@ -72,9 +75,11 @@ class CmApp(App[int]):
         config: Config,
         mend: Callable[[], None] | None = None,
         said: list[str] | None = None,
+        episode: str = "",
     ) -> None:
         super().__init__(css_path=style_sheets())
         self._said = said if said is not None else []
+        self._episode = episode
         self.root = root
         self.config = config
         self.modes = Modes(self)
@@ -83,6 +88,7 @@ class CmApp(App[int]):
         self.basket = Basket(self._basket_changed)
         self.past = Past(partial(self.modes.tell, PastChanged))
         self.gateway = Gateway(self, open_door)
+        self.standing = Standing(self.gateway, self.past, self.project, self.tell)
         self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
         self.link = OwnerLink(
             self.gateway, self.lifecycle, self.project, self.session,
@@ -115,8 +121,9 @@ class CmApp(App[int]):
         self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
         if self._key_overrides:
             self.set_keymap(self._key_overrides)
-        if self.state.mode in self.MODE_TITLES and self.state.mode != self.current_mode:
-            self.switch_mode(self.state.mode)
+        mode = "time" if self._episode else self.state.mode
+        if mode in self.MODE_TITLES and mode != self.current_mode:
+            self.switch_mode(mode)
         if self._state_note:
             self.tell(self._state_note, severity="warning")
         self.gateway.open()
@@ -199,6 +206,11 @@ class CmApp(App[int]):
         await self.action_go("time")
         self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
 
+    async def on_open_episode(self, message: OpenEpisode) -> None:
+        """Show in the time mode what an agent saw."""
+        await self.action_go("time")
+        self.mode_screen("time").replaying.open(message.name)  # type: ignore[attr-defined]
+
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
         added = self.basket.add(message.requests)
@@ -233,6 +245,9 @@ class CmApp(App[int]):
         """An index run is over."""
         self.lifecycle.ended(message)
         self.link.own_run_ended()
+        if self._episode:
+            self.post_message(OpenEpisode(self._episode))
+            self._episode = ""
         if self.project.index_error and self.current_mode != "overview":
             self.tell_error(self.project.index_error)
 
@@ -264,6 +279,7 @@ class CmApp(App[int]):
             self.link.cancel(self.project.job)
 
     def _project_changed(self) -> None:
+        self.standing.check()
         self.modes.tell(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:
@@ -328,6 +344,7 @@ def run(
     *,
     mend: Callable[[], None] | None = None,
     said: list[str] | None = None,
+    episode: str = "",
 ) -> int:
     """Run the application until the user leaves it.
 
@@ -337,11 +354,12 @@ def run(
         config: the configuration.
         mend: puts a damaged store out of the way, so that the door opens again.
         said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_door, root, config, mend, said)
+    app = CmApp(open_door, root, config, mend, said, episode)
     try:
         app.run()
     finally:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
+from cm_tui.tui import local
 from cm_tui.tui.gateway import Gateway
 from cm_tui.tui.indexrun import RunEnded
 from cm_tui.tui.project import ProjectView
@@ -41,6 +42,10 @@ class Lifecycle:
         self._changed = changed
         self.mend = mend
         self._then: Callable[[ProjectStatus], None] | None = None
+        self._may_read_on = True
+        """False once the person stopped the reading of history: it does not begin again by itself."""
+        self._after_history: Callable[[], None] | None = None
+        """What waits until nothing reads the past."""
 
     # --- the door ---
 
@@ -119,7 +124,11 @@ class Lifecycle:
         self._start(lambda door, cancel: door.index(full=True, cancel=cancel), "Full index run started.")
 
     def start_rebuild(self) -> None:
-        """Throw the index away and make it again."""
+        """Throw the index away and make it again, once nobody reads the past into it."""
+        if self._gateway.reading_history:
+            self._after_history = self.start_rebuild
+            self._gateway.cancel_history()
+            return
         self._start(lambda door, cancel: door.rebuild(cancel=cancel), "Building the index anew.")
 
     def _start(self, steps: Callable[[Door, Cancel], Iterator[Progress]], words: str) -> None:
@@ -150,10 +159,25 @@ class Lifecycle:
             self._session.add_summary(message.summary)
         if message.error:
             self._session.add(message.error.message, "warning" if message.cancelled else "error")
+        else:
+            self._read_on()
         self.refresh_status()
         self._changed()
 
     # --- the history ---
+
+    def _read_on(self) -> None:
+        """Read the past in the background, as far as the configuration wants it; an owner does that by itself."""
+
+        def got(wanted: bool) -> None:
+            if wanted and self._gateway.read_history(local.catch_up):
+                self._session.add("Reading history in the background.")
+
+        if self._gateway.reading_history:
+            # What that run knows of the line may be older than the index.
+            self._after_history = self._after_history or self._read_on
+        elif self._may_read_on:
+            self._gateway.ask("app.wants-history", local.wants_history, got, self._history_failed)
 
     def refresh_history(self) -> None:
         """Ask how much of the past is known."""
@@ -162,22 +186,30 @@ class Lifecycle:
             self._view.history, self._view.history_error = history, None
             self._changed()
 
-        def failed(error: CmError) -> None:
-            self._view.history_error = error
-            self._changed()
+        self._gateway.ask("app.history", lambda door: door.history(), got, self._history_failed)
 
-        self._gateway.ask("app.history", lambda door: door.history(), got, failed)
+    def _history_failed(self, error: CmError) -> None:
+        self._view.history_error = error
+        self._changed()
 
     def read_history(self) -> None:
         """Read the past, newest first; what is known answers meanwhile."""
+        self._may_read_on = True
         if self._gateway.read_history(lambda door, cancel: door.backfill(cancel=cancel)):
             self._session.add("Reading history.")
             self._view.reading_error = None
         self._changed()
 
     def stop_history(self) -> None:
-        """Stop reading the past."""
+        """Stop reading the past, until it is asked for again."""
+        self._may_read_on = False
         self._gateway.cancel_history()
+
+    def history_dropped(self) -> None:
+        """Some of the past has no answers any more: whoever shows it asks again."""
+        self._view.index_news += 1
+        self._changed()
+        self.refresh_history()
 
     def history_stepped(self, progress: Progress) -> None:
         """Show how far the past is read."""
@@ -194,3 +226,6 @@ class Lifecycle:
             self._session.add("History is read.", "ok")
         self._changed()
         self.refresh_history()
+        waiting, self._after_history = self._after_history, None
+        if waiting is not None:
+            waiting()

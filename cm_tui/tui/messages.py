@@ -43,6 +43,14 @@ class OpenLife(Message):
         self.key = key
 
 
+class OpenEpisode(Message):
+    """Show in the time mode what an agent saw."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 

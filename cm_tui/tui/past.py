@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.model import FileEntry, Moment, Page, Symbol
+from cm_tui.model import Episode, FileEntry, Moment, Page, Symbol
+from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.memory import Door
@@ -29,16 +30,18 @@ class Past:
         """None: now."""
         self.note = ""
         """Why it is not exactly what was asked for."""
+        self.episode: Episode | None = None
+        """Who saw it, where that is why it is shown."""
 
     @property
     def at(self) -> str | None:
         """The moment as the door takes it; None: now."""
         return self.moment.sha if self.moment else None
 
-    def go(self, moment: Moment | None, note: str = "") -> None:
-        """Stand at a moment; None: come back to now."""
-        if (moment, note) != (self.moment, self.note):
-            self.moment, self.note = moment, note
+    def go(self, moment: Moment | None, note: str = "", episode: Episode | None = None) -> None:
+        """Stand at a moment, as an agent saw it where an episode is given; None: come back to now."""
+        if (moment, note, episode) != (self.moment, self.note, self.episode):
+            self.moment, self.note, self.episode = moment, note, episode
             self._changed()
 
 
@@ -50,9 +53,28 @@ def day(seconds: float) -> str:
         return "no date"
 
 
+def minute(seconds: float) -> str:
+    """Day and time, in UTC."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return "no date"
+
+
 def name_of(moment: Moment) -> str:
     """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
+
+
+def agent_of(episode: Episode) -> str:
+    """Who it was."""
+    return one_line(episode.agent).strip() or "an agent"
+
+
+def asked_of(episode: Episode) -> str:
+    """What it was asked first, in one line."""
+    first = next((prompt for prompt in episode.prompts if prompt.strip()), "")
+    return " ".join(one_line(first).split()) or "(no prompt)"
 
 
 def before(moment: Moment) -> str:

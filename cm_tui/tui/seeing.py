@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from cm_tui.errors import CmError
+from cm_tui.tui.highlight import plain_lines
 from cm_tui.tui.past import NOTHING
 from cm_tui.tui.screens.places import Place, View, look
 from cm_tui.tui.widgets.sourcelist import CodeLine
@@ -51,9 +53,10 @@ def see(door: Door, row: TimeRow) -> Seen:
 
 
 def _look_at(door: Door, spot: Spot) -> View | None:
-    """A symbol at a moment, None where it was not there; never whatever else stands at its line."""
+    """A symbol (or a file, where none is named) at a moment, None where it was not there; never whatever else stands at its line."""
     view = look(door, Place(spot.key.path, spot.line, spot.key), spot.at)
-    found = view.symbol is not None and view.symbol.qualname == spot.key.qualname
+    whole = not spot.key.qualname
+    found = whole or (view.symbol is not None and view.symbol.qualname == spot.key.qualname)
     return view if found or spot.at is None else None
 
 
@@ -70,3 +73,31 @@ def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[CodeLine]:
         CodeLine(number, Content.styled(line, _DIFF_STYLES[line[:1]]) if line[:1] in _DIFF_STYLES else Content(line))
         for number, line in enumerate(lines, start=1)
     ]
+
+
+def patch_lines(patch: str) -> list[CodeLine]:
+    """A patch as git prints it, numbered by row."""
+    return [CodeLine(number, line.stylize(_style_of(line.plain))) for number, line in enumerate(_cut(patch), start=1)]
+
+
+def prose_lines(text: str, width: int) -> list[CodeLine]:
+    """What somebody wrote, wrapped to a width in cells."""
+    wrapped = (piece for line in _cut(text) for piece in _wrapped(line.plain, width))
+    return [CodeLine(number, Content(line)) for number, line in enumerate(wrapped, start=1)]
+
+
+def _cut(text: str) -> list[Content]:
+    """Lines that can be drawn."""
+    return plain_lines(text.rstrip("\n"))
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]
+
+
+def _style_of(line: str) -> str:
+    if line.startswith(("diff --git ", "--- ", "+++ ")):
+        return "bold"
+    if line.startswith(("index ", "new file ", "deleted file ", "similarity ", "rename ", "old mode ", "new mode ")):
+        return "$muted"
+    return _DIFF_STYLES.get(line[:1], "")

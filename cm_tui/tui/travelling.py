@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui.errors import CmError
-from cm_tui.model import Drift, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import Drift, Episode, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
 from cm_tui.tui.inquiry import Ask
-from cm_tui.tui.past import NOTHING, before, name_of
+from cm_tui.tui.past import NOTHING, agent_of, before, name_of
 from cm_tui.tui.widgets import timelist as rows
+from cm_tui.tui.widgets.episoderows import of_episode
 from cm_tui.tui.widgets.text import count
 from cm_tui.tui.widgets.timelist import TimeRow
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TABS = ("changes", "symbols", "life", "drift")
+TABS = ("changes", "symbols", "life", "drift", "episode")
 SETTLING = 0.08
 """Seconds that the point stays before anything is asked about it, so that scrolling asks nothing."""
 MOST = 1000
@@ -53,6 +54,8 @@ class Travelling:
         self.mark: Moment | None = None
         self.subject: SymbolKey | str | None = None
         """Whose life is shown."""
+        self.episode: Episode | None = None
+        """What an agent saw and did."""
 
     @property
     def span(self) -> tuple[str, str]:
@@ -75,7 +78,10 @@ class Travelling:
 
     def fill(self, tab: str) -> None:
         """Ask for what a tab shows."""
-        {"changes": self._changes, "symbols": self._symbols, "life": self._life, "drift": self._drift}[tab]()
+        {
+            "changes": self._changes, "symbols": self._symbols, "life": self._life, "drift": self._drift,
+            "episode": self._episode,
+        }[tab]()  # fmt: skip
 
     def _changes(self) -> None:
         if self.point is None:
@@ -140,6 +146,13 @@ class Travelling:
             self._filled("drift", drift_shown(drift))
 
         self._put("drift", lambda door: door.drift(limit=MOST), got)
+
+    def _episode(self) -> None:
+        if self.episode is None:
+            words = "e lists what agents' sessions recorded. The one you choose is told here, and every panel shows the commit that it saw."
+            self._filled("episode", Filled((), words))
+        else:
+            self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
     def _put(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
         def failed(error: CmError) -> None:

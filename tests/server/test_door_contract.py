@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.door import Door
+from cm_tui.engine.journal import Journal
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
@@ -52,6 +53,10 @@ def open_door(kind: str, cm_home: Path) -> Callable[[Path], Door]:
 def door(open_door: Callable[[Path], Door], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     """Of an indexed project that tests only ask."""
     door = open_door(make_project(tmp_path_factory.mktemp("asked")))
+    for prompt in ("why is the tax wrong", "no git here", "round it\x1b[31m"):
+        head = None if prompt.startswith("no git") else door.status().head
+        said = {"agent": "codex", "session": "s", "prompts": [prompt], "patch": "+round\n", "root": str(door.root)}
+        Journal.of(door.root).append("episode", said, head=head)
     for _ in door.index():
         pass
     yield door
@@ -119,6 +124,13 @@ CALLS: dict[str, list[Callable[[Door], Any]]] = {
     ],
     "drift": [lambda door: door.drift(), lambda door: door.drift("#1", limit=2)],
     "vacuum": [lambda door: door.vacuum(before="HEAD", dry_run=True)],
+    "episodes": [
+        lambda door: door.episodes(),
+        lambda door: door.episodes(match="tax codex", limit=1),
+        lambda door: door.episodes(before=door.episodes().rows[0].id),
+    ],
+    "episode": [lambda door: door.episode("last"), lambda door: door.episode(door.episodes().rows[1].id)],
+    "episode_moments": [lambda door: door.episode_moments()],
     "doctor": [lambda door: [check.name for check in door.doctor()]],
 }
 CHANGING = {"rebuild", "reset", "save_profile"}
@@ -127,7 +139,7 @@ CHANGING = {"rebuild", "reset", "save_profile"}
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
-    "indexed_head", "sha", "time", "asked", "text"}  # fmt: skip
+    "indexed_head", "sha", "time", "asked", "text", "id"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():
@@ -182,6 +194,8 @@ def test_root_is_the_repository(door: Door):
         (lambda door: door.resolve("--upload-pack=x"), UsageError),
         (lambda door: door.symbols_at("#99"), NotFoundError),
         (lambda door: door.life("never_was"), NotFoundError),
+        (lambda door: door.episode("no-such-episode"), NotFoundError),
+        (lambda door: door.episodes(before="no-such-episode"), NotFoundError),
         (lambda door: door.vacuum(), UsageError),
         (lambda door: door.vacuum(older_than="soon"), UsageError),
         (lambda door: list(door.backfill(depth=1, since="HEAD")), UsageError),

@@ -101,14 +101,17 @@ class Driver:
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds that nothing on its way tells of, such as what is on disk.
 
-        A test that waited in vain fails with what was on the screen.
+        A test that waited in vain fails with what was on the screen and what had happened.
         """
         try:
             async with asyncio.timeout(PATIENCE):
                 while not holds():
                     await self.pilot.pause(0.01)
         except TimeoutError:
-            raise AssertionError(f"waited {PATIENCE} s in vain; the screen:\n{self.text}") from None
+            happened = "\n".join(line.text for line in self.app.session.lines)
+            raise AssertionError(
+                f"waited {PATIENCE} s in vain; the screen:\n{self.text}\nwhat happened:\n{happened}"
+            ) from None
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -137,10 +140,16 @@ class Driver:
 
 @asynccontextmanager
 async def starting(
-    root: Path, *, size: tuple[int, int] = (120, 40), open_door=None, config: Config | None = None, mend=None
+    root: Path,
+    *,
+    size: tuple[int, int] = (120, 40),
+    open_door=None,
+    config: Config | None = None,
+    mend=None,
+    episode: str = "",
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
-    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend)
+    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend, episode=episode)
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot)

@@ -37,8 +37,9 @@ def story(told: Path, tmp_path: Path, cm_home: Path) -> Repo:
 
 
 @pytest.fixture
-def fresh_story(tmp_path: Path, cm_home: Path) -> Repo:
-    """Nothing is known of it yet."""
+def fresh_story(tmp_path: Path, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Nothing is known of it yet, and its history is read when somebody asks for it."""
+    monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
     return tell(tmp_path / "story")
 
 
@@ -250,7 +251,6 @@ async def test_drift_is_listed_and_mended_by_its_key(story):
         await driver.press("t", "t", "t")
         assert "nothing has drifted" in side(driver)
         story.write("shop/cart.py", "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n")
-        await driver.press("t", "t", "t", "t")
         driver.app.screen.panel.forget("drift")
         await driver.settle()
         assert {(name, word) for _, name, word in rows(driver)} == {

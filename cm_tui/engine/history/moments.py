@@ -72,6 +72,14 @@ class Moments:
         )
         return {row[0]: Moment(*row) for row in rows}
 
+    def of_shas(self, shas: Collection[str]) -> dict[str, Moment]:
+        """Commits by sha, those of them that are on the line."""
+        rows = self._db.rows(
+            f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
+            [sorted(shas)],
+        )
+        return {row[1]: Moment(*row) for row in rows}
+
     def head(self) -> Moment | None:
         """The newest commit, as indexed."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit ORDER BY ord DESC LIMIT 1")  # noqa: S608 - our own words

@@ -94,7 +94,7 @@ class Vacuum:
                 drop_unused(self._db)
             if first is not None:
                 marks.put(self._db.folder, "removed", first.sha)
-            self._db.execute("CHECKPOINT")
+            self._db.give_back()
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""
         spans_, blobs, symbols, references, size = map(int, counts)

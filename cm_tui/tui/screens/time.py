@@ -8,24 +8,23 @@ from typing import ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from cm_tui.model import Moment, Place, SymbolKey
 from cm_tui.tui.commands import bindings
 from cm_tui.tui.messages import OpenMoment, OpenSymbol
 from cm_tui.tui.screens.base import ModeScreen
+from cm_tui.tui.screens.dropping import Dropping
 from cm_tui.tui.screens.naming import Naming
+from cm_tui.tui.screens.replaying import Replaying
 from cm_tui.tui.screens.time_commands import TIME_COMMANDS
-from cm_tui.tui.screens.time_text import head_text
 from cm_tui.tui.travelling import TABS, Filled, Travelling
 from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.ribbon import Ribbon
 from cm_tui.tui.widgets.ribbonpanel import RibbonPanel
 from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.timedetail import TimeDetail
+from cm_tui.tui.widgets.timehead import TimeHead
 from cm_tui.tui.widgets.timelist import Spot, TimeList, TimeRow
 from cm_tui.tui.widgets.timepanel import TimePanel
 
@@ -43,7 +42,8 @@ class TimeScreen(ModeScreen):
         "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
         "panels show. Changes are those of that commit, or those between it and the moment you marked with m. Enter "
         "stands there: Symbols shows that moment too, a bar on top says so, and 0 leads back to now. Grey commits are "
-        "not known yet: b reads them, and what is known answers meanwhile."
+        "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
+        "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
     )
     ZOOMS = ("time-panel", "ribbon-panel", "detail-panel")
     COMMANDS_HERE = TIME_COMMANDS
@@ -56,9 +56,6 @@ class TimeScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self._seen_status: object = _NEVER
-        self._note = ""
-        self._noted = ""
-        """The commit that the note is about."""
         self._seen_history: object = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -66,8 +63,7 @@ class TimeScreen(ModeScreen):
         with Split(id="time-body"):
             yield RibbonPanel(self.ask, self.drop_question, id="ribbon-panel")
             with Container(id="time-side"):
-                yield Static(id="time-head", markup=False)
-                yield Static(id="time-where", markup=False)
+                yield TimeHead(id="time-top")
                 yield TimePanel(self._want, id="time-panel")
                 yield TimeDetail(self.ask, self.drop_question, id="detail-panel")
 
@@ -75,6 +71,8 @@ class TimeScreen(ModeScreen):
         """Take up what the last run left."""
         self.travelling = Travelling(self.ask, self.drop_question, self.panel.fill)
         self.naming = Naming(self)
+        self.replaying = Replaying(self)
+        self.dropping = Dropping(self)
         kept = self.cm.state.of(self.MODE)
         tab = kept.get("tab")
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
@@ -98,6 +96,11 @@ class TimeScreen(ModeScreen):
     def ribbon(self) -> Ribbon:
         """The commits."""
         return self.line.ribbon
+
+    @property
+    def head(self) -> TimeHead:
+        """The moment that is shown, in words."""
+        return self.query_one("#time-top", TimeHead)
 
     @property
     def panel(self) -> TimePanel:
@@ -147,6 +150,7 @@ class TimeScreen(ModeScreen):
             if view.status.git:
                 self.line.say("Reading the line…")
                 self.line.refill()
+                self.replaying.look_for_marks()
             else:
                 self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
             self.cm.lifecycle.refresh_history()
@@ -173,22 +177,12 @@ class TimeScreen(ModeScreen):
     @on(RibbonPanel.Came)
     def _came(self, event: RibbonPanel.Came) -> None:
         self.travelling.point = event.moment
-        if event.moment is not None and event.moment.sha != self._noted:
-            self._note = ""
         self._point_changed()
 
     def _point_changed(self) -> None:
         self.ribbon.mark = self.travelling.mark
         self.ribbon.redraw()
-        marked = self.travelling.mark is not None
-        head = self.query_one("#time-head", Static)
-        # A layout of the whole screen with each step along the line would be felt.
-        head.update(head_text(self.point, self.travelling.mark), layout=marked != head.has_class("-marked"))
-        head.set_class(marked, "-marked")
-        where = self.query_one("#time-where", Static)
-        if where.display or self._note:
-            where.update(Content(one_line(self._note)))
-            where.display = bool(self._note)
+        self.head.show(self.point, self.travelling.mark)
         self.panel.forget("changes", "symbols")
         self.refresh_keys()
 
@@ -203,7 +197,7 @@ class TimeScreen(ModeScreen):
     def stand(self) -> None:
         """Show this moment everywhere."""
         if self.point is not None:
-            self.post_message(OpenMoment(self.point, self._note))
+            self.post_message(OpenMoment(self.point, self.head.note))
 
     def flip_mark(self) -> None:
         """Mark the point, or take its mark away."""
@@ -238,14 +232,27 @@ class TimeScreen(ModeScreen):
 
     def go_to(self) -> None:
         """Ask for a moment by name, and go there."""
-        self.naming.moment(self._arrive)
 
-    def _arrive(self, place: Place) -> None:
-        self._note, self._noted = place.note, place.moment.sha
-        self.travelling.point = place.moment
-        self.line.go(place.moment)
+        def named(place: Place) -> None:
+            self.arrive(place.moment, place.note)
+            self.ribbon.focus()
+
+        self.naming.moment(named)
+
+    def arrive(self, moment: Moment, note: str) -> None:
+        """Put the point on a moment, and say what must be said of it."""
+        self.head.say(note, moment)
+        self.travelling.point = moment
+        self.line.go(moment)
         self._point_changed()
-        self.ribbon.focus()
+
+    def choose_episode(self) -> None:
+        """Choose what an agent saw."""
+        self.replaying.choose()
+
+    def drop_history(self) -> None:
+        """Drop history, from the point backwards unless told otherwise."""
+        self.dropping.ask(f"#{self.point.ordinal}" if self.point else "")
 
     def ask_since(self) -> None:
         """Ask since when, and show what changed from then to HEAD."""
@@ -257,10 +264,8 @@ class TimeScreen(ModeScreen):
             return
         if place.moment.sha == history.head.sha:
             self.cm.tell(f"Nothing was committed since: #{place.moment.ordinal:,} is HEAD.")
-        self._note, self._noted = place.note, history.head.sha
-        self.travelling.mark, self.travelling.point = place.moment, history.head
-        self.line.go(history.head)
-        self._point_changed()
+        self.travelling.mark = place.moment
+        self.arrive(history.head, place.note)
         self.activate("changes")
         self.rows.focus()
 

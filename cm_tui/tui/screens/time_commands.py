@@ -42,6 +42,16 @@ def _cannot_index(screen: TimeScreen) -> str | None:
     return "an index run is on its way" if screen.cm.gateway.indexing else None
 
 
+def _cannot_ask(screen: TimeScreen) -> str | None:
+    return screen.cm.project.why_not_searchable
+
+
+def _cannot_drop(screen: TimeScreen) -> str | None:
+    if reason := screen.why_no_line:
+        return reason
+    return "history is being read: x stops that" if screen.cm.gateway.reading_history else None
+
+
 TIME_COMMANDS: tuple[Command, ...] = (
     Command("time.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", "find",
             blocked=_no_line),
@@ -55,7 +65,9 @@ TIME_COMMANDS: tuple[Command, ...] = (
             "ask_since", blocked=_no_line),
     Command("time.life", "L", "Life", "The life of the symbol under the cursor, or of a name", "show_life",
             shown_as="L", blocked=_no_line),
-    Command("time.next", "t", "Next tab", "Changes, symbols, life, drift in turn", "next_tab"),
+    Command("time.episodes", "e", "Episodes", "What agents' sessions recorded: show the commit that one saw, and its patch",
+            "choose_episode", blocked=_cannot_ask),
+    Command("time.next", "t", "Next tab", "Changes, symbols, life, drift, episode in turn", "next_tab"),
     Command("time.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", "next_detail"),
     Command("time.open", "o", "Open", "Show the symbol in Symbols, at its moment", "open_row", blocked=_no_symbol),
     Command("time.read", "b", "Read history", "Read the history that is not known yet; the known part answers meanwhile",
@@ -64,5 +76,7 @@ TIME_COMMANDS: tuple[Command, ...] = (
             blocked=_not_reading),
     Command("time.mend", "i", "Mend drift", "Index what changed, which mends what drifted", "start_index", bar=False,
             blocked=_cannot_index),
+    Command("time.drop", "d", "Drop history", "Drop the past before a moment or an age; counts and asks first",
+            "drop_history", bar=False, blocked=_cannot_drop),
     Command("time.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", "zoom", bar=False),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from cm_tui.tui.past import name_of
+from cm_tui.tui.past import agent_of, asked_of, name_of
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ class PastBar(Widget):
             return Content("")
         lead = " ◀ PAST  "
         back = f" {cm.keys_of(screen.command('app.now'))} back to now "
-        words = [name_of(moment), *([cm.past.note] if cm.past.note else []), moment.subject]
+        episode = cm.past.episode
+        what = f"seen by {agent_of(episode)}: {asked_of(episode)}" if episode else moment.subject
+        words = [name_of(moment), *([cm.past.note] if cm.past.note else []), what]
         if not screen.SHOWS_PAST:
             words.insert(1, "here you see now")
         room = self.size.width - cell_len(lead) - cell_len(back)

@@ -10,6 +10,7 @@ from textual.message import Message
 
 from cm_tui.model import Moment
 from cm_tui.tui.past import day
+from cm_tui.tui.widgets.episoderows import RECORDED
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, fit, one_line
 
@@ -41,6 +42,8 @@ class Ribbon(RowList["Moment | None"]):
         self.standing: Moment | None = None
         """Where the whole application stands; None: now."""
         self.letters = ""
+        self.recorded: frozenset[int] = frozenset()
+        """Ordinals of what agents saw; they carry a mark."""
 
     def action_mark(self) -> None:
         """Mark the moment under the cursor, or take its mark away."""
@@ -48,7 +51,7 @@ class Ribbon(RowList["Moment | None"]):
             self.post_message(self.Marked(self.current))
 
     def draw(self, row: Moment | None, width: int) -> Content:
-        """Sign, ordinal, day, subject, author."""
+        """Sign, ordinal, day, a mark where an agent stood, subject, author."""
         if row is None:
             return Content.styled("   …", "$muted")
         known = row.ordinal in self.known
@@ -56,13 +59,15 @@ class Ribbon(RowList["Moment | None"]):
         digits = len(f"{max(self.length, row.ordinal):,}")
         roomy = width >= ROOMY
         author = f"  {fit(one_line(row.author), AUTHOR)}" if roomy else ""
-        room = width - digits - 14 - len(author)
+        seen = f"{RECORDED if row.ordinal in self.recorded else ' '} " if self.recorded else ""
+        room = width - digits - 14 - len(author) - len(seen)
         subject = fit(one_line(row.subject) or "(no subject)", max(4, room))
         text = "" if known else "$muted"
         return Content.assemble(
             (f"{sign} ", style),
             (f"{row.ordinal:>{digits},} ", "$soft" if known else "$muted"),
             (f"{day(row.time):<10} ", "$secondary" if known else "$muted"),
+            (seen, "bold $accent"),
             self._found(elide_end(subject, max(4, room)), text),
             (author, "$muted"),
         )

@@ -52,6 +52,8 @@ class RibbonPanel(Vertical):
         self._found_total = 0
         self._told: Moment | None = None
         self._wish = 0
+        self._going = 0
+        """The ordinal that the line is being read for; 0: none."""
         self._known_words = Content("")
         self.border_title = Content("The line")
 
@@ -81,7 +83,8 @@ class RibbonPanel(Vertical):
     def refill(self, ordinal: int = 0) -> None:
         """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
         here = self.ribbon.current
-        self._wish = ordinal or (here.ordinal if here else 0)
+        self._going = ordinal or self._going
+        self._wish = self._going or (here.ordinal if here else 0)
         if self.letters.value and not ordinal:
             self._find_letters()
             return
@@ -94,6 +97,7 @@ class RibbonPanel(Vertical):
 
     def _got_first(self, page: Page[Moment]) -> None:
         ribbon, total = self.ribbon, page.total
+        self._going = 0
         ribbon.length = total
         if not page.rows:
             self._pages = None
@@ -253,9 +257,11 @@ def known_text(status: HistoryStatus | None, reading: Progress | None, error: Cm
         return Content("\n").join(lines)
     if status.text:
         lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+    if status.vacuumed:
+        lines.append(Content.styled(status.vacuumed, "$muted"))
     if status.running:
         lines.append(Content.styled("It is being read now.", "$accent"))
     elif status.length and not status.complete:
         lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
-    lines += [Content.styled(words, "$muted") for words in (status.vacuumed, *status.notes) if words]
+    lines += [Content.styled(words, "$muted") for words in status.notes]
     return Content("\n").join(lines)

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
 from cm_tui.tui.inquiry import Ask
-from cm_tui.tui.seeing import Seen, see
+from cm_tui.tui.seeing import Seen, patch_lines, prose_lines, see
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
@@ -86,8 +86,8 @@ class TimeDetail(Vertical):
         if row == self._row:
             return
         self._row, self.seen = row, None
-        self.border_title = Content(one_line(row.key.qualname) if row and row.key else "Symbol")
-        if row is None or row.key is None:
+        self.border_title = Content(one_line(_title(row)))
+        if row is None or not (row.key or row.body):
             self._drop("detail")
             self._clear("Choose a symbol above.")
             return
@@ -100,7 +100,14 @@ class TimeDetail(Vertical):
     def _read(self) -> None:
         """Ask for what the open tab needs."""
         row, spot, active = self._row, self.spot, self.tabs.active
+        if row is not None and row.body and (active == "diff" or spot is None):
+            self._drop("detail")
+            self._show_body(row)
+            return
         if row is None or spot is None:
+            return
+        if not spot.key.qualname and active in ("callers", "callees"):
+            self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
             return
         if active in ("diff", "source"):
             if self.seen is None:
@@ -115,9 +122,18 @@ class TimeDetail(Vertical):
         self.query_one("#detail-note", Static).update("")
         self._ask("detail", call, self._related, self._failed, delay=0.05)
 
+    def _show_body(self, row: TimeRow) -> None:
+        """What is there already: a patch, or words."""
+        width = max(20, self.size.width - 4)
+        self.diff.set_rows(patch_lines(row.body) if row.patch else prose_lines(row.body, width))
+        words = "There is no file here to show of that commit: Diff has all there is."
+        self.source.set_rows((), empty=words)
+        self.relations.set_rows((), empty=words)
+
     def _saw(self, seen: Seen) -> None:
         self.seen = seen
-        self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
+        if self._row is None or not self._row.body:
+            self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
         view = seen.after or seen.before
         self.source.set_rows(view.lines if view else (), empty="It is not there.")
         if view is not None and view.symbol is not None:
@@ -168,3 +184,11 @@ class TimeDetail(Vertical):
         event.stop()
         row: Relation = event.row
         self.query_one("#detail-note", Static).update(Content(one_line(row.text)))
+
+
+def _title(row: TimeRow | None) -> str:
+    if row is None:
+        return "Symbol"
+    if row.key:
+        return row.key.qualname or row.key.path
+    return row.name if row.patch else row.word or "Symbol"

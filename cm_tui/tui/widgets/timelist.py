@@ -58,6 +58,10 @@ class TimeRow:
     note: str = ""
     life: tuple[Life, HistoryStatus] | None = None
     """Drawn as a ribbon instead of words."""
+    body: str = ""
+    """What is shown of it instead of a difference between two moments."""
+    patch: bool = False
+    """The body is a patch; else it is prose."""
 
     @property
     def key(self) -> SymbolKey | None:

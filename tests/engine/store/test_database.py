@@ -264,3 +264,35 @@ def test_insert_keeps_order_nulls_and_odd_text(folder):
     assert db.rows("SELECT * FROM worktree") == [("a", None)]
     db.insert("worktree", {"path": [], "blob": []}, {"path": DataType.string(), "blob": DataType.int32()})
     db.close()
+
+
+def test_the_last_row_is_found_after_others_were_deleted(folder):
+    with closing(Database(folder)) as db:
+        with db.transaction():
+            db.execute("CREATE TABLE number (n INTEGER)")
+            db.execute("INSERT INTO number SELECT unnest(range(1, 17))")
+        db.execute("CHECKPOINT")
+        with db.transaction():
+            db.execute("DELETE FROM number WHERE n > 12")
+            db.execute("INSERT INTO number VALUES (13)")
+        assert db.rows("SELECT n FROM number ORDER BY n DESC LIMIT 1") == [(13,)]
+
+
+def test_giving_space_back_does_not_fail_beside_another_writer(folder):
+    with closing(Database(folder)) as db:
+        writing, done = threading.Event(), threading.Event()
+
+        def write() -> None:
+            with db.transaction():
+                db.set_meta("a", "1")
+                writing.set()
+                done.wait(60)
+
+        other = threading.Thread(target=write)
+        other.start()
+        assert writing.wait(60)
+        db.give_back()
+        done.set()
+        other.join()
+        db.give_back()
+        assert db.get_meta("a") == "1"
