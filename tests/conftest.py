@@ -16,18 +16,16 @@ def pytest_configure() -> None:
 
 @pytest.fixture
 def same_settings() -> Iterator[None]:
-    """A test leaves the `CM_*` settings of its process as they were, or fails: the next tests run in it too."""
+    """The next test finds the `CM_*` settings as this one found them, in whatever order its fixtures undo theirs."""
     before = _settings()
     yield
-    left, missing = _settings() - before, before - _settings()
-    for name, _ in left:
-        os.environ.pop(name)
-    os.environ.update(dict(missing))
-    assert (left, missing) == (set(), set())
+    for name in _settings():
+        del os.environ[name]
+    os.environ.update(before)
 
 
-def _settings() -> set[tuple[str, str]]:
-    return {(name, value) for name, value in os.environ.items() if name.startswith("CM_")}
+def _settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("CM_")}
 
 
 @pytest.fixture(autouse=True)
