@@ -6,6 +6,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import pytest
 from arro3.core import DataType
 
@@ -32,6 +33,32 @@ def fill(folder: Path, rows: int = 20_000) -> None:
 def in_another_process(script: str, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", textwrap.dedent(script), *words]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
+
+
+def test_a_store_in_an_older_format_of_duckdb_is_read_and_written(folder):
+    folder.mkdir(parents=True)
+    with duckdb.connect(str(folder / FILE)) as old:
+        assert "v1.0" in str(old.execute("SELECT tags FROM duckdb_databases() WHERE NOT internal").fetchone())
+        old.execute("CREATE TABLE other (text VARCHAR); INSERT INTO other VALUES ('kept'); CHECKPOINT")
+    for number in range(2):
+        with closing(Database(folder)) as db:
+            assert db.value("SELECT text FROM other") == "kept"
+            assert db.get_meta("number") == (str(number - 1) if number else None)
+            db.set_meta("number", str(number))
+
+
+def test_a_text_that_is_repeated_costs_its_place_once(folder):
+    def size(texts: list[str]) -> int:
+        with closing(Database(folder)) as db:
+            db.insert(
+                "skipped", {"path": texts, "reason": texts}, {"path": DataType.string(), "reason": DataType.string()}
+            )
+            db.execute("CHECKPOINT")
+            return (folder / FILE).stat().st_size
+
+    once = [f"{number * 7919:0200x}" for number in range(1000)]
+    assert size(once) < 3_000_000
+    assert size(once * 50) < 6_000_000
 
 
 def test_a_new_store_has_a_schema_and_is_private(folder):
@@ -118,8 +145,9 @@ def test_a_truncated_store_is_named_as_damaged(folder, share):
     fill(folder)
     file = folder / FILE
     os.truncate(file, int(file.stat().st_size * share))
-    with pytest.raises(StoreDamagedError, match=FILE) as damaged:
-        Database(folder)
+    # DuckDB reads blocks when they are asked for: what lies in front of the cut can be opened.
+    with pytest.raises(StoreDamagedError, match=FILE) as damaged, closing(Database(folder)) as db:
+        db.rows("SELECT max(path), max(reason) FROM skipped")
     assert "cm rebuild" in damaged.value.hint
 
 

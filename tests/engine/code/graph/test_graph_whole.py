@@ -42,6 +42,16 @@ def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch
         assert whole.callers(name).rows
 
 
+def test_the_first_questions_about_a_past_state_do_not_resolve_all_of_it(own_code, monkeypatch):
+    monkeypatch.setattr(resolve, "SMALL", 0)
+    past = Graph(own_code, alive="(SELECT path, blob FROM now_file)", schema="past_a")
+    whole = Graph(own_code)
+    whole.callers("Graph")
+    for number in range(resolve.PATIENCE + 2):
+        assert past.callers("Database.rows").rows == whole.callers("Database.rows").rows
+        assert past._resolver._whole == (number >= resolve.PATIENCE)
+
+
 def test_callers_and_callees_mirror_each_other(own_code):
     graph = Graph(own_code)
     page = graph.callers("Database.rows")
