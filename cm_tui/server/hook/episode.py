@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.journal import Event
-from cm_tui.server.hook.redact import redact
+from cm_tui.server.hook.redact import BEYOND, redact
 
 PATCH_BYTES = 64_000
 """What is kept of a patch."""
@@ -88,12 +88,12 @@ def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any
         now: seconds since the epoch.
     """
     late = now - stop.time > LATE_SECONDS
-    patch, files, cut = ("", [], False) if late else _patch(root, turn.base or stop.head)
+    patch, kept, files = ("", 0, []) if late else _patch(root, turn.base or stop.head)
     digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
     same = bool(digest) and digest == turn.patch_before
     if not turn.prompts and (same or not patch):
         return None
-    clean = redact("" if same else patch)
+    clean = redact("" if same else patch, kept)
     note = "recorded late, without a patch" if late else "the patch is that of the episode before" if same else ""
     return {
         "type": "task",
@@ -106,30 +106,31 @@ def episode(root: Path, turn: Turn, stop: Event, *, now: float) -> dict[str, Any
         "base": turn.base,
         "patch": clean.text,
         "patch_digest": digest,
-        "patch_cut": cut,
+        "patch_cut": kept < len(patch),
         "redacted": clean.secrets,
         "note": note,
         "stop": stop.id,
     }
 
 
-def _patch(root: Path, base: str | None) -> tuple[str, list[str], bool]:
-    """The difference to a commit, the files in it and new ones, and whether it was cut."""
+def _patch(root: Path, base: str | None) -> tuple[str, int, list[str]]:
+    """The difference to a commit, how many characters of it are kept, and the files in it and new ones."""
     if not (root / ".git").exists():
-        return "", [], False
-    named, _ = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
-    new, _ = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-    text, cut = _git(root, "diff", "--no-color", *([base] if base else []))
+        return "", 0, []
+    named = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
+    new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    text = _git(root, "diff", "--no-color", *([base] if base else []))
     files = [os.fsdecode(name) for name in (named + b"\0" + new).split(b"\0") if name]
-    return text.decode("utf-8", "replace"), [_sane(name) for name in files[:_FILES]], cut
+    kept = len(text[:PATCH_BYTES].decode("utf-8", "replace"))
+    return text.decode("utf-8", "replace"), kept, [_sane(name) for name in files[:_FILES]]
 
 
 def _sane(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _git(root: Path, *words: str) -> tuple[bytes, bool]:
-    """What git prints, bounded in size and time, and whether that was all; nothing where it fails."""
+def _git(root: Path, *words: str) -> bytes:
+    """What git prints, bounded in size and time; nothing where it fails."""
     plain = ("--no-ext-diff", "--no-textconv") if words[0] == "diff" else ()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     process = subprocess.Popen(
@@ -140,16 +141,17 @@ def _git(root: Path, *words: str) -> tuple[bytes, bool]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
+    most = PATCH_BYTES + BEYOND
     timer = threading.Timer(_SECONDS, process.kill)
     timer.start()
     try:
         assert process.stdout is not None
         with process.stdout as out:
-            text = out.read(PATCH_BYTES + 1)
-        cut = len(text) > PATCH_BYTES
+            text = out.read(most)
+        cut = len(text) == most
         if cut:
             process.kill()
         code = process.wait()
     finally:
         timer.cancel()
-    return (text[:PATCH_BYTES], cut) if code == 0 or cut else (b"", False)
+    return text if code == 0 or cut else b""

@@ -134,6 +134,34 @@ def test_giant_input_is_survived(repo: Repo):
     assert len(events(repo)[1].data["prompt"]) == 32_000
 
 
+@pytest.mark.parametrize("event", ["prompt", "stop"])
+def test_a_hostile_blob_is_written_down_in_time(repo: Repo, event: str):
+    blob = "0f" * 32_000
+    name = "prompt" if event == "prompt" else "last_assistant_message"
+    for text in (f"the token {blob}", f"{blob} token=", f"token={blob}", "token=" * 10_000):
+        hook(event, said={"cwd": str(repo.root), name: text}, cwd=repo.root)
+    found = events(repo)
+    assert [one.kind for one in found] == [f"hook.{event}"] * 4
+    said = [one.data["prompt" if event == "prompt" else "answer"] for one in found]
+    assert [len(one) for one in said[:2]] == [32_000] * 2
+    assert said[2] == "token=[redacted: secret]"
+
+
+def test_a_hostile_patch_is_read_in_time(repo: Repo):
+    patch = "*** Add File: a" + " " * 300_000 + "b\n*** Add File: c.py \n"
+    hook("edit", said={"cwd": str(repo.root), "tool_input": {"command": patch}}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["paths"][1] == "c.py"
+
+
+def test_a_secret_where_a_prompt_is_cut_is_gone(repo: Repo):
+    prompt = "why? " * 6_395 + "ghp_" + "a1B2" * 9 + " more" * 1_000
+    hook("prompt", said={"cwd": str(repo.root), "prompt": prompt}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["prompt"].endswith("why? [redacted: GitHub token]")
+    assert found.data["redacted"] == 1
+
+
 def test_stdin_that_is_closed_or_never_ends(repo: Repo):
     words = [sys.executable, "-m", "cm_tui", "hook", "stop"]
     closed = subprocess.run(

@@ -173,6 +173,19 @@ def test_a_giant_patch_is_cut(repo: Repo, processor: Processor):
     assert len(data["patch"]) <= 64_000
 
 
+def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: Processor):
+    secret = "ghp_" + "a1B2" * 9
+    repo.write("a.py", "x = 1\n" + "#" * 63_000 + "\n" + "\n".join(f"# {secret}" for _ in range(200)))
+    tell(repo, "prompt", prompt="Add the keys")
+    tell(repo, "stop")
+    processor.on_nudge(repo.root)
+    until(lambda: episodes(repo))
+    data = episodes(repo)[0].data
+    assert data["patch_cut"]
+    assert "[redacted: GitHub token]" in data["patch"]
+    assert "ghp_" not in data["patch"]
+
+
 def test_each_turn_is_an_episode_and_an_unchanged_patch_is_not_repeated(repo: Repo, processor: Processor):
     repo.write("a.py", "x = 2\n")
     for prompt in ("Add tax", "Explain it in detail"):
