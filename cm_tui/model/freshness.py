@@ -66,6 +66,8 @@ class GitHooks:
     """True when that folder lies outside the repository, so that other repositories share it."""
     hooks: tuple[GitHook, ...] = ()
     notes: tuple[str, ...] = ()
+    off: bool = False
+    """True when git is told to look for hooks where none can be."""
 
 
 @dataclass(frozen=True, slots=True)
