@@ -11,7 +11,7 @@ class LayerState:
     """One layer that notices changes."""
 
     name: str
-    """`git hooks`, `watcher`, `guard`, `journal`, `autostart`."""
+    """`git hooks`, `agent hooks`, `watcher`, `guard`, `journal`, `autostart`."""
     state: Literal["on", "off", "failed"]
     mode: str = ""
     """How it works now, such as `native` or `polling`."""

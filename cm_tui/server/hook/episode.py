@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.journal import Event
+from cm_tui.engine.journal import Event, Position
 from cm_tui.server.hook.redact import BEYOND, redact
 
 PATCH_BYTES = 64_000
@@ -23,21 +24,28 @@ _SESSIONS = 500
 _SECONDS = 10.0
 LATE_SECONDS = 120.0
 """A stop that is read later than this is recorded without a patch: the files may have moved on."""
+FORGOTTEN_SECONDS = 86_400.0
+"""A session that was silent for so long before something else happened is not waited for any more."""
 
 
 @dataclass
 class Turn:
     """What a session said and did since it last stopped."""
 
+    begin: Position
+    """Behind the event before its first one: whoever reads on from here sees all of it."""
     prompts: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     base: str | None = None
     """The commit at the first prompt."""
     patch_before: str = ""
     """Digest of the patch that the session's episode before recorded."""
+    last: float = 0.0
+    """When something happened last."""
 
     def take(self, event: Event) -> None:
         """Add a prompt or an edit."""
+        self.last = event.time
         if event.kind == "hook.prompt":
             if not self.prompts:
                 self.base = event.head
@@ -48,30 +56,56 @@ class Turn:
 
 
 class Sessions:
-    """The turns that are under way, from a journal's events in their order."""
+    """The turns that are under way, from a journal's events in their order.
 
-    def __init__(self) -> None:
+    Args:
+        patches: digests of the last patches, by root and session, as `patches` gave them before.
+    """
+
+    def __init__(self, patches: Mapping[tuple[str, str], str] | None = None) -> None:
         self._turns: dict[tuple[str, str], Turn] = {}
-        self._patches: dict[tuple[str, str], str] = {}
+        self._patches = dict(patches or {})
         self._recorded: set[str] = set()
 
-    def take(self, event: Event) -> Turn | None:
-        """Follow an event; gives the turn that it ended."""
+    @property
+    def begin(self) -> Position | None:
+        """Where the first of the turns that are under way began."""
+        return min((turn.begin for turn in self._turns.values()), default=None)
+
+    @property
+    def patches(self) -> dict[tuple[str, str], str]:
+        """Digests of the last patches, by root and session."""
+        return dict(list(self._patches.items())[-_SESSIONS:])
+
+    def take(self, event: Event, before: Position) -> Turn | None:
+        """Follow an event; gives the turn that it ended.
+
+        Args:
+            event: what happened.
+            before: the position of the event before it.
+        """
         who = (str(event.data.get("root", "")), str(event.data.get("session", "")))
         if event.kind in {"hook.prompt", "hook.edit"}:
             # Put last again: a session that never stops is the first to be forgotten.
-            turn = self._turns[who] = self._turns.pop(who, Turn())
+            turn = self._turns[who] = self._turns.pop(who, Turn(before))
             turn.take(event)
-            if len(self._turns) > _SESSIONS:
-                del self._turns[next(iter(self._turns))]
+            self._forget(event.time - FORGOTTEN_SECONDS)
         elif event.kind == "episode":
             self._recorded.add(str(event.data.get("stop", "")))
-            self._patches[who] = str(event.data.get("patch_digest") or self._patches.get(who, ""))
+            before_this = self._patches.pop(who, "")
+            self._patches[who] = str(event.data.get("patch_digest") or before_this)
         elif event.kind == "hook.stop":
-            turn = self._turns.pop(who, Turn())
+            turn = self._turns.pop(who, Turn(before))
             turn.patch_before = self._patches.get(who, "")
             return turn
         return None
+
+    def _forget(self, since: float) -> None:
+        while True:
+            who, turn = next(iter(self._turns.items()))
+            if turn.last >= since and len(self._turns) <= _SESSIONS:
+                return
+            del self._turns[who]
 
     def is_recorded(self, stop: Event) -> bool:
         """Whether an episode for a stop was among the events."""

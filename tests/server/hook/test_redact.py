@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.server.hook.redact import BEYOND, redact
 
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # Put together here, so that no scanner takes this file for a leak.
 SECRETS = {
     "AWS key": "AKIA" + "ABCDEFGHIJKLMNOP",
@@ -105,6 +106,7 @@ def test_ordinary_code_stays(text: str):
     assert redact(text) == (text, 0)
 
 
+@SLOW
 @given(st.text(max_size=400))
 def test_what_was_redacted_stays_so(text: str):
     clean = redact(text)
@@ -118,6 +120,7 @@ PARTS = (
 )  # fmt: skip
 
 
+@SLOW
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=4), max_size=40).map("".join))
 def test_what_is_made_of_secrets_stays_redacted_and_counts(text: str):
     clean = redact(text)
@@ -125,6 +128,7 @@ def test_what_is_made_of_secrets_stays_redacted_and_counts(text: str):
     assert (clean.secrets == 0) == (clean.text == text)
 
 
+@SLOW
 @given(
     st.sampled_from([*SECRETS.values(), 'password = "two words 12"', "token=" + "a1" * 20, "://ada:hunter2@"]),
     st.integers(0, 80),
