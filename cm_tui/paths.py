@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 APP = "cm-tui"
+CARD = "project.json"
+"""File in a store's folder that says whose it is; written once the project is indexed."""
 
 
 def _base(part: Literal["data", "config", "state"]) -> Path:
@@ -27,6 +29,23 @@ def _base(part: Literal["data", "config", "state"]) -> Path:
 def data_dir() -> Path:
     """Folder of stores, one below it for each project."""
     return _base("data")
+
+
+def store_dir(identity: str, name: str) -> Path:
+    """Folder of a project's store, below the data folder; not made here.
+
+    Args:
+        identity: the project's name for itself, such as `path:FOLDER`.
+        name: for people.
+    """
+    import hashlib
+    import re
+
+    # Clones without a remote lie in folders of any name, and must still meet in one store.
+    name = "commit" if identity.startswith("root-commit:") else name
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "project"
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return data_dir() / "projects" / f"{slug}-{digest}"
 
 
 def config_file() -> Path:

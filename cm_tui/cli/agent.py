@@ -22,6 +22,11 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change 
 NoHooks = Annotated[bool, typer.Option("--no-hooks", help="Leave the hooks as they are.")]
 NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Leave the MCP server as it is.")]
 
+Tools = Annotated[
+    str | None,
+    typer.Option("--tools", help="Which tools the agent gets: core, graph, temporal, memory, all, or names of tools."),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
@@ -41,11 +46,19 @@ def install(
     dry_run: DryRun = False,
     no_hooks: NoHooks = False,
     no_mcp: NoMcp = False,
+    tools: Tools = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Put the memory's MCP server and hooks into an agent's configuration. Running it again changes nothing."""
-    _wire(agent, scope, project, install=True, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+    from cm_tui.errors import UsageError
+
+    if tools is not None:
+        if no_mcp:
+            raise UsageError("--tools says what the MCP server shows: it does not go with --no-mcp.")
+        tools = _checked(tools)
+    place = _place(scope, project, tools or "")
+    _wire(agent, place, install=True, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
 
 
 def uninstall(
@@ -58,13 +71,13 @@ def uninstall(
     as_json: Json = False,
 ) -> None:
     """Take out what `install` put in; everything else stays as it is."""
-    _wire(agent, scope, project, install=False, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+    place = _place(scope, project)
+    _wire(agent, place, install=False, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
 
 
 def _wire(
     name: str,
-    scope: Scope,
-    project: Path | None,
+    place: Place,
     *,
     install: bool,
     dry_run: bool,
@@ -74,24 +87,30 @@ def _wire(
 ) -> None:
     from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.errors import UsageError
-    from cm_tui.server.agents import named, wiring
+    from cm_tui.server.agents import AGENTS, named, wiring
 
     if not (hooks or mcp):
         raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
-    agent, place = named(name), _place(scope, project)
+    agent = named(name)
     only = [*(["mcp"] if mcp else []), *(["hooks"] if hooks else [])]
     changes = wiring.plan(agent, place, install=install, only=only)  # type: ignore[arg-type]
+    marker = wiring.plan_marker(AGENTS.values(), place, changes, install=install)
     if not dry_run:
         wiring.apply(agent, place, changes, install=install)
-    notes = agent.notes if install and any(change.done != "unchanged" for change in changes) else ()
+        wiring.apply_marker(marker)
+    changes += marker
+    news = install and not dry_run and any(change.done != "unchanged" for change in changes)
+    notes = agent.notes if news else ()
     if as_json:
         rows = [{"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
-        print_json({"agent": agent.name, "scope": scope, "dry_run": dry_run, "files": rows, "notes": notes})
+        print_json({"agent": agent.name, "scope": place.scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
     if dry_run:
         write_text("".join(change.diff for change in changes).rstrip("\n"))
     for change in changes:
-        narrate(f"{change.done:<9} {change.path}")
+        narrate(f"{change.would:<12} {change.path}" if dry_run else f"{change.done:<9} {change.path}")
+    if install and marker:
+        narrate("There is no git here: the folder .cm tells the hooks where the project begins.")
     for note in notes:
         narrate(note)
 
@@ -123,7 +142,16 @@ def _scopes() -> tuple[Scope, ...]:
     return ("project", "user")
 
 
-def _place(scope: Scope, project: Path | None) -> Place:
+def _checked(tools: str) -> str:
+    """The sets as `cm mcp` takes them."""
+    from cm_tui.server.mcp.sets import choose
+
+    words = [word.strip() for word in tools.split(",") if word.strip()]
+    choose(words)
+    return ",".join(words)
+
+
+def _place(scope: Scope, project: Path | None, tools: str = "") -> Place:
     from cm_tui.errors import NotFoundError, RefusedError
     from cm_tui.server.agents.parts import place
     from cm_tui.server.hook.where import root_around
@@ -134,4 +162,4 @@ def _place(scope: Scope, project: Path | None) -> Place:
     root = root_around(folder) or folder
     if scope == "project" and root == Path.home().resolve():
         raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")
-    return place(scope, root)
+    return place(scope, root, tools)

@@ -11,7 +11,7 @@ class LayerState:
     """One layer that notices changes."""
 
     name: str
-    """`git hooks`, `watcher`, `guard`, `journal`, `autostart`."""
+    """`git hooks`, `agent hooks`, `watcher`, `guard`, `journal`, `autostart`."""
     state: Literal["on", "off", "failed"]
     mode: str = ""
     """How it works now, such as `native` or `polling`."""
@@ -66,6 +66,8 @@ class GitHooks:
     """True when that folder lies outside the repository, so that other repositories share it."""
     hooks: tuple[GitHook, ...] = ()
     notes: tuple[str, ...] = ()
+    off: bool = False
+    """True when git is told to look for hooks where none can be."""
 
 
 @dataclass(frozen=True, slots=True)

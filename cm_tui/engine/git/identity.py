@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -14,9 +13,6 @@ import pygit2
 from cm_tui import paths
 from cm_tui.engine.git.loose import Loose
 from cm_tui.engine.git.roots import repository_around
-
-CARD = "project.json"
-"""File in a store's folder that says whose it is; written once the project is indexed."""
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
@@ -36,22 +32,18 @@ class Identity:
     @property
     def folder(self) -> Path:
         """Folder of the store, below the data folder; not made here."""
-        # Clones without a remote lie in folders of any name, and must still meet in one store.
-        name = "commit" if self.text.startswith("root-commit:") else self.name
-        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "project"
-        digest = hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        return paths.data_dir() / "projects" / f"{slug}-{digest}"
+        return paths.store_dir(self.text, self.name)
 
     @property
     def is_indexed(self) -> bool:
         """True when a run has ended with a store for it."""
-        return (self.folder / CARD).is_file()
+        return (self.folder / paths.CARD).is_file()
 
     @property
     def indexed_root(self) -> Path | None:
         """The checkout that its store was last made from."""
         try:
-            card = json.loads((self.folder / CARD).read_text(encoding="utf-8"))
+            card = json.loads((self.folder / paths.CARD).read_text(encoding="utf-8"))
             return Path(card["root"])
         except (OSError, ValueError, KeyError, TypeError):
             # Without a card nothing was indexed; a damaged one says as much.
@@ -60,7 +52,7 @@ class Identity:
     def leave_card(self, root: Path) -> None:
         """Write down whose store this is, for whoever lists the stores without opening them."""
         card = {"identity": self.text, "name": self.name, "root": str(root)}
-        (self.folder / CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")
+        (self.folder / paths.CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")
 
 
 def identify(root: Path) -> Identity:

@@ -30,7 +30,7 @@ def install(folder: Path | None = None, *, force: bool = False) -> GitHooks:
 
     Raises:
         NotFoundError: the project has no git.
-        RefusedError: the folder of hooks lies outside the repository, or something is in the way.
+        RefusedError: the folder of hooks lies outside the repository, something is in the way, or hooks are switched off.
         CmError: the folder cannot be written.
     """
     return _each(find_root(folder, force=True), HookFile.install, force=force)
@@ -75,6 +75,13 @@ def command() -> str | None:
 
 def _each(root: Path, act: Callable[[HookFile], GitHook], *, force: bool) -> GitHooks:
     folder = _folder(root)
+    if _is_off(folder):
+        if act is HookFile.install:
+            raise RefusedError(
+                f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder.",
+                hint="Find it with `git config --show-origin core.hooksPath`, and unset it or name a folder.",
+            )
+        return _record(root, folder, [GitHook(name, "missing", str(folder / name)) for name in NAMES])
     if not force and _is_outside(root, folder):
         raise RefusedError(
             f"core.hooksPath leads out of this repository, to {folder}: other repositories share those hooks.",
@@ -85,11 +92,18 @@ def _each(root: Path, act: Callable[[HookFile], GitHook], *, force: bool) -> Git
 
 
 def _record(root: Path, folder: Path, hooks: list[GitHook]) -> GitHooks:
-    return GitHooks(str(folder), _is_outside(root, folder), tuple(hooks), tuple(_notes(root, folder)))
+    return GitHooks(str(folder), _is_outside(root, folder), tuple(hooks), tuple(_notes(root, folder)), _is_off(folder))
+
+
+def _is_off(folder: Path) -> bool:
+    """True for `/dev/null` and anything else that git cannot find a hook in."""
+    return folder.exists() and not folder.is_dir()
 
 
 def _notes(root: Path, folder: Path) -> Iterator[str]:
-    if folder != _default_folder(root):
+    if _is_off(folder):
+        yield f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder."
+    elif folder != _default_folder(root):
         yield f"core.hooksPath is set: git looks for hooks in {folder}."
     if folder.is_relative_to(root) and not folder.is_relative_to(root / ".git"):
         yield "The hooks lie in the working tree: if git tracks them, our block is a change to be committed or not."

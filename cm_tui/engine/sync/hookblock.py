@@ -72,6 +72,11 @@ def alone(lines: bytes) -> bytes:
     return _SHEBANG + lines + _OURS
 
 
+def is_alone(script: bytes) -> bool:
+    """True when a hook is ours alone, of whatever version."""
+    return has_block(script) and without_block(script) == _SHEBANG + _OURS
+
+
 def wrapper(lines: bytes, original: str) -> bytes:
     """A hook that ends as the one does that was moved aside; `original` is its place below the hooks' folder."""
     return _SHEBANG + lines + _OURS + _CHAIN.format(original=original).encode()

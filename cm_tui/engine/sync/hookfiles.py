@@ -13,15 +13,16 @@ from cm_tui.model.freshness import GitHook
 
 _MODE = 0o755
 _ASIDE = "cm-original"
+_NOBODYS = frozenset({".sample", ".cm-new", f".{_ASIDE}"})
+"""Endings of files that no hook looks for."""
 
 
 class HookFile:
     """A hook of a repository.
 
     A shell script gets our block after its first line. Anything else (another interpreter, a program, a link, a script
-    that is not executable) is moved aside unchanged, and a wrapper of ours ends by becoming it: a file moves to
-    `NAME.cm-original`, so that it still finds what lies beside it, and a link to `cm-original/NAME`, so that what it leads
-    to is still called by its name.
+    that is not executable) is moved aside unchanged to `cm-original/NAME`, where it is still called by its name, and a wrapper
+    of ours ends by becoming it. Links there lead to what lay beside it, so that it finds that in its own folder.
 
     Args:
         folder: where git looks for hooks.
@@ -34,7 +35,9 @@ class HookFile:
         self.path = folder / name
         self._folder = folder
         self._lines = hookblock.block(name, command)
-        self._asides = {False: f"{name}.{_ASIDE}", True: f"{_ASIDE}/{name}"}
+        self._asides = folder / _ASIDE
+        # Where the first cm put a file, which then had another name than it is called by.
+        self._places = (f"{_ASIDE}/{name}", f"{name}.{_ASIDE}")
 
     def install(self) -> GitHook:
         """Put our lines there; nothing changes where they are.
@@ -44,12 +47,16 @@ class HookFile:
             RefusedError: something is in the way.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        wanted = self._wanted()
+        script = self._script()
+        again = script is not None and self._was_moved_by_an_older_cm(script)
+        wanted = None if again else self._wanted()
         if wanted is None:
-            wanted = hookblock.wrapper(self._lines, self._move_aside())
-        if not self.path.is_symlink() and _read(self.path) == wanted:
-            return self.look()
-        _write(self.path, wanted, _mode(self.path) if self.path.is_file() else _MODE)
+            moved = self._move_aside(self._folder / self._places[1] if again else self.path)
+            wanted = hookblock.wrapper(self._lines, moved)
+        if self.path.is_symlink() or _read(self.path) != wanted:
+            _write(self.path, wanted, _mode(self.path) if self.path.is_file() else _MODE)
+        if self._aside() == self._places[0]:
+            self._link_siblings()
         return self.look()
 
     def uninstall(self) -> GitHook:
@@ -79,7 +86,9 @@ class HookFile:
             note = "another hook is there" if script is not None or self.path.is_symlink() else ""
             return GitHook(self.name, "missing", place, note)
         state: Literal["installed", "outdated"] = (
-            "installed" if hookblock.with_block(script, self._lines) == script else "outdated"
+            "outdated"
+            if hookblock.with_block(script, self._lines) != script or self._was_moved_by_an_older_cm(script)
+            else "installed"
         )
         return GitHook(self.name, state, place, self._chained(script))
 
@@ -113,38 +122,76 @@ class HookFile:
         """Content of the hook; None when there is none, and for a link, which is never followed to be changed."""
         return None if self.path.is_symlink() else _read(self.path)
 
+    def _was_moved_by_an_older_cm(self, script: bytes) -> bool:
+        """True when this is the wrapper of a hook that lies where its own name is lost."""
+        old = self._places[1]
+        wrapper = hookblock.without_block(hookblock.wrapper(self._lines, old))
+        return self._aside() == old and hookblock.without_block(script) == wrapper
+
     def _aside(self) -> str | None:
         """Where the hook lies that was moved, relative to the folder."""
-        return next((place for place in self._asides.values() if os.path.lexists(self._folder / place)), None)
+        return next((place for place in self._places if self._holds(self._folder / place)), None)
 
-    def _move_aside(self) -> str:
-        link = self.path.is_symlink()
+    def _holds(self, place: Path) -> bool:
+        return os.path.lexists(place) and not _is_sibling(place)
+
+    def _move_aside(self, hook: Path) -> str:
+        """Move a hook to where it keeps its name; gives the place, relative to the folder."""
         before = self._aside()
-        if before is not None:
+        if before is not None and self._folder / before != hook:
             raise RefusedError(
                 f"{self._folder / before} is in the way: a hook was moved there before, and another has taken its place.",
                 hint="Keep the one of the two that you want, and remove the other.",
             )
-        place = self._asides[link]
-        if link:
-            target = _target(self.path)
-            (self._folder / place).parent.mkdir(exist_ok=True)
-            (self._folder / place).symlink_to(target if Path(target).is_absolute() else f"../{target}")
-            self.path.unlink()
+        place = self._folder / self._places[0]
+        place.parent.mkdir(exist_ok=True)
+        if _is_sibling(place):
+            place.unlink()
+        if hook.is_symlink():
+            target = _target(hook)
+            place.symlink_to(target if Path(target).is_absolute() else f"../{target}")
+            hook.unlink()
         else:
-            self.path.rename(self._folder / place)
-        return place
+            hook.rename(place)
+        return self._places[0]
 
     def _move_back(self, place: str) -> None:
         moved = self._folder / place
-        if not moved.is_symlink() or place != self._asides[True]:
+        if moved.is_symlink() and place == self._places[0]:
+            self.path.unlink()
+            self.path.symlink_to(_target(moved).removeprefix("../"))
+            moved.unlink()
+        else:
             moved.replace(self.path)
-            return
-        self.path.unlink()
-        self.path.symlink_to(_target(moved).removeprefix("../"))
-        moved.unlink()
-        if not any(moved.parent.iterdir()):
-            moved.parent.rmdir()
+        if self._asides.is_dir() and all(_is_sibling(one) for one in self._asides.iterdir()):
+            for one in list(self._asides.iterdir()):
+                one.unlink()
+            self._asides.rmdir()
+
+    def _link_siblings(self) -> None:
+        """Let hooks that were moved find what lies in the folder they came from, and only that."""
+        for link in list(self._asides.iterdir()):
+            if _is_sibling(link) and not link.exists():
+                link.unlink()
+        for beside in self._folder.iterdir():
+            link = self._asides / beside.name
+            if beside == self._asides or beside.suffix in _NOBODYS or os.path.lexists(link) or _is_alone(beside):
+                continue
+            try:
+                link.symlink_to(f"../{beside.name}")
+            except OSError:
+                # A system or a disk without links: such a hook does not find what it looks for beside itself.
+                return
+
+
+def _is_sibling(place: Path) -> bool:
+    """Whether this is a link of ours to the file of the same name one folder up."""
+    return place.is_symlink() and _target(place) == f"../{place.name}"
+
+
+def _is_alone(file: Path) -> bool:
+    """Whether a hook is ours alone, and nobody else's to find."""
+    return not file.is_symlink() and hookblock.is_alone(_read(file) or b"")
 
 
 def _target(link: Path) -> str:
@@ -155,7 +202,7 @@ def _target(link: Path) -> str:
 def _read(file: Path) -> bytes | None:
     try:
         return file.read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
 
 

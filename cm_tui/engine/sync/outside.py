@@ -46,6 +46,8 @@ def _hooks(root: Path) -> LayerState:
         return LayerState(HOOKS, "off", note="this project has no git")
     except CmError as error:
         return LayerState(HOOKS, "failed", note=error.message)
+    if found.off:
+        return LayerState(HOOKS, "off", note="; ".join(found.notes))
     states = {hook.state for hook in found.hooks}
     if states == {"installed"}:
         return LayerState(HOOKS, "on", note="; ".join(found.notes))

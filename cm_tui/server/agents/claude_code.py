@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cm_tui.server.agents.parts import Agent, HookEntry, Part, Place, grouped_hooks, json_server
+from cm_tui.server.agents.parts import Agent, HookEntry, Part, Place, grouped_hooks, json_server, split
 
 HOOKS = (
     HookEntry("SessionStart", "session-start"),
@@ -25,9 +25,8 @@ def parts(place: Place) -> Sequence[Part]:
     else:
         servers = (folder or place.home) / ".claude.json"
         settings = (folder or place.home / ".claude") / "settings.json"
-    entry = {"type": "stdio", "command": place.command[0], "args": [*place.command[1:], "mcp"]}
     return (
-        json_server(servers, "mcpServers", entry),
+        json_server(servers, "mcpServers", place, form=lambda words: {"type": "stdio", **split(words)}),
         grouped_hooks(settings, place, AGENT.name, HOOKS),
     )
 

@@ -19,7 +19,7 @@ def parts(place: Place) -> Sequence[Part]:
     """The files of Codex; `CODEX_HOME` moves the user's."""
     folder = place.root / ".codex" if place.scope == "project" else folder_from("CODEX_HOME", place.home / ".codex")
     return (
-        toml_server(folder / "config.toml", [*place.command, "mcp"]),
+        toml_server(folder / "config.toml", place),
         grouped_hooks(folder / "hooks.json", place, AGENT.name, HOOKS),
     )
 

@@ -17,9 +17,8 @@ HOOKS = (
 def parts(place: Place) -> Sequence[Part]:
     """The files of Cursor."""
     folder = (place.root if place.scope == "project" else place.home) / ".cursor"
-    entry = {"command": place.command[0], "args": [*place.command[1:], "mcp"]}
     return (
-        json_server(folder / "mcp.json", "mcpServers", entry),
+        json_server(folder / "mcp.json", "mcpServers", place),
         flat_hooks(folder / "hooks.json", place, AGENT.name, HOOKS, {"version": 1}),
     )
 

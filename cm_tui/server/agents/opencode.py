@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from cm_tui.server.agents.parts import Agent, Part, Place, folder_from, json_server, whole_file
 
@@ -19,11 +20,15 @@ def parts(place: Place) -> Sequence[Part]:
     else:
         folder = folder_from("XDG_CONFIG_HOME", place.home / ".config") / "opencode"
         config, plugins = _config(folder), folder / "plugins"
-    entry = {"type": "local", "command": [*place.command, "mcp"], "enabled": True}
+    lone = {"$schema": "https://opencode.ai/config.json"}
     return (
-        json_server(config, "mcp", entry, lone={"$schema": "https://opencode.ai/config.json"}),
+        json_server(config, "mcp", place, form=_entry, first={"enabled": True}, lone=lone),
         whole_file("hooks", plugins / "cm-tui.js", _plugin(place.command), MARKER),
     )
+
+
+def _entry(words: Sequence[str]) -> dict[str, Any]:
+    return {"type": "local", "command": list(words)}
 
 
 def _config(folder: Path) -> Path:

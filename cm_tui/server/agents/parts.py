@@ -17,7 +17,7 @@ from cm_tui.errors import RefusedError
 from cm_tui.server.agents.jsontext import Document
 
 Scope = Literal["project", "user"]
-What = Literal["mcp", "hooks"]
+What = Literal["mcp", "hooks", "marker"]
 
 SERVER = "cm-tui"
 """Name of the MCP server in every agent's configuration."""
@@ -34,15 +34,49 @@ class Place:
     home: Path
     command: tuple[str, ...]
     """The words that start `cm`."""
+    tools: str = ""
+    """Which of its tools the MCP server shows; empty: those that are written there already, or its own choice."""
 
     def shell(self, *words: str) -> str:
         """A command line of `cm` for a shell."""
         line = [*self.command, *words]
         return subprocess.list2cmdline(line) if os.name == "nt" else shlex.join(line)
 
+    def server(self, old: Any = None) -> list[str]:
+        """The words that start the MCP server.
+
+        Args:
+            old: the entry that is there; the options that a person gave it stay.
+        """
+        words = _words(old)
+        options = words[words.index("mcp") + 1 :] if "mcp" in words else []
+        if self.tools:
+            options = [*_without_tools(options), "--tools", self.tools]
+        return [*self.command, "mcp", *options]
+
     def hook(self, event: str, agent: str) -> str:
         """The command line of a hook."""
         return self.shell("hook", event, "--agent", agent)
+
+
+def _words(entry: Any) -> list[str]:
+    """The command line of an MCP server's entry, in any agent's form."""
+    if not isinstance(entry, dict):
+        return []
+    command, rest = entry.get("command"), entry.get("args")
+    words = [*(command if isinstance(command, list) else [command]), *(rest if isinstance(rest, list) else [])]
+    return [word for word in words if isinstance(word, str)]
+
+
+def _without_tools(options: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    rest = iter(options)
+    for word in rest:
+        if word == "--tools":
+            next(rest, None)
+        elif not word.startswith("--tools="):
+            kept.append(word)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +103,9 @@ class Agent:
     notes: tuple[str, ...] = ()
 
 
-def place(scope: Scope, root: Path) -> Place:
+def place(scope: Scope, root: Path, tools: str = "") -> Place:
     """The place for a scope, with the home folder of the environment."""
-    return Place(scope, root, Path.home(), _command(scope))
+    return Place(scope, root, Path.home(), _command(scope), tools)
 
 
 def _command(scope: Scope) -> tuple[str, ...]:
@@ -95,13 +129,28 @@ def folder_from(environment: str, default: Path) -> Path:
 # --- JSON files ---
 
 
-def json_server(path: Path, key: str, entry: Mapping[str, Any], *, lone: Mapping[str, Any] | None = None) -> Part:
+def split(words: Sequence[str]) -> dict[str, Any]:
+    """A command line as a command and its arguments."""
+    return {"command": words[0], "args": list(words[1:])}
+
+
+def json_server(
+    path: Path,
+    key: str,
+    where: Place,
+    *,
+    form: Callable[[Sequence[str]], Mapping[str, Any]] = split,
+    first: Mapping[str, Any] | None = None,
+    lone: Mapping[str, Any] | None = None,
+) -> Part:
     """An MCP server in a JSON file: `{KEY: {"cm-tui": ENTRY}}`.
 
     Args:
         path: the file.
         key: the object that lists the servers.
-        entry: what we write; what a person added to it stays.
+        where: which command, with which tools; what a person added to it stays.
+        form: how the agent writes a command line.
+        first: what a new entry also says, and a person may change.
         lone: what a new file also says; without anything else it is not kept.
     """
 
@@ -112,7 +161,8 @@ def json_server(path: Path, key: str, entry: Mapping[str, Any], *, lone: Mapping
                 document.put((name,), value)
         servers = document.value.get(key)
         old = servers.get(SERVER) if isinstance(servers, dict) else None
-        document.put((key, SERVER), {**old, **entry} if isinstance(old, dict) else dict(entry))
+        kept = old if isinstance(old, dict) else {}
+        document.put((key, SERVER), {**(first or {}), **kept, **form(where.server(kept))})
         return document.text
 
     def unwire(text: str) -> str | None:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from cm_tui.errors import RefusedError
-from cm_tui.server.agents.parts import SERVER, Part
+from cm_tui.server.agents.parts import SERVER, Part, Place, split
 
 BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 END = "# <<< cm-tui"
 
 
-def toml_server(path: Path, command: Sequence[str]) -> Part:
-    """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file."""
-    lines = [
-        BEGIN,
-        f"[mcp_servers.{SERVER}]",
-        f"command = {_quoted(command[0])}",
-        f"args = [{', '.join(map(_quoted, command[1:]))}]",
-        END,
-    ]
+def toml_server(path: Path, where: Place) -> Part:
+    """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file.
+
+    Args:
+        path: the file.
+        where: which command, with which tools; what a person added to the table stays.
+    """
 
     def wire(text: str | None) -> str:
         text = text or ""
@@ -33,10 +31,15 @@ def toml_server(path: Path, command: Sequence[str]) -> Part:
                 f"[mcp_servers.{SERVER}] is there already, outside the lines that cm writes",
                 hint=f"Remove it with `codex mcp remove {SERVER}`, and run the command again.",
             )
-        if _server(_parsed(text)) == {"command": command[0], "args": list(command[1:])}:
+        old = _server(_parsed(text))
+        wanted = split(where.server(old))
+        if isinstance(old, dict) and {**old, **wanted} == old:
             return text
+        written = {key: f"{key} = {_value(value)}" for key, value in wanted.items()}
+        if isinstance(old, dict):
+            return _changed(text, written, {**old, **wanted})
         gap = "" if not rest else newline if rest.endswith("\n") else newline * 2
-        after = rest + gap + newline.join([*lines, ""])
+        after = rest + gap + newline.join([BEGIN, f"[mcp_servers.{SERVER}]", *written.values(), END, ""])
         _parsed(after)
         return after
 
@@ -56,6 +59,28 @@ def toml_server(path: Path, command: Sequence[str]) -> Part:
         return rest if rest.strip() else None
 
     return Part("mcp", path, wire, unwire)
+
+
+def _changed(text: str, written: dict[str, str], wanted: Any) -> str:
+    """The text with other lines for some keys of our table; every other line of it stays."""
+    begin = text.find(BEGIN)
+    end = text.find(END, begin)
+    block = text[begin:end]
+    for key, line in written.items():
+        found = re.search(rf"^{key}[ \t]*=[^\r\n]*", block, re.MULTILINE)
+        if found:
+            block = block[: found.start()] + line + block[found.end() :]
+    after = text[:begin] + block + text[end:]
+    refused = RefusedError(
+        f"[mcp_servers.{SERVER}] is written in a way that cannot be changed line by line",
+        hint=f"Write `{'` and `'.join(written.values())}` there yourself.",
+    )
+    try:
+        if _server(_parsed(after)) == wanted:
+            return after
+    except RefusedError as error:
+        raise refused from error
+    raise refused
 
 
 def _without_block(text: str) -> str:
@@ -89,6 +114,10 @@ def _parsed(text: str) -> dict[str, Any]:
 def _server(values: dict[str, Any]) -> Any:
     servers = values.get("mcp_servers")
     return servers.get(SERVER) if isinstance(servers, dict) else None
+
+
+def _value(value: str | list[str]) -> str:
+    return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
 
 
 def _quoted(text: str) -> str:

@@ -16,7 +16,9 @@ from typing import Literal
 from cm_tui import paths
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.server.agents.parts import Agent, Part, Place, Scope, What
+from cm_tui.server.hook.where import marked_around
 
+MARKER = ".cm"
 State = Literal["installed", "outdated", "absent", "unreadable"]
 
 
@@ -35,6 +37,11 @@ class Change:
         if self.before == self.after:
             return "unchanged"
         return "created" if self.before is None else "removed" if self.after is None else "changed"
+
+    @property
+    def would(self) -> str:
+        """The same of what is only shown: `would create`, `would change`, `would remove` or `unchanged`."""
+        return self.done if self.done == "unchanged" else f"would {self.done.removesuffix('d')}"
 
     @property
     def diff(self) -> str:
@@ -61,11 +68,22 @@ def plan(agent: Agent, place: Place, *, install: bool, only: Iterable[What] = ("
     """What installing or uninstalling would change; nothing is written.
 
     Raises:
-        RefusedError: a file cannot be parsed, or holds something in our place; the message names it.
+        RefusedError: a file cannot be parsed, is read-only, or holds something in our place; the message names it.
         CmError: a file cannot be read.
     """
     wanted = set(only)
-    return [_change(part, install=install) for part in agent.parts(place) if part.what in wanted]
+    changes = [_change(part, install=install) for part in agent.parts(place) if part.what in wanted]
+    for change in changes:
+        if change.done != "unchanged" and change.before is not None:
+            _refuse_read_only(change.path)
+    return changes
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Replacing a file needs no permission of the file's own: whoever took it away meant it."""
+    target = Path(os.path.realpath(path))
+    if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise RefusedError(f"{target} is read-only; nothing was written.", hint=f"Allow it with `chmod u+w {target}`.")
 
 
 def _change(part: Part, *, install: bool) -> Change:
@@ -118,6 +136,48 @@ def apply(agent: Agent, place: Place, changes: Sequence[Change], *, install: boo
 def _unwired(part: Part, content: bytes) -> bytes | None:
     text = part.unwire(content.decode("utf-8"))
     return None if text is None else text.encode("utf-8")
+
+
+def plan_marker(agents: Iterable[Agent], place: Place, changes: Sequence[Change], *, install: bool) -> list[Change]:
+    """The folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
+
+    Args:
+        agents: all there are.
+        place: where one is wired.
+        changes: what happens to that one.
+        install: whether it is put in or taken out.
+
+    Raises:
+        CmError: what is remembered of it cannot be read.
+    """
+    marker = place.root / MARKER
+    if place.scope != "project":
+        return []
+    if install:
+        needed = any(change.what == "hooks" for change in changes) and not marked_around(place.root)
+        return [Change("marker", marker, None, b"")] if needed else []
+    ours = marker.is_dir() and not any(marker.iterdir()) and _Memo(marker).original(b"") is not None
+    gone = {change.path for change in changes}
+    parts = [part for agent in agents for part in status(agent, place) if part.path not in gone]
+    return [Change("marker", marker, b"", None)] if ours and all(part.state == "absent" for part in parts) else []
+
+
+def apply_marker(changes: Sequence[Change]) -> None:
+    """Make or remove the folder.
+
+    Raises:
+        CmError: it cannot be made or removed.
+    """
+    for change in changes:
+        try:
+            if change.after is None:
+                change.path.rmdir()
+                _Memo(change.path).forget()
+            else:
+                change.path.mkdir()
+                _Memo(change.path).keep(b"", b"")
+        except OSError as error:
+            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
 def status(agent: Agent, place: Place) -> list[PartStatus]:

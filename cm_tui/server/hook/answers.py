@@ -59,7 +59,8 @@ class Answers:
             pack = self._pack(root, question, budget)
             if pack is None or not any(item.included for item in pack.items):
                 return ""
-            text = fenced(pack.markdown)
+            # A pack begins with its question, which the agent has already.
+            text = fenced(pack.markdown.removeprefix(pack.question.strip()))
             if len(text) <= CHARACTERS:
                 return text
             budget = budget * CHARACTERS // len(text) * 9 // 10

@@ -18,7 +18,7 @@ from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.model import Pack
 from cm_tui.server.desk import Desk
 from cm_tui.server.hook.answers import Answers
-from cm_tui.server.hook.processing import Processor
+from cm_tui.server.hook.processing import Processor, Source
 from cm_tui.server.wire import Where
 
 _BODY_BYTES = 1_000_000
@@ -33,8 +33,8 @@ class HookWork:
     def start(self, desk: Desk) -> None:
         """The owner answers from now on."""
 
-        def index(root: Path, files: Sequence[str]) -> None:
-            desk.keepers.signal(root, "save hooks" if files else "git hooks", files)
+        def index(root: Path, files: Sequence[str], source: Source) -> None:
+            desk.keepers.signal(root, source, files)
 
         # The keeper waits until it is quiet.
         self._processor = Processor(index, quiet=0)

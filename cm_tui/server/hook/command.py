@@ -146,7 +146,7 @@ def _who(words: Words, facts: said.Payload) -> dict[str, Any]:
 def _redacted(name: str, text: str) -> dict[str, Any]:
     from cm_tui.server.hook.redact import redact
 
-    clean = redact(text)
+    clean = redact(text, said.PROMPT_CHARACTERS)
     return {name: clean.text, **({"redacted": clean.secrets} if clean.secrets else {})}
 
 

@@ -12,11 +12,13 @@ EVENTS = ("prompt", "edit", "session-start", "stop", "git")
 AGENTS = ("claude-code", "opencode", "cursor", "codex")
 
 PROMPT_CHARACTERS = 32_000
-"""What is kept of a prompt."""
+"""What is kept of a prompt, or an answer."""
+_READ_CHARACTERS = 36_000
+"""What is read of it: a secret where it is cut must be seen whole to be recognised."""
 _PATHS = 1_000
 _PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _PATCH_KEYS = ("command", "patch", "patchText", "input")
-_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
 _FOLDER_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 
 
@@ -61,9 +63,9 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
     return Payload(
         session=_text(said.get("session_id") or said.get("conversation_id"))[:200],
         folder=_folder(said, environment) or folder,
-        prompt=_text(said.get("prompt"))[:PROMPT_CHARACTERS],
+        prompt=_text(said.get("prompt"))[:_READ_CHARACTERS],
         paths=tuple(dict.fromkeys(_paths(said)))[:_PATHS],
-        answer=_text(said.get("last_assistant_message"))[:PROMPT_CHARACTERS],
+        answer=_text(said.get("last_assistant_message"))[:_READ_CHARACTERS],
         source=_text(said.get("source"))[:40],
         repeated=said.get("stop_hook_active") is True,
     )
@@ -92,4 +94,5 @@ def _paths(said: Mapping[str, Any]) -> Iterator[str]:
         for key in _PATCH_KEYS:
             value = tool.get(key)
             if isinstance(value, str) and "*** " in value:
-                yield from (found for found in _PATCHED.findall(value) if "\0" not in found)
+                names = (found.strip() for found in _PATCHED.findall(value))
+                yield from (name for name in names if name and "\0" not in name)

@@ -14,7 +14,7 @@ TAG = "cm-memory"
 CHARACTERS = 9_500
 """Agents take about 10,000 characters from a hook, and put more into a file or drop it."""
 
-_TAG = re.compile(rf"<(\s*/?\s*)(?={TAG})", re.IGNORECASE)
+_TAG = re.compile(rf"<(\s*+/?\s*+)(?={TAG})", re.IGNORECASE)
 
 
 def fenced(pack: str) -> str:

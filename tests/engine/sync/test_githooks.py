@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.sync import githooks
-from cm_tui.errors import CmError, NotFoundError, RefusedError
+from cm_tui.engine.sync.outside import outside_layers
+from cm_tui.errors import NotFoundError, RefusedError
 from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
 
@@ -173,6 +174,85 @@ def test_a_link_to_a_script_is_called_by_its_name_and_comes_back(repo: Repo, cm:
     assert picture(repo.root / ".git" / "hooks") == before
 
 
+DISPATCH = """\
+#!/usr/bin/env python3
+import os, pathlib, subprocess, sys
+folder = os.path.dirname(sys.argv[0])
+from shared_by_hooks import say
+say(os.path.basename(sys.argv[0]))
+sys.exit(subprocess.call([os.path.join(folder, "lib", "exit.sh")]))
+"""
+
+
+def dispatching(repo: Repo, *names: str) -> None:
+    """Hooks that ask by what name they are called, and use what lies beside them."""
+    for name in names:
+        hook(repo, name, DISPATCH.encode())
+    hook(repo, "shared_by_hooks.py", b"def say(it):\n    open('ran', 'a').write(it + '\\n')\n", 0o644)
+    hook(repo, "lib/exit.sh", b"#!/bin/sh\nexit 3\n")
+    hook(repo, "post-commit.sample", b"#!/bin/sh\n")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_file_is_called_by_its_name_and_finds_what_lay_beside_it(
+    repo: Repo, cm: Fake, times: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    dispatching(repo, "post-checkout", "post-merge")
+    before = picture(repo.root / ".git" / "hooks")
+    githooks.install(repo.root)
+    once = picture(repo.root / ".git" / "hooks")
+    for _ in range(times - 1):
+        assert states(githooks.install(repo.root)) == {"installed"}
+    assert picture(repo.root / ".git" / "hooks") == once
+    done = subprocess.run(
+        ["git", "checkout", "-q", "side"], cwd=repo.root, check=False, capture_output=True, timeout=SECONDS
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == b""
+    assert (repo.root / "ran").read_text() == "post-checkout\n"
+    itself = subprocess.run([repo.root / ".git/hooks/post-merge"], cwd=repo.root, check=False)
+    assert itself.returncode == 3
+    cm.wait_for("hook git post-checkout")
+    githooks.uninstall(repo.root)
+    assert picture(repo.root / ".git" / "hooks") == before
+
+
+def as_an_older_cm_left_it(repo: Repo, cm: Fake, name: str, script: bytes) -> None:
+    hook(repo, name, script)
+    githooks.install(repo.root)
+    folder = repo.root / ".git" / "hooks"
+    (folder / "cm-original" / name).rename(folder / f"{name}.cm-original")
+    shutil.rmtree(folder / "cm-original")
+    wrapper = folder / name
+    wrapper.write_bytes(wrapper.read_bytes().replace(f"/cm-original/{name}".encode(), f"/{name}.cm-original".encode()))
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_hook_that_an_older_cm_moved_runs_and_comes_back(repo: Repo, cm: Fake, again: bool):
+    hook(repo, "post-checkout", SCRIPTS["python"])
+    before = picture(repo.root / ".git" / "hooks")
+    as_an_older_cm_left_it(repo, cm, "post-checkout", SCRIPTS["python"])
+    assert [one.state for one in githooks.status(repo.root).hooks].count("outdated") == 1
+    if again:
+        assert states(githooks.install(repo.root)) == {"installed"}
+        assert (repo.root / ".git/hooks/cm-original/post-checkout").read_bytes() == SCRIPTS["python"]
+        assert not (repo.root / ".git/hooks/post-checkout.cm-original").exists()
+    itself = subprocess.run([repo.root / ".git/hooks/post-checkout"], cwd=repo.root, check=False)
+    assert itself.returncode == 3
+    githooks.uninstall(repo.root)
+    assert picture(repo.root / ".git" / "hooks") == before
+
+
+def test_what_a_person_keeps_beside_the_originals_stays(repo: Repo, cm: Fake):
+    hook(repo, "post-commit", SCRIPTS["python"])
+    githooks.install(repo.root)
+    hook(repo, "cm-original/mine", b"mine")
+    githooks.uninstall(repo.root)
+    assert (repo.root / ".git/hooks/post-commit").read_bytes() == SCRIPTS["python"]
+    assert (repo.root / ".git/hooks/cm-original/mine").read_bytes() == b"mine"
+
+
 def test_a_hook_that_is_switched_off_stays_off(repo: Repo, cm: Fake):
     hook(repo, "post-checkout", b"#!/bin/sh\necho old >>ran\n", 0o644)
     before = picture(repo.root / ".git" / "hooks")
@@ -281,10 +361,21 @@ def test_a_shared_hooks_path_is_refused_unless_forced(
     assert list(shared.iterdir()) == []
 
 
-def test_a_hooks_path_that_is_no_folder_is_told(repo: Repo, cm: Fake):
+@pytest.mark.parametrize("force", [False, True])
+def test_hooks_that_are_switched_off_are_told(repo: Repo, cm: Fake, force: bool):
+    githooks.install(repo.root)
     repo.git("config", "core.hooksPath", os.devnull)
-    with pytest.raises(CmError, match="cannot be read or written"):
-        githooks.install(repo.root, force=True)
+    found = githooks.status(repo.root)
+    assert found.off
+    assert states(found) == {"missing"}
+    assert "switched off" in found.notes[0]
+    with pytest.raises(RefusedError, match="switched off") as refused:
+        githooks.install(repo.root, force=force)
+    assert "core.hooksPath" in refused.value.hint
+    (layer,) = (one for one in outside_layers(repo.root) if one.name == "git hooks")
+    assert (layer.state, "switched off" in layer.note) == ("off", True)
+    githooks.uninstall(repo.root, force=force)
+    assert not list((repo.root / ".git" / "hooks").iterdir())
 
 
 def test_uninstalling_finds_them_after_the_hooks_path_was_set(repo: Repo, cm: Fake):

@@ -64,6 +64,72 @@ def test_parts_can_be_left_out(user: Shop):
     assert cm(user, "agent", "install", "cursor", "--no-mcp", "--no-hooks").code == 2
 
 
+def test_what_is_only_shown_says_so(user: Shop):
+    shown = cm(user, "agent", "install", "cursor", "--dry-run")
+    assert shown.err.count("would create") == 2
+    assert "created" not in shown.err
+    assert "Open a new chat" not in shown.err
+    assert cm(user, "agent", "install", "cursor", "--dry-run", "--json").json["notes"] == []
+    assert "Open a new chat" in cm(user, "agent", "install", "cursor").err
+    assert cm(user, "agent", "uninstall", "cursor", "--dry-run").err.count("would remove") == 2
+    assert cm(user, "agent", "install", "cursor", "--dry-run").err.count("unchanged") == 2
+
+
+def test_the_tools_can_be_chosen(user: Shop):
+    assert cm(user, "agent", "install", "claude-code", "--tools", "graph, memory_get").code == 0
+    entry = json.loads((user.root / ".mcp.json").read_text())["mcpServers"]["cm-tui"]
+    assert entry["args"][-3:] == ["mcp", "--tools", "graph,memory_get"]
+    assert cm(user, "agent", "install", "claude-code", "--json").json["files"][0]["done"] == "unchanged"
+    for words in (("--tools", "nonsense"), ("--tools", ","), ("--tools", "all", "--no-mcp")):
+        assert cm(user, "agent", "install", "claude-code", *words).code == 2
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Shop:
+    """A folder without git."""
+    root = tmp_path / "plain"
+    (root / "sub").mkdir(parents=True)
+    (root / "a.py").write_text("def add_tax():\n    pass\n")
+    return Shop(root, tmp_path / "cm")
+
+
+def test_a_project_without_git_is_marked_for_the_hooks(plain: Shop):
+    before = sorted(plain.root.rglob("*"))
+    shown = cm(plain, "agent", "install", "cursor", "--dry-run")
+    assert "would create" in shown.err
+    assert str(plain.root / ".cm") in shown.err
+    assert sorted(plain.root.rglob("*")) == before
+    done = cm(plain, "agent", "install", "cursor")
+    assert "There is no git here" in done.err
+    assert cm(plain, "agent", "install", "codex", "--json").json["files"][-1]["what"] == "hooks"
+    said = json.dumps({"conversation_id": "s", "cwd": str(plain.root / "sub"), "prompt": "How is tax added?"})
+    for event in ("prompt", "stop"):
+        assert plain.cm("hook", event, "--agent", "cursor", stdin=said).err == ""
+    edit = json.dumps({"conversation_id": "s", "cwd": str(plain.root), "file_path": "sub/b.py"})
+    assert plain.cm("hook", "edit", "--agent", "cursor", stdin=edit).err == ""
+    (journal,) = (plain.home / "data" / "journal").glob("*/000001.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["hook.prompt", "hook.stop", "hook.edit"]
+    assert {line["data"]["root"] for line in lines} == {str(plain.root.resolve())}
+    assert (plain.root / ".cm").is_dir()
+    cm(plain, "agent", "uninstall", "cursor")
+    assert (plain.root / ".cm").is_dir(), "another agent is wired still"
+    cm(plain, "agent", "uninstall", "codex")
+    assert sorted(plain.root.rglob("*")) == before
+
+
+def test_a_marker_that_a_person_made_or_uses_stays(plain: Shop):
+    (plain.root / ".cm").mkdir()
+    cm(plain, "agent", "install", "cursor")
+    cm(plain, "agent", "uninstall", "cursor")
+    assert (plain.root / ".cm").is_dir()
+    (plain.root / ".cm").rmdir()
+    cm(plain, "agent", "install", "cursor")
+    (plain.root / ".cm" / "config.toml").write_text("")
+    cm(plain, "agent", "uninstall", "cursor")
+    assert (plain.root / ".cm" / "config.toml").exists()
+
+
 def test_from_a_folder_inside_the_project(user: Shop):
     (user.root / "shop").mkdir(exist_ok=True)
     home = str(user.root.parent)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -192,6 +194,97 @@ def test_what_a_person_added_to_our_entries_stays(home: Path):
     assert json.loads(hooks.path.read_text()) == {
         "hooks": {"PostToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "prettier"}]}]}
     }
+
+
+ADDED = ["--tools", "all", "--project", "/x y"]
+
+
+def add_to_args(text: str, name: str) -> str:
+    """As a person would, in the agent's own format."""
+    words = ", ".join(json.dumps(word) for word in ADDED)
+    return (
+        text.replace('"mcp"]', f'"mcp", {words}]')
+        if name == "codex"
+        else re.sub(r'"mcp"(\s*\])', rf'"mcp", {words}\1', text)
+    )
+
+
+@BOTH
+@ALL
+def test_options_that_a_person_gave_the_server_stay(home: Path, name: str, scope: str):
+    where, agent = place(home, scope), named(name)
+    install(agent, where)
+    file = agent.parts(where)[0].path
+    text = add_to_args(file.read_text(), name)
+    assert "--project" in text
+    file.write_text(text)
+    assert {one.state for one in wiring.status(agent, where)} == {"installed"}
+    assert {one.done for one in install(agent, where)} == {"unchanged"}
+    # Another cm, and other tools: what the person added besides stays.
+    moved = place(home, scope, "/new place/cm")
+    install(agent, moved)
+    assert server(file, name) == ["/new place/cm", "mcp", *ADDED]
+    install(agent, replace(moved, tools="graph,temporal"))
+    assert server(file, name) == ["/new place/cm", "mcp", "--project", "/x y", "--tools", "graph,temporal"]
+    assert {one.state for one in wiring.status(agent, moved)} == {"installed"}
+    uninstall(agent, moved)
+    assert not file.exists()
+
+
+def server(file: Path, name: str) -> list[str]:
+    """The command line of our server in an agent's file."""
+    value = tomllib.loads(file.read_text()) if name == "codex" else json.loads(file.read_text())
+    key = {"codex": "mcp_servers", "opencode": "mcp"}.get(name, "mcpServers")
+    entry = value[key]["cm-tui"]
+    return entry["command"] if name == "opencode" else [entry["command"], *entry["args"]]
+
+
+def test_settings_of_a_person_in_our_toml_table_stay(home: Path):
+    where, agent = place(home, "user"), named("codex")
+    install(agent, where)
+    config = home / ".codex" / "config.toml"
+    config.write_text(config.read_text().replace("# <<<", 'startup_timeout_sec = 30 # slow\nenv = { A = "1" }\n# <<<'))
+    assert {one.done for one in install(agent, where)} == {"unchanged"}
+    assert {one.done for one in install(agent, place(home, "user", "/new/cm"))} == {"changed"}
+    assert "startup_timeout_sec = 30 # slow" in config.read_text()
+    entry = tomllib.loads(config.read_text())["mcp_servers"]["cm-tui"]
+    assert entry == {"command": "/new/cm", "args": ["mcp"], "startup_timeout_sec": 30, "env": {"A": "1"}}
+    config.write_text(config.read_text().replace('["mcp"]', '[\n"mcp",\n]'))
+    before = config.read_text()
+    with pytest.raises(RefusedError, match="line by line"):
+        install(agent, replace(where, tools="all"))
+    assert config.read_text() == before
+    uninstall(agent, where)
+    assert not config.exists()
+
+
+def test_a_server_that_was_switched_off_stays_off(home: Path):
+    where, agent = place(home, "project"), named("opencode")
+    install(agent, where)
+    config = agent.parts(where)[0].path
+    config.write_text(config.read_text().replace('"enabled": true', '"enabled": false'))
+    assert {one.done for one in install(agent, where)} == {"unchanged"}
+
+
+@BOTH
+@ALL
+def test_a_read_only_file_is_refused_before_anything_is_written(home: Path, name: str, scope: str):
+    where, agent = place(home, scope), named(name)
+    last = agent.parts(where)[1].path
+    for part in agent.parts(where):
+        part.path.parent.mkdir(parents=True, exist_ok=True)
+    install(agent, where)
+    last.chmod(0o444)
+    before = snapshot(home)
+    with pytest.raises(RefusedError, match="read-only") as refused:
+        install(agent, place(home, scope, "/new/cm"))
+    assert str(last) in refused.value.message
+    with pytest.raises(RefusedError, match="read-only"):
+        uninstall(agent, where)
+    assert snapshot(home) == before
+    assert {one.done for one in install(agent, where)} == {"unchanged"}
+    last.chmod(0o644)
+    uninstall(agent, where)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.model import Pack, PackItem
@@ -41,6 +42,17 @@ def test_a_pack_within_the_budget_is_marked():
     assert packs.asked == [(ASKED, 2000 - MARKS_TOKENS)]
     assert text.startswith("<cm-memory>")
     assert text.endswith("</cm-memory>")
+
+
+def test_the_prompt_is_not_said_again():
+    class Asked(Packs):
+        def __call__(self, root: Path, question: str, budget: int) -> Pack | None:
+            pack = super().__call__(root, question, budget)
+            return pack and replace(pack, markdown=f"{question.strip()}\n\n### `a.py:1-2`\n\n{question.strip()}")
+
+    text = Answers(Asked()).prompt(ROOT, "s", f"  {ASKED}\n", budget=2000, seconds=1)
+    assert text.count(ASKED) == 1, "what a file says stays"
+    assert text.endswith(f"\n\n### `a.py:1-2`\n\n{ASKED}\n</cm-memory>")
 
 
 def test_once_in_a_minute_for_each_session():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Event, Journal
+from cm_tui.engine.memory import Memory
 from tests.gitrepo import Repo
 from tests.server.hook.test_payload import PATCH
 
@@ -22,6 +23,7 @@ BEFORE_TYPER = {
     "textual",
     "duckdb",
     "numpy",
+    "pygit2",
     "filelock",
     "http.client",
     "asyncio",
@@ -134,6 +136,34 @@ def test_giant_input_is_survived(repo: Repo):
     assert len(events(repo)[1].data["prompt"]) == 32_000
 
 
+@pytest.mark.parametrize("event", ["prompt", "stop"])
+def test_a_hostile_blob_is_written_down_in_time(repo: Repo, event: str):
+    blob = "0f" * 32_000
+    name = "prompt" if event == "prompt" else "last_assistant_message"
+    for text in (f"the token {blob}", f"{blob} token=", f"token={blob}", "token=" * 10_000):
+        hook(event, said={"cwd": str(repo.root), name: text}, cwd=repo.root)
+    found = events(repo)
+    assert [one.kind for one in found] == [f"hook.{event}"] * 4
+    said = [one.data["prompt" if event == "prompt" else "answer"] for one in found]
+    assert [len(one) for one in said[:2]] == [32_000] * 2
+    assert said[2] == "token=[redacted: secret]"
+
+
+def test_a_hostile_patch_is_read_in_time(repo: Repo):
+    patch = "*** Add File: a" + " " * 300_000 + "b\n*** Add File: c.py \n"
+    hook("edit", said={"cwd": str(repo.root), "tool_input": {"command": patch}}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["paths"][1] == "c.py"
+
+
+def test_a_secret_where_a_prompt_is_cut_is_gone(repo: Repo):
+    prompt = "why? " * 6_395 + "ghp_" + "a1B2" * 9 + " more" * 1_000
+    hook("prompt", said={"cwd": str(repo.root), "prompt": prompt}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["prompt"].endswith("why? [redacted: GitHub token]")
+    assert found.data["redacted"] == 1
+
+
 def test_stdin_that_is_closed_or_never_ends(repo: Repo):
     words = [sys.executable, "-m", "cm_tui", "hook", "stop"]
     closed = subprocess.run(
@@ -156,6 +186,26 @@ def test_outside_of_a_project_nothing_happens(tmp_path: Path, cm_home: Path):
     done = hook("prompt", said={"cwd": str(tmp_path), "prompt": "How is tax added?"}, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"", b"")
     assert not (cm_home / "data").exists()
+
+
+def test_an_index_makes_a_folder_without_git_a_project(tmp_path: Path, cm_home: Path):
+    folder = tmp_path / "no git here"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "a.py").write_text("x = 1\n")
+    said = {"cwd": str(folder / "sub"), "session_id": "s", "prompt": "How is tax added?"}
+    hook("prompt", said=said, cwd=tmp_path)
+    with Memory.open(folder) as memory:
+        for _ in memory.index():
+            pass
+    hook("prompt", said=said, cwd=tmp_path)
+    hook("edit", said={**said, "file_path": "a.py"}, cwd=tmp_path)
+    hook("edit", said={**said, "file_path": str(tmp_path / "outside.py")}, cwd=tmp_path)
+    hook("stop", said=said, cwd=tmp_path)
+    found = list(Journal.of(folder).read())
+    assert [one.kind for one in found] == ["hook.prompt", "hook.edit", "hook.stop"]
+    assert found[1].data["paths"] == ["sub/a.py"]
+    assert {one.data["root"] for one in found} == {str(folder.resolve())}
+    assert not BEFORE_TYPER & imported(said, folder)
 
 
 def test_edits_outside_of_the_project_belong_to_their_own(repo: Repo, tmp_path: Path):
@@ -195,9 +245,8 @@ def test_a_journal_in_the_way_is_told_in_one_line(repo: Repo, cm_home: Path):
     assert hook("stop", said={"cwd": str(repo.root)}, cwd=repo.root).stderr.startswith(b"cm hook: ")
 
 
-def test_a_hook_imports_next_to_nothing(repo: Repo):
-    said = json.dumps({"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"})
-    hook("stop", raw=said.encode(), cwd=repo.root)  # the project's identity is known from now on
+def imported(said: object, cwd: Path) -> set[str]:
+    """The modules that a prompt's hook imports."""
     code = (
         "import sys, runpy; sys.argv = ['cm', 'hook', 'prompt', '--agent', 'codex']\n"
         "try: runpy.run_module('cm_tui', run_name='__main__')\n"
@@ -205,9 +254,15 @@ def test_a_hook_imports_next_to_nothing(repo: Repo):
         "print(*sorted(sys.modules), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=repo.root, input=said, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=cwd, input=json.dumps(said), capture_output=True, text=True, check=True
     )
-    assert not BEFORE_TYPER & set(done.stderr.split())
+    return set(done.stderr.split())
+
+
+def test_a_hook_imports_next_to_nothing(repo: Repo):
+    said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
+    hook("stop", said=said, cwd=repo.root)  # the project's identity is known from now on
+    assert not BEFORE_TYPER & imported(said, repo.root)
     assert len(events(repo)) == 2
 
 

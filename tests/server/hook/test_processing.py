@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -9,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Event, Journal
+from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.engine.memory import Memory
 from cm_tui.errors import StoreError
 from cm_tui.server.hook.debounce import Debounce
@@ -25,9 +29,11 @@ class Runs:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Path, tuple[str, ...]]] = []
+        self.sources: list[str] = []
         self.fails = False
 
-    def __call__(self, root: Path, files: Sequence[str]) -> None:
+    def __call__(self, root: Path, files: Sequence[str], source: str) -> None:
+        self.sources.append(source)
         self.calls.append((root, tuple(files)))
         if self.fails:
             raise (StoreError("The disk is full.") if len(self.calls) % 2 else RuntimeError("a bug"))
@@ -80,6 +86,11 @@ def test_a_move_of_git_asks_for_everything(repo: Repo, processor: Processor, run
     processor.on_nudge(repo.root)
     until(lambda: len(runs.calls) == 2)
     assert runs.calls == [(repo.root, ())] * 2
+    assert runs.sources == ["git hooks", "agent hooks"]
+    tell(repo, "edit", paths=[f"f{number}.py" for number in range(600)])
+    processor.on_nudge(repo.root)
+    until(lambda: len(runs.calls) == 3)
+    assert (runs.calls[2], runs.sources[2]) == ((repo.root, ()), "agent hooks")
 
 
 def test_a_run_that_fails_does_not_end_the_next(repo: Repo, processor: Processor, runs: Runs):
@@ -98,7 +109,7 @@ def test_a_real_index_follows_the_edits(repo: Repo):
         for _ in memory.index():
             pass
 
-        def index(root: Path, files: Sequence[str]) -> None:
+        def index(root: Path, files: Sequence[str], source: str) -> None:
             assert root == memory.root
             for _ in memory.index(paths=files):
                 pass
@@ -173,6 +184,19 @@ def test_a_giant_patch_is_cut(repo: Repo, processor: Processor):
     assert len(data["patch"]) <= 64_000
 
 
+def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: Processor):
+    secret = "ghp_" + "a1B2" * 9
+    repo.write("a.py", "x = 1\n" + "#" * 63_000 + "\n" + "\n".join(f"# {secret}" for _ in range(200)))
+    tell(repo, "prompt", prompt="Add the keys")
+    tell(repo, "stop")
+    processor.on_nudge(repo.root)
+    until(lambda: episodes(repo))
+    data = episodes(repo)[0].data
+    assert data["patch_cut"]
+    assert "[redacted: GitHub token]" in data["patch"]
+    assert "ghp_" not in data["patch"]
+
+
 def test_each_turn_is_an_episode_and_an_unchanged_patch_is_not_repeated(repo: Repo, processor: Processor):
     repo.write("a.py", "x = 2\n")
     for prompt in ("Add tax", "Explain it in detail"):
@@ -221,6 +245,133 @@ def test_a_lost_place_records_no_session_twice(repo: Repo, runs: Runs, cm_home: 
         for file in (cm_home / "state" / "hook").glob("*.json"):
             file.write_text("torn")
     assert len(episodes(repo)) == 1
+
+
+def read_by_another_owner(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kinds of events that an owner reads which begins now."""
+    seen: list[str] = []
+    real = Journal.read
+
+    def read(self: Journal, after: Position | None = None) -> Iterator[Event]:
+        for event in real(self, after):
+            seen.append(event.kind)
+            yield event
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "read", read)
+        processor = Processor(runs, quiet=QUIET)
+        processor.on_nudge(repo.root)
+        processor.close()
+    return seen
+
+
+def test_what_is_past_is_not_read_again(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
+    for number in range(5):
+        tell(repo, "prompt", prompt=f"Add tax {number}")
+        tell(repo, "stop")
+    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 10
+    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 5, "the episodes that were written meanwhile"
+    assert read_by_another_owner(repo, runs, monkeypatch) == []
+    tell(repo, "prompt", prompt="Under way")
+    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt"]
+    tell(repo, "edit", paths=["a.py"])
+    # A session that did not stop yet is followed from where it began.
+    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit"]
+    tell(repo, "stop")
+    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit", "hook.stop"]
+    assert episodes(repo)[-1].data["prompts"] == ["Under way"]
+    assert episodes(repo)[-1].data["files"] == ["a.py"]
+    assert read_by_another_owner(repo, runs, monkeypatch) == ["episode"]
+    assert len(episodes(repo)) == 6
+
+
+def test_a_patch_is_not_repeated_by_another_owner(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
+    repo.write("a.py", "x = 2\n")
+    for prompt in ("Add tax", "Explain it in detail"):
+        tell(repo, "prompt", prompt=prompt)
+        tell(repo, "stop")
+        read_by_another_owner(repo, runs, monkeypatch)
+        read_by_another_owner(repo, runs, monkeypatch)
+    assert [event.data["note"] for event in episodes(repo)] == ["", "the patch is that of the episode before"]
+
+
+def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
+    tell(repo, "prompt", prompt="Left alone", session="left")
+    with monkeypatch.context() as patch:
+        later = time.time_ns() + 2 * 86_400 * 10**9
+        patch.setattr("cm_tui.engine.journal.event.time.time_ns", lambda: later)
+        tell(repo, "prompt", prompt="Two days later")
+    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 2
+    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 1
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from cm_tui.engine.journal import Journal
+from cm_tui.server.hook import processing
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+append = Journal.append
+if sys.argv[2] == "before it is written":
+    Journal.append = die
+else:
+    def append_and_die(*words, **named):
+        append(*words, **named)
+        die()
+    Journal.append = append_and_die
+processor = processing.Processor(lambda *_: None, quiet=0)
+processor.on_nudge(Path(sys.argv[1]))
+processor.close()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills itself")
+@pytest.mark.parametrize("moment", ["before it is written", "after it was written"])
+def test_an_owner_that_is_killed_loses_no_session_and_records_none_twice(
+    repo: Repo, runs: Runs, moment: str, monkeypatch: pytest.MonkeyPatch
+):
+    tell(repo, "prompt", prompt="Long done")
+    tell(repo, "stop")
+    read_by_another_owner(repo, runs, monkeypatch)
+    tell(repo, "prompt", prompt="Add tax")
+    tell(repo, "edit", paths=["a.py"])
+    tell(repo, "stop")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(repo.root), moment], check=False, timeout=90)
+    assert done.returncode == -signal.SIGKILL
+    for _ in range(2):
+        read_by_another_owner(repo, runs, monkeypatch)
+    assert [event.data["prompts"] for event in episodes(repo)] == [["Long done"], ["Add tax"]]
+    assert episodes(repo)[1].data["files"] == ["a.py"]
+
+
+def test_a_disk_that_was_full_is_tried_again(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
+    tell(repo, "prompt", prompt="Add tax")
+    tell(repo, "stop")
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", full)
+        read_by_another_owner(repo, runs, patch)
+    assert episodes(repo) == []
+    read_by_another_owner(repo, runs, monkeypatch)
+    assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
+
+
+def test_a_journal_that_was_begun_anew_is_followed(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
+    for _ in range(3):
+        tell(repo, "edit", paths=["a.py"])
+    read_by_another_owner(repo, runs, monkeypatch)
+    for file in Journal.of(repo.root).folder.glob("*.jsonl"):
+        file.unlink()
+    tell(repo, "prompt", prompt="Add tax")
+    tell(repo, "stop")
+    read_by_another_owner(repo, runs, monkeypatch)
+    assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
 
 
 def test_sessions_do_not_mix(repo: Repo, processor: Processor):

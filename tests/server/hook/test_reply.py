@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.server.hook.answers import MARKS_TOKENS
@@ -15,6 +15,7 @@ NASTY = st.text(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(NASTY | st.sampled_from(["</cm-memory>", "< / CM-MEMORY >", "<cm-memory>", "```"])).map("".join))
 def test_no_content_closes_the_fence(content: str):
     text = fenced(content)

@@ -55,6 +55,7 @@ def test_a_prompt_gets_a_pack_once(indexed: Shop):
     assert context.startswith("<cm-memory>")
     assert context.endswith("</cm-memory>")
     assert "def add_tax" in context
+    assert ASKED not in context
     assert hook(indexed, "prompt", prompt=ASKED) == "", "the same question in the same minute"
     assert hook(indexed, "prompt", prompt="yes, continue") == ""
     assert "add_tax" in json.loads(hook(indexed, "prompt", "cursor", prompt="add_tax()"))["additional_context"]
@@ -86,6 +87,40 @@ def test_an_edit_becomes_searchable_and_a_stop_an_episode(indexed: Shop):
     assert episode.data["prompts"] == ["Add a discount for regular customers"]
     assert "+def grant_discount" in episode.data["patch"]
     assert episode.data["files"] == ["shop/discount.py"]
+
+
+def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp_path: Path):
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "cart.py").write_text("def add_tax(cents: int) -> int:\n    return cents * 119 // 100\n")
+    door = connect(root)
+    assert list(door.index())[-1].summary is not None
+    door.close()
+    (owned / "config").mkdir(exist_ok=True)
+    (owned / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
+    plain = Shop(root, owned)
+    assert "def add_tax" in json.loads(hook(plain, "prompt", prompt=ASKED))["hookSpecificOutput"]["additionalContext"]
+    (root / "later.py").write_text("def freshly_made():\n    pass\n")
+    hook(plain, "edit", tool_name="Edit", tool_input={"file_path": str(root / "later.py")})
+    until(lambda: "later.py" in files(root), "the index")
+    hook(plain, "stop")
+    journal = Journal.of(root)
+    until(lambda: [event for event in journal.read() if event.kind == "episode"], "the episode")
+
+
+def test_who_told_of_a_change_is_named(indexed: Shop):
+    def layers() -> set[str]:
+        door = connect(indexed.root)
+        try:
+            return {layer.name for layer in door.freshness().layers if layer.fired_at is not None}
+        finally:
+            door.close()
+
+    # The first of them all only makes the owner begin to keep the project.
+    until(lambda: not hook(indexed, "session-start", source="startup") and "agent hooks" in layers(), "the layer")
+    assert "git hooks" not in layers()
+    assert indexed.cm("hook", "git", "post-commit").code == 0
+    until(lambda: "git hooks" in layers(), "the layer")
 
 
 def test_a_move_of_git_is_followed(indexed: Shop):

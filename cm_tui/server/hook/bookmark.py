@@ -1,0 +1,78 @@
+"""Where an owner stands in a journal, in a small file that the next owner reads."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from cm_tui import paths
+from cm_tui.engine.journal import Position
+from cm_tui.errors import UsageError
+
+START = Position(1, 0)
+"""The beginning of every journal."""
+
+_log = logging.getLogger(__name__)
+
+
+class Place(NamedTuple):
+    """How far a journal was followed."""
+
+    start: Position = START
+    """From here on it is read: sessions that are under way begin behind it."""
+    settled: Position = START
+    """Up to here every stop has its episode, or needs none."""
+    past: Position = START
+    """Up to here everything else was done."""
+    patches: Mapping[tuple[str, str], str] = {}
+    """Digests of the patches that were recorded last, by root and session."""
+
+
+class Bookmark:
+    """The file of one journal.
+
+    Args:
+        name: the journal's.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._file = paths.state_dir() / "hook" / f"{name}.json"
+
+    def read(self) -> Place:
+        """The place that was kept last; the beginning where none was, or the file is damaged.
+
+        A journal that is followed from the beginning costs an index run more, and no stop is recorded twice.
+        """
+        try:
+            kept = json.loads(self._file.read_bytes())
+            past = Position.parse(kept["position"])
+            return Place(
+                # An earlier version kept nothing else, and read all of it again.
+                Position.parse(kept.get("start", str(START))),
+                Position.parse(kept.get("settled", str(past))),
+                past,
+                {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
+            return Place()
+
+    def write(
+        self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]
+    ) -> None:
+        """Keep a place; on a full disk the one that was kept before stays, and something is done twice at worst."""
+        said = {
+            "position": str(past),
+            "settled": str(settled),
+            "start": str(start),
+            "patches": [[*who, digest] for who, digest in patches.items()],
+        }
+        try:
+            paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
+            draft = self._file.with_suffix(f".{os.getpid()}")
+            draft.write_text(json.dumps(said), encoding="ascii")
+            draft.replace(self._file)
+        except OSError as error:
+            _log.warning("cannot remember a place in the journal: %s", error)
