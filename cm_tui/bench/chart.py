@@ -114,7 +114,7 @@ def _apart(labels: list[tuple[float, str, str]]) -> list[tuple[float, str, str]]
 
 def _step(highest: float) -> float:
     """A round distance between ticks."""
-    if highest <= 0:
+    if highest < 1e-9:
         return 1
     rough = highest / _TICKS
     power: float = 10.0 ** math.floor(math.log10(rough))
