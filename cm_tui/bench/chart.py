@@ -75,7 +75,7 @@ class Chart:
             label = _number(number * self._x_step)
             found.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{label}</text>')
         found.append(f'<text x="{right}" y="{HEIGHT - 10}" text-anchor="end">{escape(self._across)}</text>')
-        found.append(f'<text x="{_LEFT}" y="{_TOP - 6}" text-anchor="middle">{escape(self._up)}</text>')
+        found.append(f'<text x="{_LEFT}" y="{_TOP - 6}">{escape(self._up)}</text>')
         return found
 
     def _lines(self) -> list[str]:
@@ -114,7 +114,7 @@ def _apart(labels: list[tuple[float, str, str]]) -> list[tuple[float, str, str]]
 
 def _step(highest: float) -> float:
     """A round distance between ticks."""
-    if highest <= 0:
+    if highest < 1e-9:
         return 1
     rough = highest / _TICKS
     power: float = 10.0 ** math.floor(math.log10(rough))

@@ -132,7 +132,7 @@ def _root_commit(repository: pygit2.Repository) -> str | None:
     while True:
         try:
             loose.refuse_cut(str(oid))
-            commit = repository.get(oid)
+            commit: object = repository.get(oid)
         except pygit2.GitError:
             return None  # damaged
         if not isinstance(commit, pygit2.Commit):
