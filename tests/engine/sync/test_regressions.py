@@ -58,8 +58,11 @@ class Kept:
         self._since = time.time()
 
     def fresh(self) -> None:
-        """Ask; the answer reflects everything that was written before."""
-        assert not self.keeper.before_query(SECONDS).behind
+        """Ask; the answer reflects everything that was written before.
+
+        The watcher may tell of the same change once more meanwhile, so that something waits again.
+        """
+        until(lambda: not self.keeper.before_query(SECONDS).behind)
 
     def callers(self, name: str) -> list[tuple[str, int]]:
         return [(edge.site, edge.line) for edge in self.memory.callers(name).rows]
