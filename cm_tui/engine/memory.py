@@ -187,6 +187,12 @@ class Memory:
 
         return behind(self._db, self._root, self._repository)
 
+    def other_checkout(self) -> str:
+        """Root of the clone or worktree that the index reflects, when that is not this one."""
+        from cm_tui.engine.overview import other_checkout
+
+        return other_checkout(self._db, self._root)
+
     def freshness(self) -> Freshness:
         """What is behind, as far as HEAD tells; without an owner process nothing watches."""
         from cm_tui.engine.sync.outside import unwatched

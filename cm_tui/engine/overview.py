@@ -68,6 +68,12 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
     )
 
 
+def other_checkout(db: Database, root: Path) -> str:
+    """Root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
+    reflected = db.get_meta("root")
+    return reflected if reflected is not None and reflected != str(root) else ""
+
+
 def behind(db: Database, root: Path, repository: Repository) -> str:
     """Why the index does not reflect a checkout's HEAD, or nothing.
 
@@ -76,8 +82,8 @@ def behind(db: Database, root: Path, repository: Repository) -> str:
     """
     if db.get_meta("indexed_at") is None:
         raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
-    if db.get_meta("root") != str(root):
-        return f"The index reflects another checkout, {db.get_meta('root')}"
+    if other := other_checkout(db, root):
+        return f"The index reflects another checkout, {other}"
     now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
     return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 

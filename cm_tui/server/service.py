@@ -23,7 +23,7 @@ from starlette.types import ASGIApp
 
 from cm_tui.errors import CancelledError, CmError, UsageError
 from cm_tui.server import wire
-from cm_tui.server.desk import ForgottenError
+from cm_tui.server.asking import ForgottenError
 from cm_tui.server.gate import Gate, answered, failed
 from cm_tui.server.jobs import Job
 from cm_tui.server.state import OwnerState
