@@ -7,9 +7,10 @@ from pathlib import Path
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.journal import check as journal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
-from cm_tui.errors import ModelError, NotIndexedError
+from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -64,7 +65,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=float(indexed_at) if indexed_at else None,
-        notes=(*notes, *vectors.notes),
+        notes=(*notes, *vectors.notes, *_of_journal(root)),
     )
 
 
@@ -95,3 +96,12 @@ def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
     except ModelError as error:
         return "keyword", (f"Keyword only: {error.message}",)
     return ("hybrid" if embedded else "keyword"), ()
+
+
+def _of_journal(root: Path) -> tuple[str, ...]:
+    """What of the journal cannot be read."""
+    try:
+        complaint = journal.examine(root).complaint
+    except CmError as error:
+        complaint = error.message
+    return (complaint,) if complaint else ()
