@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -215,7 +215,7 @@ def _failure(file: Path, error: duckdb.Error) -> StoreError | None:
 def _connect(file: Path) -> duckdb.DuckDBPyConnection:
     try:
         private_dir(file.parent)
-        return duckdb.connect(str(file))
+        connection = duckdb.connect(str(file))
     except OSError as error:
         raise StoreError(
             f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
@@ -224,6 +224,10 @@ def _connect(file: Path) -> duckdb.DuckDBPyConnection:
         raise _explain(file, error) from error
     except duckdb.Error as error:
         raise StoreDamagedError(f"{file} is damaged: {error}", hint=_REBUILD) from error
+    # DuckDB makes it as the process's mask has it. In the folder of somebody else it is theirs to say.
+    with suppress(PermissionError):
+        file.chmod(0o600)
+    return connection
 
 
 def _explain(file: Path, error: duckdb.IOException) -> StoreError | StoreBusyError:
