@@ -73,10 +73,15 @@ def project_config_file(root: Path) -> Path:
 
 
 def private_dir(path: Path) -> Path:
-    """Make a folder that only the user can read, with its parents.
+    """Make a folder that only the user can read, and so all that are missing above it.
 
     Raises:
         OSError: when it cannot be made.
     """
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # `mkdir` with `parents` would give its mode to the last one alone.
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True, mode=0o700)
     return path

@@ -59,6 +59,8 @@ def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
     since = time.strftime("%Y-%m-%d %H:%M", time.localtime(report["started"]))
     write(f"{'owner':<9} cm {report['version']}, process {report['pid']}, since {since}")
     write(f"{'memory':<9} {report['memory_bytes'] / 1e6:,.0f} MB")
+    for complaint in report.get("complaints", ()):
+        write(f"{'warning':<9} {complaint}")
     for project in report["projects"]:
         write(f"{'project':<9} {project['root']}")
     for job in report["jobs"]:

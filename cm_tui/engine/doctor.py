@@ -24,7 +24,7 @@ def examine(root: Path) -> tuple[Check, ...]:
     """Check the installation, a project's settings, and the embedding model that they ask for."""
     settings = _outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
     chosen = tuple(_chosen_model(root)) if settings.state == "ok" else ()
-    return (*_installation(), settings, *chosen)
+    return (*_installation(), settings, *chosen, _journal(root))
 
 
 def examine_store(db: Database, vectors: VectorIndex) -> Iterator[Check]:
@@ -36,6 +36,19 @@ def examine_store(db: Database, vectors: VectorIndex) -> Iterator[Check]:
     else:
         embedded, passages = vectors.coverage()
         yield Check("vectors", "ok", f"{embedded:,} of {passages:,} passages, {vectors.state}")
+
+
+def _journal(root: Path) -> Check:
+    """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
+    from cm_tui.engine.journal.check import examine as examine_journal
+
+    try:
+        found = examine_journal(root)
+    except CmError as error:
+        return Check("journal", "failed", error.message, error.hint)
+    if found.complaint:
+        return Check("journal", "warning", found.complaint, "Nothing else is lost. Mend these lines, or remove them.")
+    return Check("journal", "ok", f"{found.events:,} events in {found.folder}")
 
 
 def _chosen_model(root: Path) -> Iterator[Check]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from cm_tui.config import Config, load_config
 from cm_tui.engine import stores
 from cm_tui.engine.door import Door
+from cm_tui.engine.rooms import forget, made, room
 from cm_tui.errors import CmError
 from cm_tui.model import (
     Cancel,
@@ -131,7 +131,7 @@ class Memory:
             self.clear(self.store)
 
     def _stop_reading(self) -> None:
-        if "_searcher" in self.__dict__:
+        if made(self, "_searcher"):
             self._searcher.close()
 
     @property
@@ -141,52 +141,49 @@ class Memory:
 
     # --- rooms, made when first needed ---
 
-    @cached_property
+    @room
     def _repository(self) -> Repository:
         from cm_tui.engine.git.repository import Repository
 
         return Repository(self._root, self.store / "shadow")
 
-    @cached_property
+    @room
     def _graph(self) -> Graph:
         from cm_tui.engine.code.contents import Contents
         from cm_tui.engine.code.graph import Graph
 
         return Graph(self._db, Contents(self._repository).text)
 
-    @cached_property
+    @room
     def _past(self) -> Past:
         from cm_tui.engine.history.past import Past
 
         return Past(self._db, self._repository, self.config)
 
-    @cached_property
+    @room
     def _episodes(self) -> Episodes:
         from cm_tui.engine.history.episodes import Episodes
         from cm_tui.engine.journal import Journal
 
-        with self._making:
-            return Episodes(Journal.of(self._root), self._past.moments, self._repository)
+        return Episodes(Journal.of(self._root), self._past.moments, self._repository)
 
-    @cached_property
+    @room
     def _provider(self) -> Provider:
         from cm_tui.engine.embed import provider_for
 
         return provider_for(self.config.embedding)
 
-    @cached_property
+    @room
     def _vectors(self) -> VectorIndex:
         from cm_tui.engine.vectors import VectorIndex
 
-        with self._making:
-            return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
+        return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
 
-    @cached_property
+    @room
     def _searcher(self) -> Searcher:
         from cm_tui.engine.search.pipeline import Searcher
 
-        with self._making:
-            return Searcher(self._db, self._vectors, self.config, provider=self._provider, root=self._root)
+        return Searcher(self._db, self._vectors, self.config, provider=self._provider, root=self._root)
 
     # --- the index ---
 
@@ -199,6 +196,12 @@ class Memory:
         from cm_tui.engine.overview import behind
 
         return behind(self._db, self._root, self._repository)
+
+    def other_checkout(self) -> str:
+        """Root of the clone or worktree that the index reflects, when that is not this one."""
+        from cm_tui.engine.overview import other_checkout
+
+        return other_checkout(self._db, self._root)
 
     def freshness(self) -> Freshness:
         """What is behind, as far as HEAD tells; without an owner process nothing watches."""
@@ -237,8 +240,7 @@ class Memory:
 
         self._stop_reading()
         self._db.close()
-        for room in ("_repository", "_graph", "_past", "_episodes", "_vectors", "_searcher"):
-            self.__dict__.pop(room, None)
+        forget(self, keep=("_provider",))
         remove(self.store)
         self._is_new = True
         self._db = Database(self.store)

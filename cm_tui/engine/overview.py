@@ -7,9 +7,10 @@ from pathlib import Path
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.journal import check as journal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
-from cm_tui.errors import ModelError, NotIndexedError
+from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 
 _COUNTS = """
@@ -64,8 +65,14 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=float(indexed_at) if indexed_at else None,
-        notes=(*notes, *vectors.notes),
+        notes=(*notes, *vectors.notes, *_of_journal(root)),
     )
+
+
+def other_checkout(db: Database, root: Path) -> str:
+    """Root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
+    reflected = db.get_meta("root")
+    return reflected if reflected is not None and reflected != str(root) else ""
 
 
 def behind(db: Database, root: Path, repository: Repository) -> str:
@@ -76,8 +83,8 @@ def behind(db: Database, root: Path, repository: Repository) -> str:
     """
     if db.get_meta("indexed_at") is None:
         raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
-    if db.get_meta("root") != str(root):
-        return f"The index reflects another checkout, {db.get_meta('root')}"
+    if other := other_checkout(db, root):
+        return f"The index reflects another checkout, {other}"
     now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
     return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
 
@@ -89,3 +96,12 @@ def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
     except ModelError as error:
         return "keyword", (f"Keyword only: {error.message}",)
     return ("hybrid" if embedded else "keyword"), ()
+
+
+def _of_journal(root: Path) -> tuple[str, ...]:
+    """What of the journal cannot be read."""
+    try:
+        complaint = journal.examine(root).complaint
+    except CmError as error:
+        complaint = error.message
+    return (complaint,) if complaint else ()

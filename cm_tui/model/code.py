@@ -144,3 +144,5 @@ class Source:
     language: str
     stale: bool = False
     """True when the file on disk no longer is what the index holds."""
+    kept: bool = False
+    """True when the text is what was indexed, as the file has gone, or a link or something unreadable is in its place."""

@@ -51,19 +51,19 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
     from cm_tui.model import Check
 
     try:
-        runs = _runs()
+        owner = runtime.health() if uses_owner() else None
     except CmError as error:
         from cm_tui.engine.memory import Memory
 
         return (*Memory.examine(folder), Check("owner", "failed", error.message, error.hint))
-    if runs:
+    if owner is not None:
         from pydantic import TypeAdapter
 
         from cm_tui.server import wire
 
         answer = _tell("/v1/upkeep/examine", {"where": wire.plain(_where(folder))})
         checks: tuple[Check, ...] = wire.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
-        return checks
+        return (*checks, *(Check("owner", "warning", said) for said in owner.get("complaints", ())))
     from cm_tui.engine.memory import Memory
 
     return Memory.examine(folder)

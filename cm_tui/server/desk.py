@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory import Memory
-from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, Candidates, Check, Freshness, Page, Progress
+from cm_tui.errors import CmError, NotIndexedError, RefusedError, StoreBusyError
+from cm_tui.model import Cancel, Check, Freshness, Progress
+from cm_tui.server.asking import ask, has_room, method_of, noted, of_other
 from cm_tui.server.events import Events
+from cm_tui.server.guests import Guests
 from cm_tui.server.jobs import Job, Jobs
 from cm_tui.server.keepers import Keepers, with_layers
-from cm_tui.server.projects import Project, Projects
-from cm_tui.server.wire import METHODS, CandidatesRef, Method, Where
+from cm_tui.server.projects import PATIENCE_SECONDS, Projects
+from cm_tui.server.wire import Where
 
 QUERIES = frozenset(
     {
-        "callees", "callers", "changes", "definitions", "dependencies", "episode", "episodes", "files_at", "importers", "life", "line",
-        "neighbours", "pack", "resolve", "retrieve", "search", "symbols", "symbols_at",
+        "callees", "callers", "changes", "definitions", "dependencies", "episode", "episodes", "files_at", "importers", "life",
+        "line", "neighbours", "pack", "pack_items", "resolve", "retrieve", "search", "source", "symbols", "symbols_at",
     }
 )  # fmt: skip
 """Questions that are answered from an index that reflects HEAD."""
-
+LISTINGS = frozenset({"drift", "files", "skipped"})
+"""Questions about the index as it is, which must be that of the checkout that asks all the same."""
 
 HISTORY = "#history"
 """Where jobs that read the past queue: index runs do not wait for them."""
 _SLICE_SECONDS = 10.0
 """After so long a job that reads the past lets another checkout of its project have the store."""
 _PAUSE_SECONDS = 0.2
-
-
-class ForgottenError(NotFoundError):
-    """Candidates that the owner no longer keeps: retrieve them again."""
 
 
 class Desk:
@@ -53,6 +52,9 @@ class Desk:
         self.jobs = jobs
         self.events = events
         self.keepers = Keepers(self)
+        self.guests = Guests()
+        self._reflected: dict[Path, Path] = {}
+        """Which checkout a store was last brought to, as far as that happened here."""
 
     # --- quick questions ---
 
@@ -71,19 +73,59 @@ class Desk:
         Raises:
             CmError: as the engine has it; UsageError for a method or arguments that there are not.
         """
-        method = _method(name, streams=False)
+        method = method_of(name, streams=False)
         values = method.unpack(arguments)
         if name == "reset":
             return self._reset(where)
         if name == "freshness":
             return self._freshness(where)
-        note = self.refresh(where) if name in QUERIES else ""
+        if name in QUERIES:
+            return self._query(name, where, values, self.refresh(where))
+        if name in LISTINGS:
+            return self._query(name, where, values, "")
         with self.projects.lend(where, create=name != "behind") as project:
-            result = _ask(project, name, values)
+            other = project.memory.other_checkout()
+            result = ask(project, name, values)
             if name == "save_profile":
                 project.sign()
                 self.events.publish("config", project=str(project.root))
-        return _noted(result, note) if note else result
+        return noted(result, of_other(other)) if other else result
+
+    def _query(self, name: str, where: Where, values: dict[str, Any], note: str) -> Any:
+        """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        with ExitStack() as lent:
+            project = lent.enter_context(self.projects.lend(where))
+            # While it is lent, no other checkout can take it.
+            while other := project.memory.other_checkout():
+                if time.monotonic() > until:
+                    note = of_other(other)
+                    break
+                lent.close()
+                with self.guests.expected(project.root):
+                    failure = self._bring_back(where)
+                    project = lent.enter_context(self.projects.lend(where))
+                note = f"{of_other(other, 'reflected')} It was brought back to this one first."
+                if failure and (other := project.memory.other_checkout()):
+                    note = f"{of_other(other)} It could not be brought back to this one: {failure}"
+                    break
+            result = ask(project, name, values)
+        if other and not has_room(result):
+            raise StoreBusyError(note, hint="Ask again when the other one has come to rest.")
+        return noted(result, note) if note else result
+
+    def _bring_back(self, where: Where) -> str:
+        """Wait until a run of this checkout has had the store; gives what went wrong."""
+        root, store = self.projects.locate(where)
+        own = [
+            job for job in self.jobs.of(store) if job.project == str(root) and not (job.cancel.is_set or job.is_over)
+        ]
+        job = own[0] if own else self._submit(where, root, store, "refresh", {})
+        try:
+            job.wait(lambda job: job.searchable)
+        except CmError as error:
+            return error.message
+        return ""
 
     def refresh(self, where: Where) -> str:
         """Bring a project's index up to its HEAD when it is behind; gives a note for the answer.
@@ -92,7 +134,7 @@ class Desk:
         """
         root, store = self.projects.locate(where)
         for job in self.jobs.of(store):
-            if job.state == "running":
+            if job.state == "running" and job.project == str(root):
                 return "" if job.searchable else "An index run is under way; this is what was known before it."
         kept = self.keepers.before_query(root, store)
         if kept is not None:
@@ -113,7 +155,7 @@ class Desk:
             return None
         if not reason:
             return ""
-        waiting = [job for job in self.jobs.of(store) if job.name == "refresh"]
+        waiting = [job for job in self.jobs.of(store) if job.name == "refresh" and job.project == str(root)]
         job = waiting[0] if waiting else self._submit(where, root, store, "refresh", {})
         try:
             job.wait(lambda job: job.searchable)
@@ -125,6 +167,9 @@ class Desk:
         root, store = self.projects.locate(where)
         found = self.keepers.freshness(root, store)
         if found is not None:
+            other = self._reflected.get(store, root)
+            if other != root:
+                found = replace(found, behind=True, why=of_other(str(other)))
             return with_layers(found, root)
         with self.projects.lend(where, create=False) as project:
             return project.memory.freshness()
@@ -136,17 +181,32 @@ class Desk:
 
     # --- long work ---
 
-    def start(self, name: str, where: Where, arguments: Any) -> Job:
-        """Begin long work of the door; it waits for its turn."""
-        values = _method(name, streams=True).unpack(arguments)
+    def start(self, name: str, where: Where, arguments: Any, *, wanted: Callable[[], bool] = lambda: True) -> Job:
+        """Begin long work of the door; it waits for its turn.
+
+        Args:
+            name: of the method.
+            where: the project.
+            arguments: of the method.
+            wanted: asked when its turn has come; otherwise nothing is done.
+        """
+        values = method_of(name, streams=True).unpack(arguments)
         root, store = self.projects.locate(where)
         if name == "backfill":
             return self._submit_history(where, root, store, values)
-        return self._submit(where, root, store, name, values)
+        return self._submit(where, root, store, name, values, wanted)
 
-    def _submit(self, where: Where, root: Path, store: Path, name: str, values: dict[str, Any]) -> Job:
+    def _submit(
+        self,
+        where: Where,
+        root: Path,
+        store: Path,
+        name: str,
+        values: dict[str, Any],
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> Job:
         def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._told(root, self._work(where, store, name, values, cancel))
+            return self._told(root, store, self._work(where, store, name, values, cancel)) if wanted() else iter(())
 
         return self.jobs.submit(store, root, name, work)
 
@@ -163,7 +223,7 @@ class Desk:
         while more:
             more = False
             until = time.monotonic() + _SLICE_SECONDS
-            with self.projects.lend(where) as project:
+            with self.projects.lend(where, run=True) as project:
                 memory = project.memory
                 with closing(
                     memory.catch_up(cancel) if values is None else memory.read_back(cancel, **values)
@@ -194,20 +254,22 @@ class Desk:
             with self.projects.alone(store):
                 Memory.clear(store)
             values = {"full": True}
-        with self.projects.lend(where) as project:
-            if name == "refresh" and not project.memory.behind():
-                return
-            yield from project.memory.index(**values, cancel=cancel)
-            wanted = project.memory.wants_history()
+        with self.projects.lend(where, run=True) as project:
+            due = name != "refresh" or bool(project.memory.behind())
+            if due:
+                yield from project.memory.index(**values, cancel=cancel)
+            wanted = due and project.memory.wants_history()
+            self.guests.see_in(project.root)
         if wanted:
             self._read_on(where)
 
-    def _told(self, root: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
+    def _told(self, root: Path, store: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
         """Tell listeners when answers change: once keywords are in, and at the end."""
         told = False
         for step in steps:
             if step.searchable and not told:
                 told = True
+                self._reflected[store] = root
                 self.events.publish("index", project=str(root))
             yield step
             if step.summary is not None:
@@ -255,29 +317,3 @@ class Desk:
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""
         self.jobs.get(number).cancel.set()
-
-
-def _method(name: str, *, streams: bool) -> Method:
-    method = METHODS.get(name)
-    if method is None or method.streams != streams:
-        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
-    return method
-
-
-def _ask(project: Project, name: str, values: dict[str, Any]) -> Any:
-    if name == "rank":
-        ref = values.pop("candidates")
-        found = project.kept(ref.id)
-        if found is None:
-            raise ForgottenError("These candidates are no longer kept.", hint="Search again.")
-        return project.memory.rank(found, **values)
-    result = getattr(project.memory, name)(**values)
-    if isinstance(result, Candidates):
-        return CandidatesRef(project.keep(result), result.query, result.mode, result.took_ms, result.notes)
-    return result
-
-
-def _noted(result: Any, note: str) -> Any:
-    if isinstance(result, Page):
-        return replace(result, note=f"{result.note} {note}".strip())
-    return replace(result, notes=(*result.notes, note)) if hasattr(result, "notes") else result

@@ -50,7 +50,10 @@ class Gate:
             and scope.get("client")
             and not hmac.compare_digest(said.get(b"authorization", b""), f"Bearer {token}".encode())
         ):
-            return failed(OwnerError("This request carries no token of this owner."), 401)
+            refusal = failed(OwnerError("This request carries no token of this owner."), 401)
+            # Nobody keeps a place by knocking.
+            refusal.headers["connection"] = "close"
+            return refusal
         path = scope["path"]
         if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
             return None

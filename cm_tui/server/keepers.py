@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import load_config
 from cm_tui.engine.sync.keeper import Keeper
 from cm_tui.engine.sync.outside import outside_layers
-from cm_tui.errors import NotIndexedError
+from cm_tui.errors import NotIndexedError, StoreBusyError
 from cm_tui.model import FileEntry, Freshness, Page, Progress, SkippedFile
 from cm_tui.server.wire import Where
 
@@ -29,11 +30,18 @@ _log = logging.getLogger(__name__)
 
 
 class _QueuedDoor:
-    """What a keeper needs of a door; its index runs take their turn among the owner's jobs."""
+    """What a keeper needs of a door; its index runs take their turn among the owner's jobs.
 
-    def __init__(self, desk: Desk, root: Path) -> None:
+    Args:
+        desk: where jobs are.
+        root: the checkout that is kept fresh.
+        kept: whether it still is; a run that another checkout has overtaken must not take the store back.
+    """
+
+    def __init__(self, desk: Desk, root: Path, kept: Callable[[], bool]) -> None:
         self._desk = desk
         self._root = root
+        self._kept = kept
         self._where = Where(str(root), force=True)
 
     @property
@@ -43,19 +51,24 @@ class _QueuedDoor:
 
     def index(self, *, paths: Sequence[str] = ()) -> Iterator[Progress]:
         """Run an index as a job, and wait for it."""
-        job = self._desk.start("index", self._where, {"paths": list(paths)})
+        job = self._desk.start("index", self._where, {"paths": list(paths)}, wanted=self._kept)
         job.wait()
         yield from job.steps
 
     def files(self) -> Page[FileEntry]:
         """Files of the index."""
-        page: Page[FileEntry] = self._desk.call("files", self._where, {})
+        page: Page[FileEntry] = self._list("files")
         return page
 
     def skipped(self) -> Page[SkippedFile]:
         """Files that the walk left out."""
-        page: Page[SkippedFile] = self._desk.call("skipped", self._where, {})
+        page: Page[SkippedFile] = self._list("skipped")
         return page
+
+    def _list(self, name: str) -> Any:
+        if not self._kept():
+            raise StoreBusyError(f"{self._root} is no longer kept fresh.", hint="Ask it something.")
+        return self._desk.call(name, self._where, {})
 
 
 class Keepers:
@@ -82,6 +95,11 @@ class Keepers:
             self._keepers.move_to_end(store)
             return found[1]
 
+    def _keeps(self, root: Path, store: Path) -> bool:
+        with self._lock:
+            found = self._keepers.get(store)
+            return found is not None and found[0] == root
+
     def begin(self, root: Path, store: Path) -> None:
         """Keep an indexed project fresh from now on; one checkout of it at a time.
 
@@ -90,7 +108,8 @@ class Keepers:
         """
         if self.current(root, store) is not None:
             return
-        keeper = Keeper(_QueuedDoor(self._desk, root), store, load_config(root))
+        door = _QueuedDoor(self._desk, root, partial(self._keeps, root, store))
+        keeper = Keeper(door, store, load_config(root))
         with self._lock:
             if self._closed:
                 return

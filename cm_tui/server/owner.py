@@ -25,6 +25,8 @@ from cm_tui import __version__, paths
 from cm_tui.config import OwnerConfig, load_config
 from cm_tui.errors import OwnerError, RefusedError
 from cm_tui.server import runtime
+from cm_tui.server.place import drop_socket_folder
+from cm_tui.server.port import Impatient, Port
 from cm_tui.server.service import service
 from cm_tui.server.state import OwnerState
 
@@ -51,7 +53,9 @@ def serve(*, background: bool) -> bool:
     except Timeout:
         return False
     try:
-        _set_up_log(background=background)
+        # What an owner writes is for its user alone.
+        os.umask(0o077)
+        _set_up_log()
         _serve(load_config().owner, background=background)
     finally:
         lock.release()
@@ -61,15 +65,17 @@ def serve(*, background: bool) -> bool:
 def _serve(config: OwnerConfig, *, background: bool) -> None:
     token = "" if runtime.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
     state = OwnerState(config, token)
-    with _listening() as listener, _also_on(config.port) as more:
-        port = config.port if runtime.HAS_UNIX else listener.getsockname()[1]
+    with _listening() as listener, _also_on(config.port, state) as more:
+        # A port that somebody else has is not written down: nobody shall send them the token.
+        port = more.getsockname()[1] if more is not None else 0
+        port = port if runtime.HAS_UNIX else listener.getsockname()[1]
         info = runtime.OwnerInfo(
             os.getpid(), __version__, runtime.PROTOCOL, state.started, runtime.settings_digest(), token, port
         )
         runtime.write_info(info)
         _log.info("owner %s started, process %d", __version__, os.getpid())
         try:
-            _Server(state, listener, stays=not background).run(sockets=[listener, *more])
+            _Server(state, listener, more, stays=not background).run(sockets=[listener])
         finally:
             state.projects.close()
             (runtime.folder() / runtime.INFO).unlink(missing_ok=True)
@@ -83,7 +89,7 @@ def _listening() -> Iterator[socket.socket]:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             yield listener
         return
-    path = runtime.socket_path()
+    path = runtime.socket_path(make=True)
     _clear(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -101,22 +107,28 @@ def _listening() -> Iterator[socket.socket]:
         listener.close()
         if _inode(path) == ours:
             path.unlink(missing_ok=True)
+        drop_socket_folder()
 
 
 @contextlib.contextmanager
-def _also_on(port: int) -> Iterator[list[socket.socket]]:
-    """The port that the settings ask for, where anybody on this machine can knock: requests need the token."""
+def _also_on(port: int, state: OwnerState) -> Iterator[socket.socket | None]:
+    """The port that the settings ask for, where anybody on this machine can knock: requests need the token.
+
+    When it cannot be had, doors are served all the same, and the state says so.
+    """
     if not port:
-        yield []
+        yield None
         return
     try:
         listener = socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        raise OwnerError(
-            f"Cannot listen on port {port}: {error.strerror or error}", hint="Set owner.port to another, or to 0."
-        ) from error
+        complaint = f"Cannot listen on port {port}: {error.strerror or error}. Set owner.port to another, or to 0."
+        state.complaints.append(complaint)
+        _log.warning("%s", complaint)
+        yield None
+        return
     with listener:
-        yield [listener]
+        yield listener
 
 
 def _clear(path: Path) -> None:
@@ -149,21 +161,42 @@ def _inode(path: Path) -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which ends when the owner is done, and closes what rests."""
+    """uvicorn, which ends when the owner is done, and closes what rests.
 
-    def __init__(self, state: OwnerState, listener: socket.socket, *, stays: bool) -> None:
+    Args:
+        state: the owner's.
+        listener: where doors come.
+        more: the open port, if there is one.
+        stays: it does not end though nobody needs it.
+    """
+
+    def __init__(self, state: OwnerState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
+        app = service(state)
         super().__init__(
             uvicorn.Config(
-                service(state), loop="asyncio", http="h11", ws="none", lifespan="on", log_config=None, access_log=False,
+                app, loop="asyncio", http="h11" if runtime.HAS_UNIX else Impatient, ws="none", lifespan="on", log_config=None, access_log=False,
                 server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=60, limit_concurrency=1000,
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip
         self._state = state
+        self._port = Port(app, more) if more is not None else None
         self._stays = stays
         self._path = Path(listener.getsockname()) if runtime.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer doors, then the port too."""
+        await super().startup(sockets)
+        if self._port is not None:
+            self._port.begin()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """The port first: what it serves lives as long as this server."""
+        if self._port is not None:
+            await self._port.end()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -219,18 +252,15 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
         )
 
 
-def _set_up_log(*, background: bool) -> None:
-    """What happens goes to the log file; what is asked and answered does not."""
-    handler: logging.Handler
-    if background:
-        file = paths.private_dir(paths.state_dir()) / "owner.log"
-        handler = _PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")
-    else:
-        handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger = logging.getLogger("cm_tui")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    uvicorn_log: Any = logging.getLogger("uvicorn.error")
-    uvicorn_log.addHandler(handler)
-    uvicorn_log.setLevel(logging.WARNING)
+def _set_up_log() -> None:
+    """What happens goes to the log file, and to a terminal that watches; what is asked and answered does not."""
+    file = paths.private_dir(paths.state_dir()) / "owner.log"
+    handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
+    if sys.stderr is not None and sys.stderr.isatty():
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for name, level in (("cm_tui", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        for handler in handlers:
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+            logger.addHandler(handler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -26,8 +27,11 @@ def folder() -> Path:
     return _private(paths.runtime_dir())
 
 
-def socket_path() -> Path:
+def socket_path(*, make: bool = False) -> Path:
     """Where the owner listens: in the runtime folder, or in a short private one when that path is too long.
+
+    Args:
+        make: make that short folder; an owner does.
 
     Raises:
         RefusedError: the folder is not private to the user.
@@ -40,7 +44,16 @@ def socket_path() -> Path:
 
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
     # Never from TMPDIR, which differs between terminals: all doors must come to the same place.
-    return _private(Path("/tmp") / f"cm-{os.getuid()}-{digest}") / SOCKET  # noqa: S108 - checked to be the user's own
+    short = Path("/tmp") / f"cm-{os.getuid()}-{digest}"  # noqa: S108 - checked to be the user's own
+    return (_private(short) if make or os.path.lexists(short) else short) / SOCKET
+
+
+def drop_socket_folder() -> None:
+    """Remove the short folder of a socket that is no more."""
+    place = socket_path().parent
+    if place != folder():
+        with contextlib.suppress(OSError):
+            place.rmdir()
 
 
 def _private(path: Path) -> Path:

@@ -39,6 +39,8 @@ class Project:
     memory: Memory
     signature: Signature
     users: int = 0
+    runs: int = 0
+    """How many of the users are long work."""
     used: float = field(default_factory=time.monotonic)
     _candidates: OrderedDict[str, Candidates] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -65,11 +67,19 @@ class Project:
         self.signature = _signature(self.root, self.store)
 
 
+@dataclass(eq=False)
+class _Ticket:
+    """Someone who waits for a store, as a checkout."""
+
+    root: Path
+
+
 class Projects:
     """Opens projects and lends them out.
 
     A store is lent to any number of users at once, but only as one checkout: when another clone or worktree of the same
-    project asks, it waits until the first is free. What changed on disk below an open project (settings, a store that
+    project asks, it waits until the first is free, and whoever comes later waits behind it. Only beside long work of the
+    first, which it has to wait for anyway, others of the first go before. What changed on disk below an open project (settings, a store that
     was removed, a folder that was replaced) makes it open again, as soon as nobody uses it.
     """
 
@@ -77,6 +87,7 @@ class Projects:
         self._changed = threading.Condition()
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
+        self._waiting: dict[Path, list[_Ticket]] = {}
         self._located: OrderedDict[Where, tuple[float, Path, Path]] = OrderedDict()
 
     def locate(self, where: Where) -> tuple[Path, Path]:
@@ -103,30 +114,32 @@ class Projects:
         return root, store
 
     @contextmanager
-    def lend(self, where: Where, *, create: bool = True) -> Iterator[Project]:
+    def lend(self, where: Where, *, create: bool = True, run: bool = False) -> Iterator[Project]:
         """A project, open for as long as the block lasts.
 
         Args:
             where: which.
             create: make a store where there is none.
+            run: for long work.
 
         Raises:
             NotIndexedError: there is no store, and `create` is not set.
             CmError: the project cannot be opened.
         """
         root, store = self.locate(where)
-        project = self._acquire(root, store, create=create)
+        project = self._acquire(root, store, create=create, run=run)
         try:
             yield project
         finally:
             with self._changed:
                 project.users -= 1
+                project.runs -= run
                 project.used = time.monotonic()
                 self._changed.notify_all()
 
-    def _acquire(self, root: Path, store: Path, *, create: bool) -> Project:
+    def _acquire(self, root: Path, store: Path, *, create: bool, run: bool) -> Project:
         with self._changed:
-            free = self._changed.wait_for(lambda: self._is_free(store, root), PATIENCE_SECONDS)
+            free = self._wait_in_line(store, root)
             project = self._open.get(store)
             if not free:
                 other = project.root if project else store
@@ -137,18 +150,42 @@ class Projects:
             # While others use it, settings that changed wait.
             if project and project.root == root and (project.users or project.signature == _signature(root, store)):
                 project.users += 1
+                project.runs += run
                 return project
             if not create and not Memory.store_file(store).exists():
                 raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
             self._taken.add(store)
         try:
-            return self._reopen(root, store)
+            project = self._reopen(root, store)
+            project.runs += run
+            return project
         finally:
             self._give(store)
 
-    def _is_free(self, store: Path, root: Path | None) -> bool:
+    def _wait_in_line(self, store: Path, root: Path) -> bool:
+        """Wait for a turn; False when it did not come."""
+        line = self._waiting.setdefault(store, [])
+        ticket = _Ticket(root)
+        line.append(ticket)
+        try:
+            return self._changed.wait_for(lambda: self._is_free(store, ticket), PATIENCE_SECONDS)
+        finally:
+            line.remove(ticket)
+            if not line:
+                self._waiting.pop(store, None)
+            self._changed.notify_all()
+
+    def _is_free(self, store: Path, ticket: _Ticket) -> bool:
         project = self._open.get(store)
-        return store not in self._taken and (project is None or not project.users or project.root == root)
+        if store in self._taken:
+            return False
+        if project is not None and project.users:
+            if project.root != ticket.root:
+                return False
+            if project.runs:
+                return True
+        line = self._waiting[store]
+        return all(other.root == ticket.root for other in line[: line.index(ticket)])
 
     def _reopen(self, root: Path, store: Path) -> Project:
         """Open a store that nobody else can reach meanwhile, lent once."""

@@ -176,6 +176,8 @@ def health(timeout: float = 10.0) -> dict[str, Any] | None:
     answer = request("GET", "/v1/health", timeout=timeout)
     if answer is None:
         return None
+    if answer[0] == BUSY:
+        raise busy()
     try:
         found = json.loads(answer[1])
         if answer[0] == 200 and isinstance(found, dict) and found.get("name") == "cm":
@@ -183,6 +185,15 @@ def health(timeout: float = 10.0) -> dict[str, Any] | None:
     except ValueError:
         pass
     raise foreign()
+
+
+BUSY = 503
+"""Status of the answer when more is asked at once than an owner takes."""
+
+
+def busy() -> OwnerError:
+    """The owner has more to do than it takes."""
+    return OwnerError("The owner is busy: too much is asked at once.", hint="Try again in a moment.")
 
 
 def foreign() -> OwnerError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +19,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cm_tui.errors import CancelledError, CmError, UsageError
 from cm_tui.server import wire
-from cm_tui.server.desk import ForgottenError
+from cm_tui.server.asking import ForgottenError
 from cm_tui.server.gate import Gate, answered, failed
 from cm_tui.server.jobs import Job
 from cm_tui.server.state import OwnerState
@@ -31,6 +31,9 @@ from cm_tui.server.state import OwnerState
 BODY_BYTES = 8_000_000
 """More than any question needs."""
 BODY_SECONDS = 30.0
+PATH_CHARACTERS = 4096
+"""The longest path, and the longest name in one, that any system takes."""
+_NAME_CHARACTERS = 255
 THREADS = 32
 """Questions that are worked on at once; the others wait."""
 
@@ -72,7 +75,20 @@ def service(state: OwnerState) -> ASGIApp:
     )
     app.state.owner = state
     app.state.threads = None
-    return Gate(app, state)
+    # A redirection would be built from the Host header, whatever that says.
+    app.router.redirect_slashes = False
+    return Gate(_at_the_root(app, frozenset(state.extensions.mounts)), state)
+
+
+def _at_the_root(app: ASGIApp, mounts: Collection[str]) -> ASGIApp:
+    """Let what is mounted at `/PATH` answer there, and not only at `/PATH/`."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] in mounts:
+            scope = {**scope, "path": f"{scope['path']}/"}
+        await app(scope, receive, send)
+
+    return answer
 
 
 @asynccontextmanager
@@ -142,9 +158,17 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def _where(body: dict[str, Any]) -> wire.Where:
     where: wire.Where = wire.checked(_WHERE, body.get("where"), "where")
-    if "\0" in where.folder:
-        raise UsageError("where: folder: a path holds no zero byte.")
+    _path(where.folder, "where: folder")
     return where
+
+
+def _path(text: str, what: str) -> Path:
+    """A path as the system can have it."""
+    if "\0" in text:
+        raise UsageError(f"{what}: a path holds no zero byte.")
+    if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):
+        raise UsageError(f"{what}: no path is that long.")
+    return Path(text)
 
 
 def _flag(body: dict[str, Any], name: str, *, default: bool) -> bool:
@@ -220,7 +244,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _nudge(request: Request) -> Response:
-    root = Path(wire.checked(_TEXT, (await _body(request)).get("root"), "root"))
+    root = _path(wire.checked(_TEXT, (await _body(request)).get("root"), "root"), "root")
     if not root.is_absolute():
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
@@ -237,6 +261,8 @@ async def _work_on(request: Request, root: Path) -> None:
             await _on_thread(request, worker.on_nudge, root)
         except CmError as error:
             _log.warning("the journal of %s: %s", root, error.message)
+        except OSError as error:
+            _log.warning("the journal of %s: %s", root, error)
         except Exception:  # noqa: BLE001 - kept in the log; the hook has gone
             _log.exception("the journal of %s", root)
 

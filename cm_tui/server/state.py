@@ -40,6 +40,8 @@ class OwnerState:
         self.extensions = extensions(self.desk) if joining is None else joining
         self.started = time.time()
         self.handing_over = False
+        self.complaints: list[str] = []
+        """What it cannot do although the settings ask for it."""
         self.done = threading.Event()
         """Set once nothing is left to do but to close."""
         self._leaving = False
@@ -102,6 +104,7 @@ class OwnerState:
                 {"root": str(project.root), "store": str(project.store), "users": project.users}
                 for project in self.projects.opened()
             ],
+            "complaints": list(self.complaints),
             "listeners": self.events.listeners,
             "jobs": plain([job for job in self.jobs.records() if job.ended is None]),
         }

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
 from cm_tui.errors import OwnerError
 from cm_tui.server import runtime
+
+SILENT_SECONDS = 1.0
+"""After so long without an answer it is worth a look whether an owner is there at all."""
 
 
 class GoneError(OwnerError):
@@ -86,6 +90,7 @@ class Line:
         kept = self._connection.sock is not None
         try:
             self._connection.request(method, path, data, said)
+            self._hear()
             response = self._connection.getresponse()
         except TimeoutError as error:
             raise self._hangs() from error
@@ -102,12 +107,30 @@ class Line:
             raise runtime.foreign() from error
         return response
 
+    def _hear(self) -> None:
+        """Wait a moment for the answer to begin: where none does, and nobody is the owner, something else listens."""
+        channel = self._connection.sock
+        if channel is None or self._timeout <= SILENT_SECONDS:
+            return
+        channel.settimeout(SILENT_SECONDS)
+        try:
+            channel.recv(1, socket.MSG_PEEK)
+        except TimeoutError:
+            if not runtime.owns():
+                self.close()
+                raise runtime.foreign() from None
+        finally:
+            if self._connection.sock is not None:
+                channel.settimeout(self._timeout)
+
     def _lost(self) -> GoneError:
         self.close()
         return GoneError()
 
     def _hangs(self) -> OwnerError:
         self.close()
+        if not runtime.owns():
+            return runtime.foreign()
         info = runtime.owner_info()
         who = f" (process {info.pid})" if info else ""
         return OwnerError(f"The owner{who} does not answer for {self._timeout:g} s.", hint=runtime.RESTART)

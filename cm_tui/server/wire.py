@@ -192,8 +192,10 @@ def answered(status: int, data: bytes) -> dict[str, Any]:
 
     Raises:
         CmError: the failure that the answer tells of.
-        OwnerError: it is no answer of an owner.
+        OwnerError: it has no time, or it is no answer of an owner.
     """
+    if status == runtime.BUSY:
+        raise runtime.busy()
     try:
         record = load(data)
     except UsageError as error:

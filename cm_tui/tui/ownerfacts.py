@@ -31,6 +31,8 @@ class OwnerReport:
     listeners: int
     other_settings: bool
     """It was started with other `CM_*` settings than this terminal has."""
+    complaints: tuple[str, ...] = ()
+    """What it cannot do although the settings ask for it."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _owner() -> tuple[OwnerReport | None, tuple[JobRecord, ...]]:
     report = OwnerReport(
         int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
         tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
-        said.get("settings") != runtime.settings_digest(),
+        said.get("settings") != runtime.settings_digest(), tuple(map(str, said.get("complaints", ()))),
     )  # fmt: skip
     return report, tuple(listen.jobs())
 

@@ -105,3 +105,20 @@ def test_a_removed_index_is_not_kept_and_may_come_back(door: Door):
 def test_the_owner_ends_though_it_keeps_projects(door: Door):
     assert runtime.stop_owner()
     assert runtime.health() is None
+
+
+def test_a_folder_that_became_a_link_leads_no_agent_out(door: Door, tmp_path: Path):
+    """Neither the first question after it nor any later one reads through the link, and all know that it is there."""
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/cart.py").write_text("SECRET = 1\n")
+    until(lambda: not door.freshness().behind)
+    (door.root / "shop").rename(tmp_path / "before")
+    (door.root / "shop").symlink_to(tmp_path / "secrets")
+    with pytest.raises(NotFoundError, match="not in the index"):
+        door.source("shop/cart.py")
+    assert "shop/cart.py" not in [file.path for file in door.files().rows]
+    assert ("shop", "symbolic link") in [(file.path, file.reason) for file in door.skipped().rows]
+    (door.root / "README.md").unlink()
+    (door.root / "README.md").symlink_to(tmp_path / "secrets/cart.py")
+    with pytest.raises(NotFoundError):
+        door.source("README.md")

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.memory import Memory
 from cm_tui.errors import OwnerError, RefusedError
 from cm_tui.server import runtime
 from cm_tui.server.connect import connect, examine
+from cm_tui.server.remote import RemoteMemory
+from cm_tui.server.wire import Where
 from tests.cli.conftest import git
-from tests.server.conftest import is_running, make_project, pid_of_owner, until
+from tests.server.conftest import PATIENCE, is_running, make_project, pid_of_owner, until
 
 ASK = """
 import sys
@@ -169,6 +172,77 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
     taker.join()
 
 
+def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path, shop_root: Path):
+    with socket.socket(socket.AF_UNIX) as foreign:
+        foreign.bind(str(runtime.socket_path()))
+        foreign.listen()
+        # Nobody holds the owner's lock, so it is not waited for to the end.
+        for seconds in (0.2, PATIENCE * 10):
+            with pytest.raises(OwnerError, match="not cm"):
+                runtime.health(seconds)
+        with pytest.raises(OwnerError, match="not cm"):
+            connect(shop_root)
+
+
+def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Path):
+    def answer(listener: socket.socket) -> None:
+        for _ in range(2):
+            channel, _ = listener.accept()
+            with channel:
+                channel.recv(10_000)
+                channel.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(runtime.socket_path()))
+        listener.listen()
+        taker = threading.Thread(target=answer, args=(listener,), daemon=True)
+        taker.start()
+        with pytest.raises(OwnerError, match="busy") as caught:
+            runtime.health()
+        assert "again" in caught.value.hint
+        with pytest.raises(OwnerError, match="busy"):
+            RemoteMemory(Where(str(shop_root))).status()  # type: ignore[attr-defined]
+        taker.join()
+
+
+def test_an_owner_in_the_foreground_writes_the_log_too(owned: Path):
+    process = subprocess.Popen([sys.executable, "-m", "cm_tui", "serve"], stderr=subprocess.PIPE, text=True)
+    until(lambda: runtime.health() is not None, "an owner")
+    runtime.stop_owner()
+    assert process.communicate(timeout=60)[1] == ""
+    log = owned / "state/owner.log"
+    assert "started" in log.read_text()
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_everything_that_is_kept_is_private(owned: Path, shop_root: Path):
+    home = owned / "new" / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HOME", str(home))
+        door = connect(shop_root)
+        list(door.index())
+        door.close()
+        try:
+            kept = [owned / "new", home, *home.rglob("*")]
+            modes = {str(path): path.lstat().st_mode for path in kept}
+        finally:
+            runtime.stop_owner()
+    assert any(name.endswith("data/projects") for name in modes)
+    assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+
+
+def test_a_store_without_an_owner_is_private_too(cm_home: Path, shop_root: Path):
+    before = os.umask(0o022)
+    try:
+        with Memory.open(shop_root) as memory:
+            list(memory.index())
+            modes = {path.name: path.stat().st_mode & 0o777 for path in (memory.store, *memory.store.parents[:2])}
+            assert set(modes.values()) == {0o700}
+            assert Memory.store_file(memory.store).stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
 def _answer_garbage(listener: socket.socket) -> None:
     while True:
         try:
@@ -231,14 +305,18 @@ def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytes
     monkeypatch.setenv("CM_HOME", str(home))
     path = runtime.socket_path()
     assert len(os.fsencode(path)) < 100
-    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert runtime.health() is None
+    assert not path.parent.exists()
     try:
         door = connect(shop_root)
+        assert path.parent.stat().st_mode & 0o777 == 0o700
         assert list(door.index())[-1].summary is not None
         door.close()
     finally:
         runtime.stop_owner()
-        path.parent.rmdir()
+    assert not path.parent.exists()
+    assert not runtime.nudge(shop_root)
+    assert not path.parent.exists()
 
 
 def test_it_ends_when_nobody_needs_it(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):

@@ -101,6 +101,9 @@ def test_wrong_paths_and_methods(inside: Inside, tmp_path: Path, method: str, pa
     "content",
     [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"where": 1}', b'{"where": {"folder": "relative"}}', b"[" * 200_000,
      b'{"where": {"folder": "/a\\u0000b"}}', b'{"where": {"folder": "/tmp", "shell": "rm"}}', b'{"a": 1e999}',
+     b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"long/" * 1_800, b"long/" * 1_800),
+     b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"x" * 300, b"x" * 300),
+     b'{"where": {"folder": "/a"}, "root": "/a\\u0000b"}',
      b'{"where": {"folder": "/no/such/folder"}, "arguments": {}}', b'{"where": {"folder": "/etc"}, "arguments": {}}'],
 )  # fmt: skip
 @pytest.mark.parametrize(

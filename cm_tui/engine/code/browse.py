@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cm_tui.engine.code.contents import ChangedError, Contents
@@ -78,7 +79,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def source(db: Database, contents: Contents, path: str, start_line: int, end_line: int | None) -> Source:
-    """Lines of an indexed file, as it is on disk; from the store's own content when it has vanished.
+    """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
 
     Raises:
         NotFoundError: the file is not in the index, or nothing holds its text any more.
@@ -93,9 +94,10 @@ def source(db: Database, contents: Contents, path: str, start_line: int, end_lin
         found, data = contents.from_disk(path)
     except OSError as error:
         try:
-            found, data = "", contents.text(path, oid).encode("utf-8")
+            kept = contents.text(path, oid)
         except ChangedError:
             raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
+        return replace(cut(path, kept, language, start_line, end_line, stale=True), kept=True)
     return cut(path, data.decode("utf-8", "replace"), language, start_line, end_line, stale=found != oid)
 
 

@@ -59,7 +59,9 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
     if not text.strip():
         notes.append(f"{place} left out: there is nothing on these lines.")
         return empty
-    if read.stale:
+    if read.kept:
+        notes.append(f"{request.path} has gone or cannot be read; what is in the pack is what was indexed.")
+    elif read.stale:
         notes.append(f"{request.path} changed since it was indexed; what is in the pack is read from the file.")
     last = read.start_line + text.count("\n")
     symbol = symbol_at(request.path, read.start_line)

@@ -19,7 +19,8 @@ SEGMENT_BYTES = 16_000_000
 """A file that has reached this size is closed, and the next one begun."""
 LOCK_SECONDS = 10.0
 _LOCK = "lock"
-_START = Position(1, 0)
+START = Position(1, 0)
+"""Before the first event."""
 
 
 class Journal:
@@ -75,7 +76,7 @@ class Journal:
         Raises:
             StoreError: a file cannot be read.
         """
-        for found in self._scan(after or _START):
+        for found in self.scan(after or START):
             if isinstance(found, Event):
                 yield found
 
@@ -85,17 +86,39 @@ class Journal:
         Raises:
             StoreError: a file cannot be read, or another process holds the journal.
         """
+        return self.torn(START)
+
+    def torn(self, start: Position) -> tuple[Problem, ...]:
+        """The same from a position on.
+
+        Raises:
+            StoreError: as `problems`.
+        """
         if not (self.folder / _LOCK).exists():
             return ()
         # Under the lock a line without an end is torn, not on its way.
         with self._reported(), locked(self.folder / _LOCK, LOCK_SECONDS):
-            return tuple(found for found in self._scan(_START, torn=True) if isinstance(found, Problem))
+            return tuple(found for found in self.scan(start, torn=True) if isinstance(found, Problem))
+
+    def place(self, problem: Problem) -> str:
+        """Where a problem is, for a person who opens the file, and what it is.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        file = self._file(problem.position.segment)
+        with self._reported(), file.open("rb") as stream:
+            left, line = problem.position.offset, 1
+            while left > 0 and (piece := stream.read(min(left, MAX_BYTES))):
+                left -= len(piece)
+                line += piece.count(b"\n")
+        return f"{file}, line {line:,}: {problem.reason}"
 
     def end(self) -> Position:
         """Where the next event will begin: reading from here gives only what comes later."""
         segments = self._segments()
         if not segments:
-            return _START
+            return START
         with self._reported():
             return Position(segments[-1], self._file(segments[-1]).stat().st_size)
 
@@ -122,7 +145,16 @@ class Journal:
 
     # --- reading ---
 
-    def _scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
+    def scan(self, start: Position, *, torn: bool = False) -> Iterator[Event | Problem]:
+        """Events, and what is none of them, from a position on.
+
+        Args:
+            start: between two lines.
+            torn: a last line without an end is a problem, and not one that is being written.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
         at = start
         while True:
             # Listed before a file is read to its end: one that has a successor then is complete.

@@ -229,7 +229,7 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 def _connect(file: Path) -> duckdb.DuckDBPyConnection:
     try:
         private_dir(file.parent)
-        return duckdb.connect(str(file), config=_SETTINGS)
+        connection = duckdb.connect(str(file), config=_SETTINGS)
     except OSError as error:
         raise StoreError(
             f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
@@ -238,6 +238,10 @@ def _connect(file: Path) -> duckdb.DuckDBPyConnection:
         raise _explain(file, error) from error
     except duckdb.Error as error:
         raise StoreDamagedError(f"{file} is damaged: {error}", hint=_REBUILD) from error
+    # DuckDB makes it as the process's mask has it. In the folder of somebody else it is theirs to say.
+    with suppress(PermissionError):
+        file.chmod(0o600)
+    return connection
 
 
 def _explain(file: Path, error: duckdb.IOException) -> StoreError | StoreBusyError:

@@ -7,6 +7,7 @@ large project is looked at in turns, so that a single check stays short; what ch
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections import deque
@@ -224,9 +225,13 @@ class Guard:
         return [path for path in {*self._before, *self._extra} if path.endswith("/") and self._look(path) is not None]
 
     def _look(self, path: str) -> Mark:
+        # Without the slash at its end: with it, the system looks at what a link leads to.
+        is_folder = path.endswith("/")
         try:
-            found = os.lstat(self._prefix + path if path != "/" else self._prefix)
+            found = os.lstat(self._prefix + (path[:-1] if is_folder else path))
         except (FileNotFoundError, NotADirectoryError):
+            return None
+        if is_folder and path != "/" and not stat.S_ISDIR(found.st_mode):
             return None
         # A folder's size says nothing that its time does not say.
         return found.st_mtime_ns, found.st_ctime_ns, found.st_size

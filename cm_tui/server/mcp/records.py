@@ -117,7 +117,7 @@ class Imports(Listing):
 
 
 class Lines(BaseModel):
-    """Lines of a file; `next_line` is there when it goes on."""
+    """Lines of a file; `next_line` is there when it goes on. `kept`: as indexed, not as it is on disk."""
 
     path: str
     start_line: int
@@ -125,6 +125,7 @@ class Lines(BaseModel):
     language: str
     text: str
     stale: bool
+    kept: bool = False
     next_line: int | None = None
 
 

@@ -174,13 +174,20 @@ def get(
     door, state = where.asked()
     record = read_lines(door, path, start, lines)
     more = f"It goes on: from={record.next_line}." if record.next_line else ""
-    stale = "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""
+    stale = _of_stale(record)
     head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
     return result(joined(head, record.text, more, stale, tail(None, notes_of(state))), record)
 
 
 ROOM = 40_000
 """Characters of a file in one answer."""
+
+
+def _of_stale(record: records.Lines) -> str:
+    """What has to be said when the lines are not those of the index, or not those on disk."""
+    if record.kept:
+        return "note: The file has gone or cannot be read (a link is never followed); this is what was indexed."
+    return "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""
 
 
 def read_lines(door: Door, path: str, start: int, count: int | None) -> records.Lines:
@@ -204,5 +211,6 @@ def read_lines(door: Door, path: str, start: int, count: int | None) -> records.
         language=source.language,
         text="\n".join(wanted[:kept])[:ROOM],
         stale=source.stale,
+        kept=source.kept,
         next_line=following,
     )

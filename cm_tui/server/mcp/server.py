@@ -176,4 +176,7 @@ def http_app(
                 await stack.enter_async_context(app.router.lifespan_context(app))
             yield
 
-    return Starlette(routes=[route for app in apps for route in app.routes], lifespan=lifespan)
+    whole = Starlette(routes=[route for app in apps for route in app.routes], lifespan=lifespan)
+    # A redirection to a path without its slash would be built before anybody has looked at the Host header.
+    whole.router.redirect_slashes = False
+    return whole

@@ -57,6 +57,7 @@ def owner_text(facts: OwnerFacts, width: int) -> Content:
     if owner.other_settings:
         words = "It runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         lines.append(hang(Content.styled("! ", "$warning"), 2, words, "$foreground", width))
+    lines += [hang(Content.styled("! ", "$warning"), 2, said, "$foreground", width) for said in owner.complaints]
     return Content("\n").join(lines)
 
 

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.code import contents
 from cm_tui.engine.code.browse import lines_of
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.memory import Memory
+from cm_tui.errors import NotFoundError
+from cm_tui.model import PackRequest
+from tests.gitrepo import Repo
 
 ODD = "a = 1\x0c\nb = '\u2028'\r\nc = '\x85\x0b'\n\n\ndef last():\n    return c\n"
 
@@ -55,3 +59,67 @@ def test_a_damaged_model_is_told_before_anyone_searches(tmp_path, cm_home, monke
         summary = list(memory.index())[-1].summary
         assert summary.mode == "keyword"
         assert "damaged" in summary.notes[0]
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A folder beside the project, with what nobody may read through it."""
+    folder = tmp_path / "outside"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("a.py", "deep/b.py"):
+        (folder / name).write_text("SECRET = 1\n")
+    return folder
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "project")
+    for name in ("d/a.py", "d/deep/b.py", "a.py"):
+        repo.write(name, f"INSIDE = {name!r}\n")
+    repo.commit()
+    repo.write("d/untracked.py", "INSIDE = 2\n")
+    return repo
+
+
+@pytest.mark.parametrize("stepwise", [True, False])
+def test_a_folder_that_became_a_link_leads_nowhere(linked: Repo, beside: Path, monkeypatch, stepwise: bool):
+    monkeypatch.setattr(contents, "_STEPWISE", stepwise)
+    (beside / "untracked.py").write_text("SECRET = 2\n")
+    with indexed(linked.root) as memory:
+        assert memory.source("d/deep/b.py").text == "INSIDE = 'd/deep/b.py'"
+        assert not memory.source("d/deep/b.py").kept
+        shutil.rmtree(linked.root / "d")
+        (linked.root / "d").symlink_to(beside)
+        for name in ("d/a.py", "d/deep/b.py"):
+            found = memory.source(name)
+            assert (found.text, found.kept, found.stale) == (f"INSIDE = {name!r}", True, True)
+        with pytest.raises(NotFoundError, match="has gone"):
+            memory.source("d/untracked.py")
+        list(memory.index())
+        for name in ("d/a.py", "d/deep/b.py", "d/untracked.py"):
+            with pytest.raises(NotFoundError, match="not in the index"):
+                memory.source(name)
+        assert "SECRET" not in "".join(hit.snippet for hit in memory.search("SECRET INSIDE").hits)
+
+
+@pytest.mark.parametrize("stepwise", [True, False])
+def test_a_file_that_became_a_link_is_shown_as_it_was_and_said_to_be(
+    linked: Repo, beside: Path, monkeypatch, stepwise: bool
+):
+    monkeypatch.setattr(contents, "_STEPWISE", stepwise)
+    with indexed(linked.root) as memory:
+        (linked.root / "a.py").unlink()
+        (linked.root / "a.py").symlink_to(beside / "a.py")
+        found = memory.source("a.py")
+        assert (found.text, found.kept, found.stale) == ("INSIDE = 'a.py'", True, True)
+        pack = memory.pack_items([PackRequest("a.py", 1, 1, "a")])
+        assert "what was indexed" in " ".join(pack.notes)
+        assert "read from the file" not in " ".join(pack.notes)
+
+
+def test_a_project_below_a_link_is_read(linked: Repo, tmp_path: Path):
+    (tmp_path / "way").symlink_to(linked.root)
+    with indexed(tmp_path / "way") as memory:
+        (linked.root / "d/deep/b.py").write_text("INSIDE = 3\n")
+        found = memory.source("d/deep/b.py")
+        assert (found.text, found.stale, found.kept) == ("INSIDE = 3", True, False)

@@ -65,6 +65,23 @@ def test_nothing_changed(project: Project):
     assert project.guard.is_settled(EVERYTHING)
 
 
+def test_a_folder_that_became_a_link_or_a_file_is_seen_until_it_is_indexed(project: Project, tmp_path: Path):
+    root = project.repo.root
+    # Elsewhere lies what looks the same, to whoever follows the link.
+    (root / "pkg").rename(tmp_path / "elsewhere")
+    (root / "pkg").symlink_to(tmp_path / "elsewhere")
+    assert "pkg" in (project.found().paths or ())
+    assert not project.guard.is_settled(Changes.of(["pkg"]))
+    project.guard.begin()
+    project.guard.finish(["a.py"], ["pkg"])
+    project.guard.begin()
+    project.guard.finish(["a.py"], ["pkg"])
+    assert not project.guard.check(thorough=True)
+    (root / "pkg").unlink()
+    (root / "pkg").write_text("")
+    assert "pkg" in (project.found().paths or ())
+
+
 def test_before_the_first_run_everything_is_behind(tmp_path: Path):
     guard = Guard(tmp_path, lambda: lambda _: True)
     assert guard.check().changes == EVERYTHING
