@@ -39,6 +39,11 @@ def git_folders(root: Path) -> GitFolders | None:
         if text is None or not text.startswith("gitdir:"):
             return None
         own = root / text.removeprefix("gitdir:").strip()
+    return folders_at(own)
+
+
+def folders_at(own: Path) -> GitFolders:
+    """The same by the folder of this checkout's own data."""
     common = _text(own / "commondir")
     return GitFolders(own, own / common.strip() if common else own)
 

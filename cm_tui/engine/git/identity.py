@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pygit2
 
 from cm_tui import paths
+from cm_tui.engine.git.loose import Loose
 from cm_tui.engine.git.roots import repository_around
 
 CARD = "project.json"
@@ -134,13 +135,16 @@ def _root_commit(repository: pygit2.Repository) -> str | None:
     """First commit of HEAD's first-parent line; None without commits and where a clone does not have it."""
     if repository.head_is_unborn or repository.is_shallow:
         return None
-    walker = repository.walk(repository.head.target)
-    walker.simplify_first_parent()
-    last = None
-    try:
-        for commit in walker:
-            last = commit
-    except (KeyError, pygit2.GitError):
-        # Part of the line is damaged or not in this clone.
-        return None
-    return str(last.id) if last else None
+    loose = Loose(Path(repository.path))
+    oid = repository.head.target
+    while True:
+        try:
+            loose.refuse_cut(str(oid))
+            commit = repository.get(oid)
+        except pygit2.GitError:
+            return None  # damaged
+        if not isinstance(commit, pygit2.Commit):
+            return None  # not in this clone
+        if not commit.parent_ids:
+            return str(oid)
+        oid = commit.parent_ids[0]

@@ -12,6 +12,7 @@ import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from cm_tui.engine.git import porcelain
+from cm_tui.engine.git.loose import Loose
 from cm_tui.engine.git.roots import repository_around
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
@@ -83,6 +84,7 @@ class Repository:
         own = repository_around(root)
         self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
         self._repository = own if own is not None and self.git else _shadow(shadow, root)
+        self._loose = Loose(Path(self._repository.path))
 
     @property
     def objects(self) -> Path | None:
@@ -135,7 +137,12 @@ class Repository:
         return int(size)
 
     def read(self, oid: str) -> bytes | None:
-        """Content of a committed blob; None when the object is not here."""
+        """Content of a committed blob; None when the object is not here.
+
+        Raises:
+            pygit2.GitError: it is damaged.
+        """
+        self._loose.refuse_cut(oid)
         found = self._repository.get(oid)
         return found.data if isinstance(found, pygit2.Blob) else None
 
@@ -175,21 +182,25 @@ class Repository:
         """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
         following: str | pygit2.Oid | None = sha
         while following is not None:
-            commit: object = self._repository.get(following)
-            if not isinstance(commit, pygit2.Commit):
+            commit = self._get_commit(following)
+            if commit is None:
                 return
             yield _info(commit)
             following = next(iter(commit.parent_ids), None)
 
     def has_hidden_parent(self, sha: str) -> bool:
         """True when a commit that ends the line here does not end it in truth: the clone is shallow or lacks objects."""
-        _, data = self._repository.read(sha)
+        try:
+            self._loose.refuse_cut(sha)
+            _, data = self._repository.read(sha)
+        except (KeyError, ValueError, pygit2.GitError):
+            return True  # gone itself, by now: nothing says that it was the first
         return b"\nparent " in data.partition(b"\n\n")[0]
 
     def parents(self, sha: str) -> tuple[str, ...]:
         """All parents of a commit; none for the first one, and for one that is not in this clone."""
-        commit = self._repository.get(sha)
-        return tuple(map(str, commit.parent_ids)) if isinstance(commit, pygit2.Commit) else ()
+        commit = self._get_commit(sha)
+        return tuple(map(str, commit.parent_ids)) if commit is not None else ()
 
     def tree_of(self, sha: str) -> bytes:
         """Object id of a commit's tree.
@@ -209,6 +220,7 @@ class Repository:
             MissingError: the tree is not in this clone, or damaged.
         """
         try:
+            self._loose.refuse_cut(tree.hex())
             _, data = self._repository.read(pygit2.Oid(raw=tree))
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise MissingError(tree.hex()) from error
@@ -221,7 +233,17 @@ class Repository:
             at = stop + 21
         return found
 
+    def _get_commit(self, oid: str | pygit2.Oid) -> pygit2.Commit | None:
+        """A commit; None when it is not in this clone, or damaged."""
+        try:
+            self._loose.refuse_cut(str(oid))
+            found = self._repository.get(oid)
+        except (ValueError, pygit2.GitError):
+            return None
+        return found if isinstance(found, pygit2.Commit) else None
+
     def _commit(self, sha: str) -> pygit2.Commit:
+        self._loose.refuse_cut(sha)
         return self._repository[sha].peel(pygit2.Commit)
 
 

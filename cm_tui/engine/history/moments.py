@@ -236,6 +236,8 @@ class Moments:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:
             notes.append("This clone is shallow: what lies before its first commit is not here.")
+        elif (first := self.at(1)) is not None and self._repository.has_hidden_parent(first.sha):
+            notes.append(f"The line ends at #1 {first.sha[:10]}: the commit before it is missing or cannot be read.")
         if known.broken:
             notes.append(known.broken)
         if known.missing:

@@ -1,0 +1,204 @@
+"""Repositories that lie, break or change under our hands: a clear message, the known part answers, nothing wrong is kept."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.history import backfill as room
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Cancel
+from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.gitrepo import Repo
+from tests.indexing import index
+
+
+def grow(repo: Repo, count: int) -> list[str]:
+    made = []
+    for number in range(count):
+        repo.write(f"f{number % 3}.py", f"def f{number}():\n    return g{number}()\n")
+        made.append(repo.commit(f"number {number}"))
+    return made
+
+
+def drain(past) -> None:
+    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+        pass
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["@{-1}", "@{-99999999999999999999}", "HEAD:../..", "HEAD:../../etc/passwd", "HEAD:", "HEAD^{tree}", "HEAD^{blob}",
+     "HEAD~99999999999999999999", "HEAD^99999999999", "HEAD@{5000}", "refs/../../../etc/passwd", "../HEAD", "a b", "*", "@{",
+     "HEAD^{commit", "$(touch pwned)", "`touch pwned`", "; touch pwned", "'", '"', "%00", "é" * 400, "#99999999999", "#-1",
+     "0000000000000000000000000000000000000000", "9999-99-99", "10000-01-01", "2024-02-30T25:61"],
+)  # fmt: skip
+def test_names_that_mean_nothing_or_harm(repo, db, ref):
+    grow(repo, 2)
+    past = read(db, repo.root)
+    for ask in (past.moments.resolve, lambda name: past.files(name, ""), lambda name: past.changes(name, "HEAD", 9)):
+        with pytest.raises((NotFoundError, UsageError)) as refused:
+            ask(ref)
+        assert refused.value.hint
+    assert not list(repo.root.parent.rglob("pwned"))
+    assert past.files("HEAD", "").total == 2
+
+
+def test_a_name_that_is_branch_and_tag_is_what_git_takes_it_for(repo, db):
+    made = grow(repo, 3)
+    repo.git("branch", "twice", made[0])
+    repo.git("tag", "twice", made[1])
+    past = read(db, repo.root)
+    assert past.moments.resolve("twice").sha == repo.git("rev-parse", "twice") == made[1]
+    assert past.moments.resolve("heads/twice").sha == made[0]
+
+
+def test_the_branch_before_this_one(repo, db):
+    made = grow(repo, 2)
+    repo.git("checkout", "-q", "-b", "side", "HEAD~1")
+    repo.git("checkout", "-q", "main")
+    past = read(db, repo.root)
+    assert past.moments.resolve("@{-1}").sha == made[0]
+
+
+def object_file(repo: Repo, oid: str) -> Path:
+    file = repo.root / ".git/objects" / oid[:2] / oid[2:]
+    file.chmod(0o600)
+    return file
+
+
+@pytest.mark.parametrize("damage", [b"", b"no zlib at all", b"x\x9c\x4b\xca\xc9"], ids=["empty", "garbage", "cut"])
+@pytest.mark.parametrize("what", ["HEAD~3^{tree}", "HEAD~3:f1.py", "HEAD~3"], ids=["tree", "blob", "commit"])
+def test_damaged_objects(repo, db, tmp_path, damage, what):
+    grow(repo, 8)
+    object_file(repo, repo.git("rev-parse", what)).write_bytes(damage)
+    past = read(db, repo.root)
+    status = past.moments.status()
+    assert status.head.ordinal == status.length
+    for ordinal in range(status.length - status.known + 1, status.length + 1):
+        files = {file.path for file in past.files(f"#{ordinal}", "").rows}
+        assert {"f0.py", "f2.py"} <= files or ordinal < 3
+    compare_with_fresh(db, repo.root, status.length, tmp_path / "head")
+    if what == "HEAD~3":
+        assert status.length == 3
+        assert any("The line ends at #1" in note for note in status.notes)
+    elif what.endswith("{tree}"):
+        assert (status.known, status.complete) == (3, False)
+        assert any("cannot be read" in note for note in status.notes)
+        with pytest.raises(NotFoundError):
+            past.files("#5", "")
+    else:
+        assert status.complete
+        assert any("not in this clone" in note for note in status.notes)
+
+
+def test_a_partial_clone(repo, db, tmp_path):
+    grow(repo, 6)
+    repo.git("config", "uploadpack.allowFilter", "true")
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
+    past = read(db, clone.root)
+    status = past.moments.status()
+    assert (status.known, status.complete) == (6, True)
+    assert any("not in this clone" in note for note in status.notes)
+    compare_with_fresh(db, clone.root, 6, tmp_path / "fresh")
+    assert past.files("#1", "").total == 0
+
+
+STRANGE = {
+    "negative": b"A <a@b> -1000 +0000",
+    "before the year 1": b"A <a@b> -99999999999999 +0000",
+    "after the year 9999": b"A <a@b> 999999999999 +0000",
+    "beyond all numbers": b"A <a@b> 99999999999999999999999 +0000",
+    "zone that is none": b"A <a@b> 1700000000 +9999",
+    "zone of words": b"A <a@b> 1700000000 noon",
+    "no time": b"A <a@b>",
+    "no name": b"<> 1700000000 -2500",
+    "odd bytes": b"\xff\xfe\x1b[31m <a@b> 1700000000 +0000",
+}
+
+
+@pytest.mark.parametrize("who", STRANGE.values(), ids=STRANGE)
+def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
+    first = grow(repo, 1)[0]
+    repo.write("f0.py", "def late():\n    return 1\n")
+    repo.git("add", "-A")
+    tree = repo.git("write-tree")
+    raw = b"tree %b\nparent %b\nauthor %b\ncommitter %b\n\nstrange\n" % (tree.encode(), first.encode(), who, who)
+    done = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"],
+        cwd=repo.root, input=raw, capture_output=True, check=True,
+    )  # fmt: skip
+    repo.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
+    repo.write("f1.py", "def after():\n    return 2\n")
+    repo.commit("after")
+    past = read(db, repo.root)
+    if who == STRANGE["beyond all numbers"]:
+        # git's library cannot read such a commit: the line ends above it, and says so.
+        assert past.moments.status().length == 1
+        assert any("cannot be read" in note for note in past.moments.status().notes)
+        return
+    assert past.moments.status().complete
+    assert [moment.ordinal for moment in past.moments.line("", None, 9).rows] == [3, 2, 1]
+    assert past.moments.line("strange", None, 9).rows[0].subject == "strange"
+    assert {symbol.name for symbol in past.graph_at(2).symbols().rows} == {"late"}
+    assert past.lives("late", 9, callers=False).rows[0].first_seen.ordinal == 2
+    past.moments.resolve("2020-01-01")
+    past.vacuum(before=None, older_than="30d", everything=False, dry_run=True)
+
+
+def rewrite(repo: Repo, count: int) -> None:
+    """Other commits in place of the last ones, the old ones gone for good."""
+    repo.git("reset", "-q", "--hard", f"HEAD~{count}")
+    repo.write("other.py", "def other():\n    return 1\n")
+    repo.commit("other")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    repo.git("gc", "-q", "--prune=now")
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkeypatch, indexed):
+    monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
+    grow(repo, 12)
+    index(db, repo.root)
+    past = past_of(db, repo.root)
+    steps = past.backfill(depth=None, since=None, cancel=Cancel())
+    for step in steps:
+        if step.done >= 3:
+            break
+    rewrite(repo, 6)
+    if indexed:
+        index(db, repo.root)
+    for _ in steps:
+        pass
+    if not indexed:
+        # The line is still the old one: what git has lost is said, or was read before.
+        status = past.moments.status()
+        assert status.complete or any("cannot be read" in note for note in status.notes)
+        index(db, repo.root)
+    past = past_of(db, repo.root)
+    drain(past)
+    status = past.moments.status()
+    assert (status.length, status.complete) == (7, True)
+    for ordinal in (1, 4, 7):
+        compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
+
+
+def test_in_the_middle_of_a_rebase(repo, db, tmp_path):
+    grow(repo, 4)
+    repo.git("checkout", "-q", "-b", "side", "HEAD~2")
+    repo.write("f0.py", "def mine():\n    return 1\n")
+    repo.commit("mine")
+    with pytest.raises(subprocess.CalledProcessError):
+        repo.git("rebase", "-q", "main")
+    past = read(db, repo.root)
+    assert (repo.root / ".git/rebase-merge").exists()
+    status = past.moments.status()
+    assert (status.length, status.complete) == (4, True)
+    compare_with_fresh(db, repo.root, 3, tmp_path / "during")
+    repo.git("rebase", "--abort")
+    past = read(db, repo.root)
+    assert past.moments.head().subject == "mine"
+    compare_with_fresh(db, repo.root, 3, tmp_path / "after")
