@@ -27,6 +27,8 @@ class Known:
     """File versions that are not in this clone."""
     broken: str = ""
     """Why reading could not go on."""
+    lost: str = ""
+    """The object that it lacked."""
     version: int = 0
     """Counts up whenever spans change other than by reading on."""
 
@@ -56,12 +58,7 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
     """
     known = load(db)
     if known.to_ord and shift:
-        db.execute(
-            "UPDATE file_span SET from_ord = CASE from_ord WHEN 0 THEN 0 ELSE from_ord + ? END, to_ord = to_ord + ?",
-            [shift, shift],
-        )
-        moved = (known.from_ord + shift, known.to_ord + shift, known.floor and known.floor + shift)
-        known = replace(known, from_ord=moved[0], to_ord=moved[1], floor=moved[2], rooted=False)
+        known = _moved(db, known, shift)
     if known.floor > keep:
         # What was removed from here on was removed from another line.
         known = replace(known, floor=keep + 1 if keep else 0)
@@ -74,7 +71,26 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
         db.execute("UPDATE file_span SET to_ord = NULL WHERE to_ord > ?", [keep])
         known = replace(known, to_ord=keep)
     if known != load(db):
-        save(db, replace(known, version=known.version + 1, broken=""))
+        save(db, replace(known, version=known.version + 1, broken="", lost=""))
+
+
+def _moved(db: Database, known: Known, shift: int) -> Known:
+    """What is known after all ordinals have moved; what lies before the line's new beginning is cut off."""
+    start, end, floor = (ordinal and max(0, ordinal + shift) for ordinal in (known.from_ord, known.to_ord, known.floor))
+    db.execute(
+        "UPDATE file_span SET from_ord = CASE from_ord WHEN 0 THEN 0 ELSE greatest(from_ord + ?, 0) END, "
+        "to_ord = to_ord + ?",
+        [shift, shift],
+    )
+    if start < 1:
+        # Of the oldest commit that is left it is only known what was there.
+        db.execute("DELETE FROM file_span WHERE to_ord <= 1")
+        db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord = 1")
+    if not end:
+        db.execute("DELETE FROM file_span")
+    return replace(
+        known, from_ord=max(1, start) if end else 0, to_ord=end, floor=floor if floor > 1 else 0, rooted=False
+    )
 
 
 def forget(db: Database) -> None:

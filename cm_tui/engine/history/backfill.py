@@ -155,7 +155,7 @@ class Backfill:
 
     def _finish(self, known: Known) -> Known:
         """Where the project's first commit is reached, nothing was there before."""
-        if known.from_ord > 1 or known.rooted or self._repository.has_hidden_parent(self._shas[1]):
+        if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._shas[1]) is not None:
             return known
         known = replace(known, rooted=True)
         with self._db.transaction():
@@ -166,7 +166,11 @@ class Backfill:
     def _give_up(self, known: Known, error: MissingError) -> Known:
         self._alive_of = None
         end = f"#{known.from_ord}" if known.to_ord == self._line[0] else f"#{known.to_ord}"
-        known = replace(known, broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.")
+        known = replace(
+            known,
+            broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.",
+            lost=error.oid,
+        )
         with self._db.transaction():
             spans.save(self._db, known)
         return known
@@ -184,7 +188,7 @@ class Backfill:
 
     def _store(self, known: Known, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Known:
         self._reader.flush()
-        known = replace(known, missing=known.missing + self._reader.missing, broken="")
+        known = replace(known, missing=known.missing + self._reader.missing, broken="", lost="")
         self._reader.missing = 0
         if known.from_ord < known.floor:
             # It was asked for again.

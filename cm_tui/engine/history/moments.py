@@ -116,7 +116,7 @@ class Moments:
 
     def status(self) -> HistoryStatus:
         """How much of the line is known."""
-        if self._db.get_meta("indexed_at") is not None:
+        if self.is_indexed:
             self.ensure()
         head, known = self.head(), load(self._db)
         ends = self.many([known.from_ord, known.to_ord])
@@ -148,18 +148,29 @@ class Moments:
         kept = self.at(known.floor)
         return f"history before {kept.sha[:10]} ({day_of(kept.time)}) was removed" if kept else ""
 
+    @property
+    def is_indexed(self) -> bool:
+        """True when there is an index, whose commit the line leads to."""
+        return self._db.get_meta("indexed_at") is not None
+
     def ensure(self) -> None:
-        """Make sure that the line is that of the indexed commit: a store of an older version has none.
+        """Make sure that the line is that of the indexed commit, as far as this clone has it by now.
 
         Raises:
             NotIndexedError: there is no index yet.
         """
-        if self._db.get_meta("indexed_at") is None:
+        if not self.is_indexed:
             raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
         head = self._db.get_meta("indexed_head") or None
-        if head is None or self._db.value("SELECT count(*) FROM line_commit") or not self._repository.git:
+        if head is None or not self._repository.git:
             return
-        with Turn.of(self._db).batch(Cancel()):
+        turn = Turn.of(self._db)
+        # A store of an older version has no line. An index run that is under way looks at its far end itself.
+        if self._db.value("SELECT count(*) FROM line_commit") and (
+            turn.is_wanted or not stored_line.end_moved(self._db, self._repository)
+        ):
+            return
+        with turn.batch(Cancel()):
             change = stored_line.compare(self._db, self._repository, head)
             if change is not None:
                 stored_line.write(self._db, change)
@@ -236,7 +247,7 @@ class Moments:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:
             notes.append("This clone is shallow: what lies before its first commit is not here.")
-        elif (first := self.at(1)) is not None and self._repository.has_hidden_parent(first.sha):
+        elif (first := self.at(1)) is not None and self._repository.hidden_parent(first.sha) is not None:
             notes.append(f"The line ends at #1 {first.sha[:10]}: the commit before it is missing or cannot be read.")
         if known.broken:
             notes.append(known.broken)

@@ -159,12 +159,17 @@ class Past:
     def goal(self) -> int | None:
         """How far back the configuration wants the line to be read, and never below what was vacuumed; None: it is."""
         settings = self._config.history
+        if not self.moments.is_indexed:
+            return None
+        self.moments.ensure()
         head = self.moments.head()
         if not settings.enabled or head is None or not self._repository.git:
             return None
         known = spans.load(self._db)
         goal = max(1, head.ordinal - settings.depth + 1 if settings.depth else 1, known.floor)
-        if known.broken or (known.to_ord == head.ordinal and known.from_ord <= goal):
+        if known.broken and not self._repository.is_readable(known.lost):
+            return None
+        if known.to_ord == head.ordinal and known.from_ord <= goal:
             return None
         return goal
 
@@ -208,7 +213,7 @@ class Past:
             return self.alive(place.moment.ordinal), place.note
         self.moments.ensure()
         first = self.moments.at(1)
-        hidden = first is not None and self._repository.has_hidden_parent(first.sha)
+        hidden = first is not None and self._repository.hidden_parent(first.sha) is not None
         note = "#1 has parents that are not in this clone: what they had counts as added" if hidden else ""
         return "(SELECT path, blob FROM file_span WHERE false)", note
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
+from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
 from tests.gitrepo import Repo
 from tests.indexing import index
@@ -230,3 +231,60 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     assert past.moments.status().length == 6
     compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
+
+
+def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
+    for number in range(12):
+        repo.write(f"f{number % 4}.py", f"def f{number}():\n    return f{number - 1}()\n")
+        repo.commit(f"number {number}")
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", f"file://{repo.root}", ".")
+    read(db, clone.root)
+    for depth, known in ((7, 7), (3, 3), (5, 3)):
+        clone.git("fetch", "-q", "--depth", str(depth))
+        index(db, clone.root)
+        past = past_of(db, clone.root)
+        status = past.moments.status()
+        assert (status.length, status.known) == (depth, known)
+        assert not status.complete
+        compare_with_fresh(db, clone.root, depth - 1, tmp_path / f"fresh{depth}")
+        compare_with_fresh(db, clone.root, depth - known + 1, tmp_path / f"oldest{depth}")
+        assert past.goal() == (None if known == depth else 1)
+    past = read(db, clone.root)
+    assert past.moments.status().known == 5
+    compare_with_fresh(db, clone.root, 1, tmp_path / "fresh")
+    assert db.value("SELECT count(*) FROM file_span WHERE from_ord < 0 OR to_ord <= from_ord") == 0
+
+
+def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path):
+    commits(repo, 4)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", f"file://{repo.root}", ".")
+    read(db, clone.root)
+    commits(repo, 9)
+    clone.git("pull", "-q")
+    index(db, clone.root)
+    clone.git("fetch", "-q", "--depth", "3")
+    index(db, clone.root)
+    assert (past_of(db, clone.root).moments.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
+    assert read(db, clone.root).moments.status().known == 3
+
+
+def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
+    made = commits(repo, 9)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
+    past = read(db, clone.root)
+    with pytest.raises(NotFoundError):
+        past.moments.resolve("HEAD~4")
+    clone.git("fetch", "-q", "--deepen", "3")
+    assert past.moments.resolve("HEAD~4").sha == made[-5]
+    status = past.moments.status()
+    assert (status.length, status.known) == (6, 3)
+    assert past.goal() == 1
+    clone.git("fetch", "-q", "--unshallow")
+    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+        pass
+    assert (past.moments.status().length, past.moments.status().complete) == (9, True)
+    assert not any("shallow" in note for note in past.moments.status().notes)
+    compare_with_fresh(db, clone.root, 2, tmp_path / "fresh")
