@@ -9,6 +9,9 @@ from cm_tui.engine.code import marks
 from cm_tui.engine.store.database import Database
 
 _KEY = "history"
+SPARE = "spare"
+"""Key in `meta`: blobs of commits that have left the line. They are kept for when it comes back, as branches do."""
+_SPARES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
     if known.floor > keep:
         # What was removed from here on was removed from another line.
         known = replace(known, floor=keep + 1 if keep else 0)
+    if known.to_ord and (db.value("SELECT max(ord) FROM line_commit") or 0) + shift > keep:
+        _spare(db, keep if keep >= known.from_ord else -1)
     if known.to_ord > keep:
         if keep < known.from_ord:
             save(db, known)
@@ -72,6 +77,22 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
         known = replace(known, to_ord=keep)
     if known != load(db):
         save(db, replace(known, version=known.version + 1, broken="", lost=""))
+
+
+def _spare(db: Database, keep: int) -> None:
+    """Keep the blobs of what lies above an ordinal, the newest of them if they are many."""
+    found = db.rows(
+        "SELECT blob FROM file_span WHERE from_ord > ? UNION SELECT blob FROM head_file "
+        "EXCEPT SELECT blob FROM file_span WHERE from_ord <= ? ORDER BY blob DESC",
+        [keep, keep],
+    )
+    kept = json.loads(db.get_meta(SPARE) or "[]")
+    db.set_meta(SPARE, json.dumps(list(dict.fromkeys([*(row[0] for row in found), *kept]))[:_SPARES]))
+
+
+def drop_spares(db: Database) -> None:
+    """Keep no blobs of commits that have left the line; the caller holds the transaction."""
+    db.execute("DELETE FROM meta WHERE key = ?", [SPARE])
 
 
 def _moved(db: Database, known: Known, shift: int) -> Known:
