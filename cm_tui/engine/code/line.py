@@ -14,6 +14,7 @@ from cm_tui.engine.store.database import Database
 _COLUMNS = ("ord", *CommitInfo._fields)
 _OPEN = "line_shallow"
 """Key in `meta`: where the line ends while that is not the first commit of all, so that its ordinals may still move."""
+_PIECE = 64
 _GAP = "gap"
 """What it says when no shallow clone is the reason: commits are missing, or damaged."""
 
@@ -37,7 +38,7 @@ def compare(db: Database, repository: Repository, head: str | None) -> LineChang
 
     Only the part that is not stored yet is read, unless the far end may have moved.
     """
-    newest = db.rows("SELECT sha FROM line_commit ORDER BY ord DESC LIMIT 1")
+    newest = db.rows("SELECT sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
     if head is None:
         return LineChange() if newest else None
     if not repository.has(head):
@@ -47,13 +48,17 @@ def compare(db: Database, repository: Repository, head: str | None) -> LineChang
         return _compare_whole(db, repository, head)
     if newest and newest[0][0] == head:
         return None
-    known = dict(db.rows("SELECT sha, ord FROM line_commit"))
-    commits: list[CommitInfo] = []
     horizon = repository.horizon()
-    for commit in repository.first_parents(head):
-        if commit.sha in known:
-            return LineChange(keep=known[commit.sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
-        commits.append(commit)
+    line = repository.first_parents(head)
+    commits: list[CommitInfo] = []
+    # In pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
+    while piece := list(islice(line, max(_PIECE, len(commits)))):
+        sql = "SELECT sha, ord FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))"
+        known = dict(db.rows(sql, [[commit.sha for commit in piece]]))
+        fork = next((number for number, commit in enumerate(piece) if commit.sha in known), None)
+        commits += piece[:fork]
+        if fork is not None:
+            return LineChange(keep=known[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
     return LineChange(commits=commits[::-1], end=_end(repository, horizon, commits))
 
 

@@ -20,6 +20,7 @@ from cm_tui.model import Cancel
 _BATCH_SECONDS = 1.0
 """How long an index run may have to wait for a batch to end."""
 _BATCH_COMMITS = 2_000
+_BLOCK = 4_096
 
 Span = tuple[str, int, int, int | None]
 """Path, blob, from_ord, to_ord."""
@@ -67,7 +68,7 @@ class Backfill:
             self._reader.close()
 
     def _batch(self, cancel: Cancel, turn: Turn) -> tuple[Known, bool]:
-        newest = self._db.rows("SELECT ord, sha FROM line_commit ORDER BY ord DESC LIMIT 1")
+        newest = self._db.rows("SELECT ord, sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
         if not newest:
             return spans.load(self._db), False
         self._reader.begin()
@@ -77,7 +78,7 @@ class Backfill:
         known = spans.load(self._db)
         if newest[0] != self._line:
             self._line = newest[0]
-            self._shas = dict(self._db.rows("SELECT ord, sha FROM line_commit"))
+            self._shas = {}
         work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
         head = self._line[0]
         try:
@@ -155,7 +156,7 @@ class Backfill:
 
     def _finish(self, known: Known) -> Known:
         """Where the project's first commit is reached, nothing was there before."""
-        if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._shas[1]) is not None:
+        if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._sha(1)) is not None:
             return known
         known = replace(known, rooted=True)
         with self._db.transaction():
@@ -177,8 +178,16 @@ class Backfill:
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
         """What differs between two commits of the line; 0 is nothing."""
-        before = self._repository.tree_of(self._shas[older]) if older else None
-        return self._reader.changes(before, self._repository.tree_of(self._shas[newer]))
+        before = self._repository.tree_of(self._sha(older)) if older else None
+        return self._reader.changes(before, self._repository.tree_of(self._sha(newer)))
+
+    def _sha(self, ordinal: int) -> str:
+        """A commit of the line, read with those around it: a long line is not read as a whole for a short way."""
+        if ordinal not in self._shas:
+            block = ordinal // _BLOCK * _BLOCK
+            sql = "SELECT ord, sha FROM line_commit WHERE ord BETWEEN ? AND ?"
+            self._shas |= self._db.rows(sql, [block, block + _BLOCK - 1])
+        return self._shas[ordinal]
 
     def _load(self, known: Known, end: str, where: str) -> None:
         """Files at the end that is read on, unless they are at hand."""

@@ -11,20 +11,17 @@ from cm_tui.engine.code import line as stored_line
 from cm_tui.engine.code.spans import Known, load
 from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history.matching import ORDINAL, ways_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel, HistoryStatus, Moment, Page, Place
 
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """Seconds between which a time is a date of the years 1 to 9999; git takes any."""
-_DAY = (
-    f"CASE WHEN time BETWEEN {_FIRST} AND {_LAST} THEN strftime(make_timestamp(time * 1000000), '%Y-%m-%d') ELSE '' END"
-)
 _COLUMNS = "ord, sha, time, author, subject"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
-_ORDINAL = re.compile(r"#(\d{1,9})")
+_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
-_SHORTEST_SHA = 4
 
 
 class Moments:
@@ -42,23 +39,25 @@ class Moments:
     def line(self, match: str, before: int | None, limit: int) -> Page[Moment]:
         """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        where, values = ["true"], []
-        for word in match.lower().split():
-            ways = ["contains(lower(subject), ?)", "contains(lower(author), ?)", "'#' || ord = ?"]
-            if len(word) >= _SHORTEST_SHA:
-                # Fewer letters begin the sha of some commit or other.
-                ways += ["starts_with(sha, ?)", f"starts_with({_DAY}, ?)"]
-            where.append(f"({' OR '.join(ways)})")
-            values += [word] * len(ways)
-        condition = " AND ".join(where)
-        total = self._db.value(f"SELECT count(*) FROM line_commit WHERE {condition}", values)  # noqa: S608 - our own words
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM line_commit WHERE {condition} AND ord < ? ORDER BY ord DESC LIMIT ?",  # noqa: S608 - likewise
-            [*values, 2**31 - 1 if before is None else before, max(0, limit)],
-        )
-        return Page(
-            tuple(Moment(*row) for row in rows), int(total), "" if self._repository.git else "No git: no history"
-        )
+        note = "" if self._repository.git else "No git: no history"
+        top = 2**31 - 1 if before is None else before
+        words = match.lower().split()
+        if not words:
+            total = int(self._db.value("SELECT count(*) FROM line_commit"))
+            top = min(top, total + 1)
+            found = range(max(1, top - max(0, limit)), top)
+        else:
+            ways = [ways_of(word) for word in words]
+            values = [value for _, some in ways for value in some]
+            # One look at the narrow columns gives both; sorting whole rows would take longer than finding them.
+            total, ordinals = self._db.rows(
+                "SELECT count(*), max(ord, ?) FILTER (WHERE ord < ?) FROM line_commit "  # noqa: S608 - our own words
+                f"WHERE {' AND '.join(where for where, _ in ways)}",
+                [max(1, limit), top, *values],
+            )[0]
+            found = (ordinals or [])[: max(0, limit)]
+        rows = self.many(found)
+        return Page(tuple(rows[ordinal] for ordinal in sorted(rows, reverse=True)), total, note)
 
     def at(self, ordinal: int) -> Moment | None:
         """The commit of an ordinal."""
@@ -82,7 +81,7 @@ class Moments:
 
     def head(self) -> Moment | None:
         """The newest commit, as indexed."""
-        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit ORDER BY ord DESC LIMIT 1")  # noqa: S608 - our own words
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
         return Moment(*rows[0]) if rows else None
 
     def resolve(self, ref: str) -> Place:
@@ -100,12 +99,15 @@ class Moments:
         head = self.head()
         if head is None:
             raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
-        ordinal = _ORDINAL.fullmatch(name)
+        ordinal = ORDINAL.fullmatch(name)
         if ordinal is not None:
             found = self.at(int(ordinal[1]))
             if found is None:
                 raise NotFoundError(f"There is no commit {name} on the line.", hint=f"It has #1 to #{head.ordinal}.")
             return self._placed(found, ref, found.sha, head)
+        back = _BACK.fullmatch(name)
+        if back is not None and (place := self._back(ref, back[1], int(back[2] or 1), head)) is not None:
+            return place
         try:
             sha = self._repository.resolve(name)
         except NotFoundError:
@@ -174,6 +176,12 @@ class Moments:
             change = stored_line.compare(self._db, self._repository, head)
             if change is not None:
                 stored_line.write(self._db, change)
+
+    def _back(self, ref: str, name: str, steps: int, head: Moment) -> Place | None:
+        """So many first parents before a commit of the line: those are counted already, however many they are."""
+        start = self.of_shas([self._repository.resolve(name)])
+        found = next((self.at(moment.ordinal - steps) for moment in start.values()), None)
+        return self._placed(found, ref, found.sha, head) if found is not None else None
 
     def _named(self, ref: str, sha: str, head: Moment) -> Place:
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE sha = ?", [sha])  # noqa: S608 - our own words

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
+from cm_tui.engine.git.commits import Commits
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -288,3 +290,41 @@ def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
     assert (past.moments.status().length, past.moments.status().complete) == (9, True)
     assert not any("shallow" in note for note in past.moments.status().notes)
     compare_with_fresh(db, clone.root, 2, tmp_path / "fresh")
+
+
+def test_a_date_is_found_by_its_beginning(repo, db):
+    for when in ("2012-02-29", "2012-03-01", "2012-03-31", "2012-10-05", "2013-01-01"):
+        repo.write("a.py", when)
+        repo.git("add", "-A")
+        env = {**os.environ, "GIT_COMMITTER_DATE": f"{when}T12:00:00Z", "GIT_AUTHOR_DATE": f"{when}T12:00:00Z"}
+        who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, "commit", "-qm", "change"], cwd=repo.root, env=env, check=True)
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+
+    def found(word: str) -> list[int]:
+        return [row.ordinal for row in moments.line(word, None, 9).rows]
+
+    for word, ordinals in {
+        "2012": [4, 3, 2, 1], "2012-": [4, 3, 2, 1], "2012-0": [3, 2, 1], "2012-1": [4], "2012-03": [3, 2], "2012-03-": [3, 2],
+        "2012-03-0": [2], "2012-03-3": [3], "2012-02-29": [1], "2012-02-30": [], "2012-13": [], "2012-2": [], "0000": [],
+        "2012-03-1": [], "9999-12-31": [], "201": [],
+    }.items():  # fmt: skip
+        assert found(word) == ordinals, word
+    page = moments.line("2012 change", 4, 2)
+    assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
+    assert (moments.line("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
+
+
+def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
+    made = commits(repo, 9)
+    repo.git("tag", "mark", made[6])
+    past = read(db, repo.root)
+    walked = []
+    get = Commits.get
+    monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
+    for name, sha in (("HEAD~7", made[1]), ("@~", made[7]), ("mark~6", made[0]), ("HEAD~0", made[8])):
+        assert past.moments.resolve(name).sha == sha == repo.git("rev-parse", name)
+    assert len(walked) <= 4
+    with pytest.raises(NotFoundError):
+        past.moments.resolve("HEAD~9")
