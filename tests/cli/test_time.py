@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
+from cm_tui.engine.journal import Journal
 from tests.cli.conftest import Shop, git
 
 
@@ -119,3 +121,62 @@ def test_vacuum_counts_drops_and_is_remembered(grown: Shop):
     assert grown.cm("vacuum", "--older-than", "soon").code == 2
     assert grown.cm("vacuum", "--all", "--json").code == 0
     assert grown.cm("search", "refund").code == 0
+
+
+def record(shop: Shop, head: str | None, **data: object) -> str:
+    said = {
+        "agent": "codex",
+        "session": "s1",
+        "prompts": ["refund it"],
+        "root": str(shop.root),
+        "files": ["shop/cart.py"],
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HOME", str(shop.home))
+        return Journal.of(shop.root).append("episode", {**said, **data}, head=head).id
+
+
+def test_what_agents_saw(grown: Shop):
+    assert "cm agent install" in grown.cm("episodes").err
+    assert grown.cm("episodes", "last").code == 3
+    second = subprocess.run(
+        ["git", "rev-parse", "HEAD~1"], cwd=grown.root, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    old = record(grown, None, prompts=["without a commit\x1b[31m"], patch="")
+    new = record(
+        grown, second, patch="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\x9b1m\n+b\n", answer="done\rover", patch_cut=True
+    )
+    page = grown.cm("episodes", "--json").json
+    assert page["total"] == 2
+    first = page["rows"][0]
+    assert (first["id"], first["sha"], first["moment"]["ordinal"], first["patch_lines"]) == (new, second, 2, 5)
+    assert "patch" not in first
+    text = grown.cm("episodes")
+    assert f"{new[:12]}  " in text.out
+    assert "#2 " in text.out
+    assert "no commit was recorded" in text.out
+    assert "\x1b" not in text.out
+    assert grown.cm("episodes", "--match", "without", "--json").json["rows"][0]["id"] == old
+    assert grown.cm("episodes", "--before", new, "--json").json["rows"][0]["id"] == old
+    whole = grown.cm("episodes", new[:12])
+    assert "at #2 " in whole.out
+    assert "No receipts" in whole.out
+    assert "-a·1m\n+b" in whole.out
+    assert not {"\x1b", "\x9b", "\r"} & set(whole.out)
+    assert "its beginning" in whole.err
+    assert grown.cm("episodes", "last", "--json").json["patch"].startswith("--- a/x")
+
+
+@pytest.mark.parametrize(
+    "words", [("episodes", "nothing"), ("episodes", "--before", "nothing"), ("episodes", "\x1b[2J")]
+)
+def test_episodes_that_there_are_not(shop: Shop, words: tuple[str, ...]):
+    done = shop.cm(*words)
+    assert done.code == 3
+    assert "\x1b" not in done.err
+    assert "cm episodes" in done.err
+
+
+def test_the_application_opens_at_an_episode_only_alone(shop: Shop):
+    assert shop.cm("--episode", "last", "status").code == 2
+    assert "terminal" in shop.cm("--episode", "last").err

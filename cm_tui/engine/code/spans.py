@@ -27,7 +27,7 @@ class Known:
     floor: int = 0
     """Oldest ordinal that a vacuum kept; the background does not read below it again."""
     missing: int = 0
-    """File versions that are not in this clone."""
+    """Left by an older version, which took file versions that are not in this clone for deleted."""
     broken: str = ""
     """Why reading could not go on."""
     lost: str = ""
@@ -134,7 +134,7 @@ def recall(db: Database) -> None:
 def is_current(db: Database, rules: str) -> bool:
     """True when the spans were chosen by these rules, or there are none."""
     known = load(db)
-    return not known.to_ord or known.rules == rules
+    return not known.to_ord or (known.rules == rules and not known.missing)
 
 
 def unite(db: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from cm_tui.engine.code import line as stored_line
 from cm_tui.engine.code.spans import Known, load
 from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history import absent
 from cm_tui.engine.history.matching import ORDINAL, ways_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
@@ -22,6 +24,7 @@ _COLUMNS = "ord, sha, time, author, subject"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
 _BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
+_A_DAY = 86_400
 
 
 class Moments:
@@ -45,7 +48,7 @@ class Moments:
         if not words:
             total = int(self._db.value("SELECT count(*) FROM line_commit"))
             top = min(top, total + 1)
-            found = range(max(1, top - max(0, limit)), top)
+            found: Sequence[int] = range(max(1, top - max(0, limit)), top)
         else:
             ways = [ways_of(word) for word in words]
             values = [value for _, some in ways for value in some]
@@ -127,8 +130,9 @@ class Moments:
         blobs = self._db.value(
             "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
         )
+        missing = absent.count(self._db)
         count = known.to_ord - known.from_ord + 1 if first else 0
-        complete = known.rooted and known.to_ord == length
+        complete = known.rooted and known.to_ord == length and not missing
         return HistoryStatus(
             head=head,
             length=length,
@@ -137,10 +141,11 @@ class Moments:
             known_to=ends.get(known.to_ord),
             complete=complete,
             running=Turn.of(self._db).readers > 0,
-            blobs=int(blobs),
+            blobs=int(blobs) - missing,
+            missing=missing,
             vacuumed=self.vacuumed(known),
-            text=self._sentence(head, first, count, complete=complete),
-            notes=tuple(self._notes(known, length)),
+            text=self._sentence(head, first, count, missing),
+            notes=tuple(self._notes(known, length, missing)),
         )
 
     def vacuumed(self, known: Known) -> str:
@@ -154,6 +159,17 @@ class Moments:
     def is_indexed(self) -> bool:
         """True when there is an index, whose commit the line leads to."""
         return self._db.get_meta("indexed_at") is not None
+
+    def more(self) -> str:
+        """How much is known, and what can be done to know more: the hint where nothing was found."""
+        status, removed = self.status(), self.vacuumed(load(self._db))
+        if removed:
+            return f"{removed}; `cm history backfill` reads it again."
+        if status.complete or status.head is None:
+            return f"{status.text}."
+        if status.missing:
+            return f"{status.text}; once git has them, `cm history backfill` reads them."
+        return f"{status.text}; `cm history backfill` reads further back."
 
     def ensure(self) -> None:
         """Make sure that the line is that of the indexed commit, as far as this clone has it by now.
@@ -222,19 +238,34 @@ class Moments:
         except ValueError as error:
             raise UsageError(f"{ref!r} is no date: {error}.", hint="Write it as 2024-05-01.") from error
         seconds = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-        ordinal = self._db.value("SELECT max(ord) FROM line_commit WHERE time < ?", [seconds])
-        found = self.at(ordinal) if ordinal else None
-        if found is not None:
+        ordinal = self._split(seconds)
+        found = self.at(max(1, ordinal))
+        assert found is not None
+        if ordinal:
             return self._placed(found, ref, found.sha, head)
-        first = self.at(1)
-        assert first is not None
-        return self._placed(first, ref, first.sha, head, f"the line has no commit before {text}; this is its first one")
+        note = f"the line has no commit before {text}; its first one is #1 of {day_of(found.time)}"
+        return self._placed(found, ref, "", head, note)
+
+    def _split(self, seconds: int) -> int:
+        """The last commit before everything that was made from a time on; 0: there is none.
+
+        Times need not rise along a line: it is split where the fewest commits stand on the wrong side. Those from before
+        there were computers and from the future say nothing.
+        """
+        sql = """
+        SELECT ord, sum(CASE WHEN time NOT BETWEEN 0 AND ? THEN 0 WHEN time < ? THEN 1 ELSE -1 END) OVER (ORDER BY ord) AS ahead
+        FROM line_commit QUALIFY ahead > 0 ORDER BY ahead DESC, ord DESC LIMIT 1
+        """
+        rows = self._db.rows(sql, [int(time.time()) + _A_DAY, seconds])
+        return int(rows[0][0]) if rows else 0
 
     def _placed(self, moment: Moment, asked: str, sha: str, head: Moment, note: str = "") -> Place:
         known = load(self._db)
         is_known = moment.ordinal == head.ordinal or known.covers(moment.ordinal)
         if not is_known:
             note = "; ".join(filter(None, (note, self.why_unknown(moment.ordinal, known))))
+        elif known.covers(moment.ordinal) and sha:
+            note = "; ".join(filter(None, (note, absent.note(self._db, alive_at(moment.ordinal)))))
         return Place(moment, asked, sha, exact=sha == moment.sha, known=is_known, note=note)
 
     def why_unknown(self, ordinal: int, known: Known) -> str:
@@ -249,7 +280,7 @@ class Moments:
             "history has not been read yet"
         )  # fmt: skip
 
-    def _notes(self, known: Known, length: int) -> Sequence[str]:
+    def _notes(self, known: Known, length: int, missing: int) -> Sequence[str]:
         notes = []
         if not self._repository.git:
             notes.append("This project has no git: there is no history.")
@@ -259,20 +290,32 @@ class Moments:
             notes.append(f"The line ends at #1 {first.sha[:10]}: the commit before it is missing or cannot be read.")
         if known.broken:
             notes.append(known.broken)
-        if known.missing:
-            notes.append(f"{known.missing:,} file versions are not in this clone; they are left out of the past.")
+        if missing:
+            notes.append(
+                f"{missing:,} file version{' is' if missing == 1 else 's are'} not in this clone: what was in there is not "
+                "known. Once git has them (a partial clone gets all by `git fetch --refetch --no-filter`), "
+                "`cm history backfill` reads them."
+            )
         if 0 < known.to_ord < length:
             notes.append(f"The newest {length - known.to_ord:,} commits have not been read yet.")
         return notes
 
-    def _sentence(self, head: Moment | None, first: Moment | None, count: int, *, complete: bool) -> str:
+    def _sentence(self, head: Moment | None, first: Moment | None, count: int, missing: int) -> str:
         if head is None:
             return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
         if first is None:
             return f"history not read yet, {head.ordinal:,} commits on the line"
-        if complete:
-            return f"the whole history is known, {count:,} commits since {day_of(first.time)}"
-        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits"
+        lacking = f", without {missing:,} file version{'s' * (missing != 1)} not in this clone" if missing else ""
+        if count == head.ordinal and load(self._db).rooted:
+            whole = "the whole line is read" if missing else "the whole history is known"
+            return f"{whole}, {count:,} commits since {day_of(first.time)}{lacking}"
+        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits{lacking}"
+
+
+def alive_at(ordinal: int) -> str:
+    """The relation of (path, blob) that was alive at an ordinal, as it may stand after FROM."""
+    where = f"from_ord <= {ordinal:d} AND (to_ord IS NULL OR to_ord > {ordinal:d})"
+    return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
 
 
 def _refuse_odd(name: str) -> None:

@@ -226,20 +226,6 @@ def test_objects_that_are_missing_are_said_and_the_known_part_answers(repo, db, 
     assert past.goal() is None
 
 
-def test_a_missing_blob_is_left_out_and_counted(repo, db):
-    grow(repo, 4)
-    repo.write("lost.py", "def lost():\n    return 1\n")
-    repo.commit("lost")
-    oid = repo.git("rev-parse", "HEAD:lost.py")
-    repo.git("rm", "-q", "lost.py")
-    repo.commit("gone")
-    (repo.root / ".git/objects" / oid[:2] / oid[2:]).unlink()
-    past = read(db, repo.root)
-    assert past.moments.status().complete
-    assert any("1 file versions are not in this clone" in note for note in past.moments.status().notes)
-    assert "lost.py" not in {file.path for file in past.files("#5", "").rows}
-
-
 def test_a_damaged_commit_ends_the_line(repo, db):
     grow(repo, 5)
     lost = repo.git("rev-parse", "HEAD~3")
