@@ -36,13 +36,13 @@ class Place:
     asked: str
     """As it was named."""
     sha: str
-    """The commit of that name; another one than the moment's when it is not on the line."""
+    """The commit of that name; another one than the moment's when it is not on the line; empty for a date before all."""
     exact: bool
-    """False when that commit is not on the line, and the moment is its nearest ancestor there."""
+    """False when the moment is not what was named: its nearest ancestor on the line, or for a date before all the first."""
     known: bool
     """True when what was alive at that moment can be answered."""
     note: str = ""
-    """Why it is not exact, or not known."""
+    """Why it is not exact, or not known; or which files of it are not in this clone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class HistoryStatus:
     known_from: Moment | None
     known_to: Moment | None
     complete: bool
-    """True when the line is known from its first commit to its last."""
+    """True when the line is known from its first commit to its last, with all of its files."""
     running: bool
     """True while history is being read."""
     blobs: int
@@ -68,6 +68,8 @@ class HistoryStatus:
     text: str = ""
     """One sentence for people: `history known back to 2021-03-04, 3,112 of 5,480 commits`."""
     notes: tuple[str, ...] = ()
+    missing: int = 0
+    """File versions of the past that are not in this clone: what was in there is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +88,15 @@ class LifeEvent:
     """Something that happened to a symbol, and the commit that did it."""
 
     moment: Moment
-    what: Literal["came", "changed", "signature", "left", "returned", "moved"]
+    what: Literal["came", "changed", "signature", "left", "returned", "moved", "unknown"]
+    """`unknown`: what the commit did to it cannot be told, as the file's version before or after it is not in this clone."""
     path: str
     qualname: str
     line: int
     """Where it starts after the commit; for `left`, where it started before."""
     signature: str
     other: SymbolKey | None = None
-    """For `moved`: where it stood before."""
+    """For `moved`: where it stood before; for `left`: where it went, if its body went on elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

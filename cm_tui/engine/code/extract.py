@@ -15,7 +15,7 @@ from cm_tui.engine.code.parsed import ParsedBlob, ParsedSymbol
 from cm_tui.engine.code.relate import relate
 from cm_tui.engine.code.rescue import rescue
 
-EXTRACTOR_VERSION = "4"
+EXTRACTOR_VERSION = "5"
 """Changes whenever the same bytes would give other rows."""
 
 _HEAD = 2000
@@ -26,6 +26,8 @@ _GENERATED = re.compile(
     re.IGNORECASE,
 )
 _LONG_LINE = 5000
+_ONE_LINE = 2
+"""The signature, and the line that it stands in."""
 
 
 _BARE_MACRO = re.compile(rb"^[ \t]*[A-Z0-9_]*(?:BEGIN|END|OPEN|CLOSE|NAMESPACE)[A-Z0-9_]*[ \t]*\r?$", re.MULTILINE)
@@ -63,7 +65,11 @@ def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
 
 
 def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[ParsedSymbol]:
-    """The same symbols with a digest of their own lines; indentation and empty lines do not count."""
+    """The same symbols with a digest of their own lines; indentation and empty lines do not count.
+
+    Their own name does not count either, so that a body is recognised under another one; unless it is all on one line,
+    as then every constant would be the same as some other.
+    """
     owner: list[int] = [-1] * len(lines)
     for index, symbol in enumerate(symbols):
         start, end = symbol.start_line - 1, min(symbol.end_line, len(lines))
@@ -72,7 +78,27 @@ def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[Pars
     for index, line in zip(owner, lines, strict=True):
         if index >= 0 and (plain := line.strip()):
             own[index].append(plain)
-    return [symbol._replace(body=_digest("\n".join(text))) for symbol, text in zip(symbols, own, strict=True)]
+    texts = (
+        _nameless("\n".join(text), symbol.name) if len(text) > _ONE_LINE else "\n".join(text)
+        for symbol, text in zip(symbols, own, strict=True)
+    )
+    return [symbol._replace(body=_digest(text)) for symbol, text in zip(symbols, texts, strict=True)]
+
+
+def _nameless(text: str, name: str) -> str:
+    """A text with a zero in place of each word that is a name."""
+    pieces, kept, at = [], 0, text.find(name) if name else -1
+    while at >= 0:
+        end = at + len(name)
+        if not _in_word(text[at - 1 : at]) and not _in_word(text[end : end + 1]):
+            pieces += [text[kept:at], "\0"]
+            kept = end
+        at = text.find(name, end)
+    return "".join([*pieces, text[kept:]])
+
+
+def _in_word(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()
 
 
 def _digest(text: str) -> int:

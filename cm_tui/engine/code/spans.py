@@ -9,6 +9,9 @@ from cm_tui.engine.code import marks
 from cm_tui.engine.store.database import Database
 
 _KEY = "history"
+SPARE = "spare"
+"""Key in `meta`: blobs of commits that have left the line. They are kept for when it comes back, as branches do."""
+_SPARES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +27,11 @@ class Known:
     floor: int = 0
     """Oldest ordinal that a vacuum kept; the background does not read below it again."""
     missing: int = 0
-    """File versions that are not in this clone."""
+    """Left by an older version, which took file versions that are not in this clone for deleted."""
     broken: str = ""
     """Why reading could not go on."""
+    lost: str = ""
+    """The object that it lacked."""
     version: int = 0
     """Counts up whenever spans change other than by reading on."""
 
@@ -56,15 +61,12 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
     """
     known = load(db)
     if known.to_ord and shift:
-        db.execute(
-            "UPDATE file_span SET from_ord = CASE from_ord WHEN 0 THEN 0 ELSE from_ord + ? END, to_ord = to_ord + ?",
-            [shift, shift],
-        )
-        moved = (known.from_ord + shift, known.to_ord + shift, known.floor and known.floor + shift)
-        known = replace(known, from_ord=moved[0], to_ord=moved[1], floor=moved[2], rooted=False)
+        known = _moved(db, known, shift)
     if known.floor > keep:
         # What was removed from here on was removed from another line.
         known = replace(known, floor=keep + 1 if keep else 0)
+    if known.to_ord and (db.value("SELECT max(ord) FROM line_commit") or 0) + shift > keep:
+        _spare(db, keep if keep >= known.from_ord else -1)
     if known.to_ord > keep:
         if keep < known.from_ord:
             save(db, known)
@@ -74,7 +76,42 @@ def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
         db.execute("UPDATE file_span SET to_ord = NULL WHERE to_ord > ?", [keep])
         known = replace(known, to_ord=keep)
     if known != load(db):
-        save(db, replace(known, version=known.version + 1, broken=""))
+        save(db, replace(known, version=known.version + 1, broken="", lost=""))
+
+
+def _spare(db: Database, keep: int) -> None:
+    """Keep the blobs of what lies above an ordinal, the newest of them if they are many."""
+    found = db.rows(
+        "SELECT blob FROM file_span WHERE from_ord > ? UNION SELECT blob FROM head_file "
+        "EXCEPT SELECT blob FROM file_span WHERE from_ord <= ? ORDER BY blob DESC",
+        [keep, keep],
+    )
+    kept = json.loads(db.get_meta(SPARE) or "[]")
+    db.set_meta(SPARE, json.dumps(list(dict.fromkeys([*(row[0] for row in found), *kept]))[:_SPARES]))
+
+
+def drop_spares(db: Database) -> None:
+    """Keep no blobs of commits that have left the line; the caller holds the transaction."""
+    db.execute("DELETE FROM meta WHERE key = ?", [SPARE])
+
+
+def _moved(db: Database, known: Known, shift: int) -> Known:
+    """What is known after all ordinals have moved; what lies before the line's new beginning is cut off."""
+    start, end, floor = (ordinal and max(0, ordinal + shift) for ordinal in (known.from_ord, known.to_ord, known.floor))
+    db.execute(
+        "UPDATE file_span SET from_ord = CASE from_ord WHEN 0 THEN 0 ELSE greatest(from_ord + ?, 0) END, "
+        "to_ord = to_ord + ?",
+        [shift, shift],
+    )
+    if start < 1:
+        # Of the oldest commit that is left it is only known what was there.
+        db.execute("DELETE FROM file_span WHERE to_ord <= 1")
+        db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord = 1")
+    if not end:
+        db.execute("DELETE FROM file_span")
+    return replace(
+        known, from_ord=max(1, start) if end else 0, to_ord=end, floor=floor if floor > 1 else 0, rooted=False
+    )
 
 
 def forget(db: Database) -> None:
@@ -97,7 +134,7 @@ def recall(db: Database) -> None:
 def is_current(db: Database, rules: str) -> bool:
     """True when the spans were chosen by these rules, or there are none."""
     known = load(db)
-    return not known.to_ord or known.rules == rules
+    return not known.to_ord or (known.rules == rules and not known.missing)
 
 
 def unite(db: Database) -> None:

@@ -89,25 +89,27 @@ def is_stored(db: Database, state: State, stored: Stored) -> bool:
     )
 
 
-_UNUSED = """
+_UNUSED = f"""
 SELECT id FROM blob
 WHERE id NOT IN (
     SELECT blob FROM head_file UNION SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL
+    UNION SELECT unnest(value::INTEGER[]) FROM meta WHERE key = '{spans.SPARE}'
 )
-"""
+"""  # noqa: S608 - our own word
 _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own query
 
 
 def write(db: Database, state: State) -> None:
     """Replace the rows, and drop blobs that nothing refers to; the caller holds the transaction."""
     if state.whole:
-        paths = sorted(state.committed)
-        _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
         if state.line is not None:
             line.write(db, state.line)
             spans.recall(db)
+        paths = sorted(state.committed)
+        _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
         if not spans.is_current(db, state.rules):
             spans.forget(db)
+            spans.drop_spares(db)
         spans.unite(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pygit2
 
 from cm_tui import paths
-from cm_tui.engine.git.loose import Loose
+from cm_tui.engine.git import origin
 from cm_tui.engine.git.roots import repository_around
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
@@ -80,8 +80,15 @@ def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Pa
             identity = _identify(source, seen | {root})
             if identity.text.startswith("remote:"):
                 return identity
-    commit = _root_commit(repository)
-    return Identity(f"root-commit:{commit}", root.name) if commit else None
+    found = origin.find(repository)
+    if found is None:
+        return None
+    text = f"root-commit:{found.root}" if found.root else f"path:{root}"
+    identity = Identity(text, root.name)
+    # Only of what has a store: a question about a folder leaves nothing behind.
+    if found.is_new and identity.folder.is_dir():
+        origin.keep(repository, found)
+    return identity
 
 
 def _remote_urls(repository: pygit2.Repository) -> list[str]:
@@ -121,22 +128,3 @@ def _local_source(url: str, root: Path) -> Path | None:
     text = unquote(urlsplit(url).path) if url.startswith("file:") else url
     source = (root / Path(text).expanduser()).resolve()
     return source if source.is_dir() else None
-
-
-def _root_commit(repository: pygit2.Repository) -> str | None:
-    """First commit of HEAD's first-parent line; None without commits and where a clone does not have it."""
-    if repository.head_is_unborn or repository.is_shallow:
-        return None
-    loose = Loose(Path(repository.path))
-    oid = repository.head.target
-    while True:
-        try:
-            loose.refuse_cut(str(oid))
-            commit: object = repository.get(oid)
-        except pygit2.GitError:
-            return None  # damaged
-        if not isinstance(commit, pygit2.Commit):
-            return None  # not in this clone
-        if not commit.parent_ids:
-            return str(oid)
-        oid = commit.parent_ids[0]

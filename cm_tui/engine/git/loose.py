@@ -40,6 +40,16 @@ class Loose:
             if os.path.isfile(place) and _is_cut(place):  # noqa: PTH113 - asked for every object of a long line
                 raise pygit2.GitError(f"object {oid} is cut off")
 
+    def refuse_cut_beginning(self, letters: str) -> None:
+        """The same for all whose id begins with some letters.
+
+        Raises:
+            pygit2.GitError: one of them is cut off.
+        """
+        for folder in self._folders:
+            for place in Path(folder, letters[:2]).glob(f"{letters[2:]}*"):
+                self.refuse_cut(letters[:2] + place.name)
+
 
 def _is_cut(place: str) -> bool:
     inflate = zlib.decompressobj()

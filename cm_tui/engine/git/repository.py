@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,9 +13,17 @@ import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from cm_tui.engine.git import porcelain
+from cm_tui.engine.git.commits import Commit, CommitInfo, Commits
+from cm_tui.engine.git.files import folders_at
 from cm_tui.engine.git.loose import Loose
 from cm_tui.engine.git.roots import repository_around
 from cm_tui.errors import CmError, NotFoundError, UsageError
+
+_STEPS = re.compile(r"(?:[~^]\d{0,9})+$")
+_STEP = re.compile(r"([~^])(\d*)")
+_LETTERS = re.compile(r"[0-9a-f]{4,40}")
+_SHA = re.compile(r"[0-9a-f]{40}")
+_PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 
 
 class TreeEntry(NamedTuple):
@@ -42,15 +51,6 @@ class Head:
     """None before the first commit, and without git."""
     branch: str | None
     """None when detached, and without git."""
-
-
-class CommitInfo(NamedTuple):
-    """A row of `line_commit`, without its ordinal."""
-
-    sha: str
-    time: int
-    author: str
-    subject: str
 
 
 class MissingError(Exception):
@@ -83,8 +83,30 @@ class Repository:
         self.root = root
         own = repository_around(root)
         self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
-        self._repository = own if own is not None and self.git else _shadow(shadow, root)
-        self._loose = Loose(Path(self._repository.path))
+        self._opened = own if own is not None and self.git else _shadow(shadow, root)
+        self._common = folders_at(Path(self._opened.path)).common
+        self._loose = Loose(Path(self._opened.path))
+        self._commits = Commits(self._opened)
+        self._horizon = self.horizon()
+
+    @property
+    def _repository(self) -> pygit2.Repository:
+        """Git's library at work; it does not notice by itself that a shallow clone now ends elsewhere."""
+        horizon = self.horizon()
+        if horizon != self._horizon:
+            opened = pygit2.Repository(str(self.root))
+            self._opened, self._commits, self._horizon = opened, Commits(opened), horizon
+        return self._opened
+
+    def horizon(self) -> str:
+        """Stands for where a shallow clone ends; nothing for a clone that is whole."""
+        if not self.git:
+            return ""
+        try:
+            found = (self._common / "shallow").stat()
+        except OSError:
+            return ""
+        return f"{found.st_mtime_ns}:{found.st_size}:{found.st_ino}" if found.st_size else ""
 
     @property
     def objects(self) -> Path | None:
@@ -104,10 +126,20 @@ class Repository:
         return Head(str(repository.head.target), branch)
 
     def tree(self, sha: str | None) -> dict[str, TreeEntry]:
-        """Every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates."""
+        """Every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates.
+
+        Raises:
+            CmError: the commit or a tree of it is not in this clone, or damaged.
+        """
         if sha is None:
             return {}
-        return dict(_walk(self._commit(sha).tree, ""))
+        try:
+            return dict(self._walk(self._commit(sha).tree, ""))
+        except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
+            raise CmError(
+                f"The files of commit {sha[:10]} cannot be listed: {error}",
+                hint="Part of the repository is missing or damaged; check it with `git fsck`.",
+            ) from error
 
     def status(self) -> Mapping[str, FileStatus]:
         """Paths that differ between HEAD, git's index and the disk; ignored ones are left out.
@@ -159,19 +191,55 @@ class Repository:
             # git's library would read it up to there.
             raise UsageError(f"{ref!r} is no name of a commit.", hint="Name a branch, a tag or a commit.")
         try:
-            return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
+            return self._resolved(ref)
         except pygit2.AmbiguousError as error:
             raise UsageError(
                 f"{ref!r} is too short: it may mean several commits.", hint="Give more of the sha."
             ) from error
-        except (KeyError, ValueError, pygit2.GitError) as error:
+        except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
             raise NotFoundError(
                 f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
             ) from error
 
+    def _resolved(self, ref: str) -> str:
+        steps = _STEPS.search(ref)
+        if steps is None:
+            # What is named wholly need not be read by git's library, which could not read every commit.
+            sha = ref if _SHA.fullmatch(ref) else self._target(ref)
+            if sha is not None and self._commits.get(sha) is not None:
+                return sha
+            self._loose.refuse_cut(sha or "")
+            if _LETTERS.fullmatch(ref):
+                self._loose.refuse_cut_beginning(ref)
+            return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
+        # Step by step: on its way git's library might meet a commit that it cannot read, or never stops reading.
+        sha = self._resolved(ref[: steps.start()])
+        for kind, digits in _STEP.findall(steps[0]):
+            number = int(digits) if digits else 1
+            for _ in range(number if kind == "~" else min(number, 1)):
+                parents, which = self._commit(sha).parents, 1 if kind == "~" else number
+                if which > len(parents):
+                    raise KeyError(ref)
+                sha = parents[which - 1]
+        self._commit(sha)
+        return sha
+
+    def _target(self, name: str) -> str | None:
+        """What a branch, a tag or HEAD points at."""
+        try:
+            # Git's library would take no name for HEAD.
+            found = self._repository.lookup_reference_dwim("HEAD" if name == "@" else name) if name else None
+            return str(found.resolve().target) if found is not None else None
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+
     def commit(self, sha: str) -> CommitInfo:
-        """When, by whom and what."""
-        return _info(self._commit(sha))
+        """When, by whom and what.
+
+        Raises:
+            MissingError: the commit is not in this clone, or damaged.
+        """
+        return self._commit(sha).info
 
     @property
     def is_shallow(self) -> bool:
@@ -180,27 +248,40 @@ class Repository:
 
     def first_parents(self, sha: str) -> Iterator[CommitInfo]:
         """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
-        following: str | pygit2.Oid | None = sha
-        while following is not None:
-            commit = self._get_commit(following)
-            if commit is None:
-                return
-            yield _info(commit)
-            following = next(iter(commit.parent_ids), None)
+        commits = self._current()
+        following: str | None = sha
+        while following is not None and (commit := commits.get(following)) is not None:
+            yield commit.info
+            following = next(iter(commit.parents), None)
 
-    def has_hidden_parent(self, sha: str) -> bool:
-        """True when a commit that ends the line here does not end it in truth: the clone is shallow or lacks objects."""
+    def hidden_parent(self, sha: str) -> str | None:
+        """The parent before a commit that ends the line here, but not in truth: the clone is shallow or lacks objects.
+
+        None for the first commit of all. When the commit itself is gone by now, nothing says that it was the first.
+        """
+        data = self._current().raw(sha)
+        if data is None:
+            return sha
+        found = _PARENT.search(data.partition(b"\n\n")[0])
+        return found[1].decode() if found is not None else None
+
+    def has(self, sha: str) -> bool:
+        """True when a commit can be read here."""
+        return self._current().get(sha) is not None
+
+    def is_readable(self, oid: str) -> bool:
+        """True when an object of any kind is here and whole."""
         try:
-            self._loose.refuse_cut(sha)
-            _, data = self._repository.read(sha)
+            self._loose.refuse_cut(oid)
+            self._repository.read(oid)
         except (KeyError, ValueError, pygit2.GitError):
-            return True  # gone itself, by now: nothing says that it was the first
-        return b"\nparent " in data.partition(b"\n\n")[0]
+            return False
+        return True
 
     def parents(self, sha: str) -> tuple[str, ...]:
         """All parents of a commit; none for the first one, and for one that is not in this clone."""
-        commit = self._get_commit(sha)
-        return tuple(map(str, commit.parent_ids)) if commit is not None else ()
+        commit = self._current().get(sha)
+        return commit.parents if commit is not None else ()
 
     def tree_of(self, sha: str) -> bytes:
         """Object id of a commit's tree.
@@ -208,10 +289,7 @@ class Repository:
         Raises:
             MissingError: the commit is not in this clone, or damaged.
         """
-        try:
-            return bytes(self._commit(sha).tree_id.raw)
-        except (KeyError, ValueError, pygit2.GitError) as error:
-            raise MissingError(sha) from error
+        return bytes(self._commit(sha).tree.raw)
 
     def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
         """What stands directly in a tree: mode in octal digits and object id, by name.
@@ -233,34 +311,24 @@ class Repository:
             at = stop + 21
         return found
 
-    def _get_commit(self, oid: str | pygit2.Oid) -> pygit2.Commit | None:
-        """A commit; None when it is not in this clone, or damaged."""
-        try:
-            self._loose.refuse_cut(str(oid))
-            found = self._repository.get(oid)
-        except (ValueError, pygit2.GitError):
-            return None
-        return found if isinstance(found, pygit2.Commit) else None
+    def _current(self) -> Commits:
+        assert self._repository is not None
+        return self._commits
 
-    def _commit(self, sha: str) -> pygit2.Commit:
-        self._loose.refuse_cut(sha)
-        return self._repository[sha].peel(pygit2.Commit)
+    def _commit(self, sha: str) -> Commit:
+        found = self._current().get(sha)
+        if found is None:
+            raise MissingError(sha)
+        return found
 
-
-def _info(commit: pygit2.Commit) -> CommitInfo:
-    author = commit.author
-    subject = commit.raw_message.decode("utf-8", "replace").strip().split("\n", 1)[0]
-    name = author.raw_name.decode("utf-8", "replace") if author is not None else ""
-    return CommitInfo(str(commit.id), commit.commit_time, name.replace("\0", ""), subject.replace("\0", "").rstrip())
-
-
-def _walk(tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
-    for entry in tree:
-        path = f"{prefix}{entry.name}"
-        if isinstance(entry, pygit2.Tree):
-            yield from _walk(entry, f"{path}/")
-        else:
-            yield path, TreeEntry(str(entry.id), int(entry.filemode))
+    def _walk(self, tree: pygit2.Oid, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
+        self._loose.refuse_cut(str(tree))
+        for entry in self._repository[tree].peel(pygit2.Tree):
+            path = f"{prefix}{entry.name}"
+            if entry.filemode == FileMode.TREE:
+                yield from self._walk(entry.id, f"{path}/")
+            else:
+                yield path, TreeEntry(str(entry.id), int(entry.filemode))
 
 
 def _shadow(folder: Path, root: Path) -> pygit2.Repository:

@@ -10,9 +10,11 @@ from cm_tui.config import Config
 from cm_tui.engine.code import marks, rows, spans
 from cm_tui.engine.code.extract import EXTRACTOR_VERSION
 from cm_tui.engine.code.spans import Known
+from cm_tui.engine.code.state import drop_unused
 from cm_tui.engine.code.stored import digest_of_rules
 from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.git.repository import MissingError, Repository
+from cm_tui.engine.history import absent
 from cm_tui.engine.history.reader import Reader
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
@@ -20,6 +22,7 @@ from cm_tui.model import Cancel
 _BATCH_SECONDS = 1.0
 """How long an index run may have to wait for a batch to end."""
 _BATCH_COMMITS = 2_000
+_BLOCK = 4_096
 
 Span = tuple[str, int, int, int | None]
 """Path, blob, from_ord, to_ord."""
@@ -56,6 +59,7 @@ class Backfill:
         turn = Turn.of(self._db)
         turn.readers += 1
         try:
+            yield from self._mend(cancel, turn)
             more = True
             while more:
                 cancel.check()
@@ -66,8 +70,46 @@ class Backfill:
             turn.readers -= 1
             self._reader.close()
 
+    def _mend(self, cancel: Cancel, turn: Turn) -> Iterator[Known]:
+        """Read what was not in this clone before and is by now, a batch at a time."""
+        waiting = absent.returned(self._db, self._repository)
+        while waiting:
+            cancel.check()
+            with turn.batch(cancel):
+                self._reader.begin()
+                work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
+                found: list[tuple[str, int, int | None]] = []
+                while waiting and not work.is_enough(len(found)):
+                    path, blob, oid = waiting.pop()
+                    found.append((path, blob, self._reader.read_again(path, oid)))
+                self._reader.flush()
+                known = replace(spans.load(self._db), broken="", lost="")
+                known = replace(known, version=known.version + 1)
+                with self._db.transaction():
+                    self._put_in_place(found)
+                    spans.save(self._db, known)
+            yield known
+
+    def _put_in_place(self, found: list[tuple[str, int, int | None]]) -> None:
+        """Let spans name what was read: path, the blob that held its place, and its own, or None to leave it out."""
+        now = [(path, old, new) for path, old, new in found if new is not None]
+        if now:
+            self._db.execute(
+                "UPDATE file_span SET blob = v.new FROM (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::INTEGER[]) AS old, "
+                "unnest(?::INTEGER[]) AS new) v WHERE v.path = file_span.path AND v.old = file_span.blob",
+                [list(column) for column in zip(*now, strict=True)],
+            )
+        out = [(path, old) for path, old, new in found if new is None]
+        if out:
+            self._db.execute(
+                "DELETE FROM file_span USING (SELECT unnest(?::VARCHAR[]) AS path, unnest(?::INTEGER[]) AS old) v "
+                "WHERE v.path = file_span.path AND v.old = file_span.blob",
+                [list(column) for column in zip(*out, strict=True)],
+            )
+        drop_unused(self._db)
+
     def _batch(self, cancel: Cancel, turn: Turn) -> tuple[Known, bool]:
-        newest = self._db.rows("SELECT ord, sha FROM line_commit ORDER BY ord DESC LIMIT 1")
+        newest = self._db.rows("SELECT ord, sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
         if not newest:
             return spans.load(self._db), False
         self._reader.begin()
@@ -77,7 +119,7 @@ class Backfill:
         known = spans.load(self._db)
         if newest[0] != self._line:
             self._line = newest[0]
-            self._shas = dict(self._db.rows("SELECT ord, sha FROM line_commit"))
+            self._shas = {}
         work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
         head = self._line[0]
         try:
@@ -155,7 +197,7 @@ class Backfill:
 
     def _finish(self, known: Known) -> Known:
         """Where the project's first commit is reached, nothing was there before."""
-        if known.from_ord > 1 or known.rooted or self._repository.has_hidden_parent(self._shas[1]):
+        if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._sha(1)) is not None:
             return known
         known = replace(known, rooted=True)
         with self._db.transaction():
@@ -166,15 +208,27 @@ class Backfill:
     def _give_up(self, known: Known, error: MissingError) -> Known:
         self._alive_of = None
         end = f"#{known.from_ord}" if known.to_ord == self._line[0] else f"#{known.to_ord}"
-        known = replace(known, broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.")
+        known = replace(
+            known,
+            broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.",
+            lost=error.oid,
+        )
         with self._db.transaction():
             spans.save(self._db, known)
         return known
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
         """What differs between two commits of the line; 0 is nothing."""
-        before = self._repository.tree_of(self._shas[older]) if older else None
-        return self._reader.changes(before, self._repository.tree_of(self._shas[newer]))
+        before = self._repository.tree_of(self._sha(older)) if older else None
+        return self._reader.changes(before, self._repository.tree_of(self._sha(newer)))
+
+    def _sha(self, ordinal: int) -> str:
+        """A commit of the line, read with those around it: a long line is not read as a whole for a short way."""
+        if ordinal not in self._shas:
+            block = ordinal // _BLOCK * _BLOCK
+            sql = "SELECT ord, sha FROM line_commit WHERE ord BETWEEN ? AND ?"
+            self._shas |= self._db.rows(sql, [block, block + _BLOCK - 1])
+        return self._shas[ordinal]
 
     def _load(self, known: Known, end: str, where: str) -> None:
         """Files at the end that is read on, unless they are at hand."""
@@ -184,12 +238,12 @@ class Backfill:
 
     def _store(self, known: Known, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Known:
         self._reader.flush()
-        known = replace(known, missing=known.missing + self._reader.missing, broken="")
-        self._reader.missing = 0
+        known = replace(known, broken="", lost="")
         if known.from_ord < known.floor:
-            # It was asked for again.
-            known = replace(known, floor=0)
-            marks.put(self._db.folder, "removed", None)
+            # It was asked for again, as far back as this.
+            floor = self._goal if self._goal > 1 else 0
+            known = replace(known, floor=floor)
+            marks.put(self._db.folder, "removed", self._sha(floor) if floor else None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:

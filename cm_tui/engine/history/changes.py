@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import NamedTuple
 
+from cm_tui.engine.history import absent
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Page, Symbol, SymbolChange, SymbolKey
-from cm_tui.model.time import Change
 
 Bodies = dict[SymbolKey, tuple[Symbol, int]]
 """Symbols with the digests of their own lines."""
@@ -18,6 +19,7 @@ SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.sta
 FROM (SELECT path, blob FROM {mine} EXCEPT SELECT path, blob FROM {other}) f
 JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
+WHERE f.path NOT IN (SELECT o.path FROM {other} o JOIN blob a ON a.id = o.blob WHERE a.language = ?)
 """
 
 
@@ -39,40 +41,69 @@ def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
         elif old_body != new_body:
             found.append(SymbolChange("changed", new, old))
     gone = {key: before[key] for key in before.keys() - after.keys()}
-    origins = _Origins(gone)
-    for key, (symbol, _) in _in_order((key, after[key]) for key in after.keys() - before.keys()):
-        origin = origins.take(symbol, after[key][1])
-        change: Change = "moved" if origin is not None else "added"
-        found.append(SymbolChange(change, symbol, origin))
-    moved = {change.before.key for change in found if change.change == "moved" and change.before is not None}
+    came = {key: after[key] for key in after.keys() - before.keys()}
+    origins = moves(_traces(gone), _traces(came))
+    for key, (symbol, _) in came.items():
+        origin = origins.get(key)
+        found.append(
+            SymbolChange("added", symbol) if origin is None else SymbolChange("moved", symbol, before[origin][0])
+        )
+    moved = set(origins.values())
     found += [SymbolChange("removed", symbol) for key, (symbol, _) in gone.items() if key not in moved]
     return sorted(found, key=lambda c: (c.symbol.path, c.symbol.start_line, c.symbol.qualname, c.change))
 
 
-class _Origins:
-    """What has gone, by name, kind and body."""
+class Trace(NamedTuple):
+    """A symbol that came or went, and what it is recognised by elsewhere."""
 
-    def __init__(self, gone: Mapping[SymbolKey, tuple[Symbol, int]]) -> None:
-        self._by: defaultdict[tuple[str, str, int], list[Symbol]] = defaultdict(list)
-        for _, (symbol, body) in _in_order(gone.items()):
-            self._by[symbol.name, symbol.kind, body].append(symbol)
+    key: SymbolKey
+    name: str
+    body: int
+    line: int
 
-    def take(self, symbol: Symbol, body: int) -> Symbol | None:
-        """One that has the same body, each once; of the same qualified name if there is one."""
-        waiting = self._by.get((symbol.name, symbol.kind, body), [])
-        best = next((one for one in waiting if one.qualname == symbol.qualname), waiting[0] if waiting else None)
-        if best is not None:
-            waiting.remove(best)
-        return best
+
+def moves(gone: Iterable[Trace], came: Iterable[Trace]) -> dict[SymbolKey, SymbolKey]:
+    """Where what came stood before: something with the same body that has gone, each of them once.
+
+    The same qualified name goes first, then the same name, then any; in order of path and line.
+    """
+    waiting: defaultdict[tuple[str, int], list[Trace]] = defaultdict(list)
+    for one in sorted(gone, key=_place):
+        waiting[one.key.kind, one.body].append(one)
+    new = [one for one in sorted(came, key=_place) if (one.key.kind, one.body) in waiting]
+    found: dict[SymbolKey, SymbolKey] = {}
+    for alike in (_same_qualname, _same_name, _any):
+        for one in new:
+            left = waiting[one.key.kind, one.body]
+            best = next((other for other in left if alike(one, other)), None) if one.key not in found else None
+            if best is not None:
+                found[one.key] = best.key
+                left.remove(best)
+    return found
+
+
+def _same_qualname(one: Trace, other: Trace) -> bool:
+    return one.key.qualname == other.key.qualname
+
+
+def _same_name(one: Trace, other: Trace) -> bool:
+    return one.name == other.name
+
+
+def _any(_one: Trace, _other: Trace) -> bool:
+    return True
+
+
+def _place(one: Trace) -> tuple[str, int, str, int]:
+    return one.key.path, one.line, one.key.qualname, one.key.overload
+
+
+def _traces(bodies: Bodies) -> list[Trace]:
+    return [Trace(key, symbol.name, body, symbol.start_line) for key, (symbol, body) in bodies.items()]
 
 
 def _of(db: Database, mine: str, other: str) -> Bodies:
-    rows = db.rows(_SYMBOLS.format(mine=mine, other=other))
+    # What a file held whose content is not here cannot be compared.
+    rows = db.rows(_SYMBOLS.format(mine=mine, other=other), [absent.LANGUAGE])
     pairs = ((Symbol(*row[:-1]), row[-1]) for row in rows)
     return {symbol.key: (symbol, body) for symbol, body in pairs}
-
-
-def _in_order(
-    items: Iterable[tuple[SymbolKey, tuple[Symbol, int]]],
-) -> list[tuple[SymbolKey, tuple[Symbol, int]]]:
-    return sorted(items, key=lambda item: (item[0].path, item[1][0].start_line, item[0].qualname, item[0].overload))

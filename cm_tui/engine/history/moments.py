@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -11,20 +12,19 @@ from cm_tui.engine.code import line as stored_line
 from cm_tui.engine.code.spans import Known, load
 from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history import absent
+from cm_tui.engine.history.matching import ORDINAL, ways_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel, HistoryStatus, Moment, Page, Place
 
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """Seconds between which a time is a date of the years 1 to 9999; git takes any."""
-_DAY = (
-    f"CASE WHEN time BETWEEN {_FIRST} AND {_LAST} THEN strftime(make_timestamp(time * 1000000), '%Y-%m-%d') ELSE '' END"
-)
 _COLUMNS = "ord, sha, time, author, subject"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
-_ORDINAL = re.compile(r"#(\d{1,9})")
+_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
-_SHORTEST_SHA = 4
+_A_DAY = 86_400
 
 
 class Moments:
@@ -42,23 +42,25 @@ class Moments:
     def line(self, match: str, before: int | None, limit: int) -> Page[Moment]:
         """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        where, values = ["true"], []
-        for word in match.lower().split():
-            ways = ["contains(lower(subject), ?)", "contains(lower(author), ?)", "'#' || ord = ?"]
-            if len(word) >= _SHORTEST_SHA:
-                # Fewer letters begin the sha of some commit or other.
-                ways += ["starts_with(sha, ?)", f"starts_with({_DAY}, ?)"]
-            where.append(f"({' OR '.join(ways)})")
-            values += [word] * len(ways)
-        condition = " AND ".join(where)
-        total = self._db.value(f"SELECT count(*) FROM line_commit WHERE {condition}", values)  # noqa: S608 - our own words
-        rows = self._db.rows(
-            f"SELECT {_COLUMNS} FROM line_commit WHERE {condition} AND ord < ? ORDER BY ord DESC LIMIT ?",  # noqa: S608 - likewise
-            [*values, 2**31 - 1 if before is None else before, max(0, limit)],
-        )
-        return Page(
-            tuple(Moment(*row) for row in rows), int(total), "" if self._repository.git else "No git: no history"
-        )
+        note = "" if self._repository.git else "No git: no history"
+        top = 2**31 - 1 if before is None else before
+        words = match.lower().split()
+        if not words:
+            total = int(self._db.value("SELECT count(*) FROM line_commit"))
+            top = min(top, total + 1)
+            found: Sequence[int] = range(max(1, top - max(0, limit)), top)
+        else:
+            ways = [ways_of(word) for word in words]
+            values = [value for _, some in ways for value in some]
+            # One look at the narrow columns gives both; sorting whole rows would take longer than finding them.
+            total, ordinals = self._db.rows(
+                "SELECT count(*), max(ord, ?) FILTER (WHERE ord < ?) FROM line_commit "  # noqa: S608 - our own words
+                f"WHERE {' AND '.join(where for where, _ in ways)}",
+                [max(1, limit), top, *values],
+            )[0]
+            found = (ordinals or [])[: max(0, limit)]
+        rows = self.many(found)
+        return Page(tuple(rows[ordinal] for ordinal in sorted(rows, reverse=True)), total, note)
 
     def at(self, ordinal: int) -> Moment | None:
         """The commit of an ordinal."""
@@ -82,7 +84,7 @@ class Moments:
 
     def head(self) -> Moment | None:
         """The newest commit, as indexed."""
-        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit ORDER BY ord DESC LIMIT 1")  # noqa: S608 - our own words
+        rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
         return Moment(*rows[0]) if rows else None
 
     def resolve(self, ref: str) -> Place:
@@ -100,12 +102,15 @@ class Moments:
         head = self.head()
         if head is None:
             raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
-        ordinal = _ORDINAL.fullmatch(name)
+        ordinal = ORDINAL.fullmatch(name)
         if ordinal is not None:
             found = self.at(int(ordinal[1]))
             if found is None:
                 raise NotFoundError(f"There is no commit {name} on the line.", hint=f"It has #1 to #{head.ordinal}.")
             return self._placed(found, ref, found.sha, head)
+        back = _BACK.fullmatch(name)
+        if back is not None and (place := self._back(ref, back[1], int(back[2] or 1), head)) is not None:
+            return place
         try:
             sha = self._repository.resolve(name)
         except NotFoundError:
@@ -116,7 +121,7 @@ class Moments:
 
     def status(self) -> HistoryStatus:
         """How much of the line is known."""
-        if self._db.get_meta("indexed_at") is not None:
+        if self.is_indexed:
             self.ensure()
         head, known = self.head(), load(self._db)
         ends = self.many([known.from_ord, known.to_ord])
@@ -125,8 +130,9 @@ class Moments:
         blobs = self._db.value(
             "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
         )
+        missing = absent.count(self._db)
         count = known.to_ord - known.from_ord + 1 if first else 0
-        complete = known.rooted and known.to_ord == length
+        complete = known.rooted and known.to_ord == length and not missing
         return HistoryStatus(
             head=head,
             length=length,
@@ -135,10 +141,11 @@ class Moments:
             known_to=ends.get(known.to_ord),
             complete=complete,
             running=Turn.of(self._db).readers > 0,
-            blobs=int(blobs),
+            blobs=int(blobs) - missing,
+            missing=missing,
             vacuumed=self.vacuumed(known),
-            text=self._sentence(head, first, count, complete=complete),
-            notes=tuple(self._notes(known, length)),
+            text=self._sentence(head, first, count, missing),
+            notes=tuple(self._notes(known, length, missing)),
         )
 
     def vacuumed(self, known: Known) -> str:
@@ -148,21 +155,49 @@ class Moments:
         kept = self.at(known.floor)
         return f"history before {kept.sha[:10]} ({day_of(kept.time)}) was removed" if kept else ""
 
+    @property
+    def is_indexed(self) -> bool:
+        """True when there is an index, whose commit the line leads to."""
+        return self._db.get_meta("indexed_at") is not None
+
+    def more(self) -> str:
+        """How much is known, and what can be done to know more: the hint where nothing was found."""
+        status, removed = self.status(), self.vacuumed(load(self._db))
+        if removed:
+            return f"{removed}; `cm history backfill` reads it again."
+        if status.complete or status.head is None:
+            return f"{status.text}."
+        if status.missing:
+            return f"{status.text}; once git has them, `cm history backfill` reads them."
+        return f"{status.text}; `cm history backfill` reads further back."
+
     def ensure(self) -> None:
-        """Make sure that the line is that of the indexed commit: a store of an older version has none.
+        """Make sure that the line is that of the indexed commit, as far as this clone has it by now.
 
         Raises:
             NotIndexedError: there is no index yet.
         """
-        if self._db.get_meta("indexed_at") is None:
+        if not self.is_indexed:
             raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
         head = self._db.get_meta("indexed_head") or None
-        if head is None or self._db.value("SELECT count(*) FROM line_commit") or not self._repository.git:
+        if head is None or not self._repository.git:
             return
-        with Turn.of(self._db).batch(Cancel()):
+        turn = Turn.of(self._db)
+        # A store of an older version has no line. An index run that is under way looks at its far end itself.
+        if self._db.value("SELECT count(*) FROM line_commit") and (
+            turn.is_wanted or not stored_line.end_moved(self._db, self._repository)
+        ):
+            return
+        with turn.batch(Cancel()):
             change = stored_line.compare(self._db, self._repository, head)
             if change is not None:
                 stored_line.write(self._db, change)
+
+    def _back(self, ref: str, name: str, steps: int, head: Moment) -> Place | None:
+        """So many first parents before a commit of the line: those are counted already, however many they are."""
+        start = self.of_shas([self._repository.resolve(name)])
+        found = next((self.at(moment.ordinal - steps) for moment in start.values()), None)
+        return self._placed(found, ref, found.sha, head) if found is not None else None
 
     def _named(self, ref: str, sha: str, head: Moment) -> Place:
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE sha = ?", [sha])  # noqa: S608 - our own words
@@ -203,19 +238,34 @@ class Moments:
         except ValueError as error:
             raise UsageError(f"{ref!r} is no date: {error}.", hint="Write it as 2024-05-01.") from error
         seconds = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
-        ordinal = self._db.value("SELECT max(ord) FROM line_commit WHERE time < ?", [seconds])
-        found = self.at(ordinal) if ordinal else None
-        if found is not None:
+        ordinal = self._split(seconds)
+        found = self.at(max(1, ordinal))
+        assert found is not None
+        if ordinal:
             return self._placed(found, ref, found.sha, head)
-        first = self.at(1)
-        assert first is not None
-        return self._placed(first, ref, first.sha, head, f"the line has no commit before {text}; this is its first one")
+        note = f"the line has no commit before {text}; its first one is #1 of {day_of(found.time)}"
+        return self._placed(found, ref, "", head, note)
+
+    def _split(self, seconds: int) -> int:
+        """The last commit before everything that was made from a time on; 0: there is none.
+
+        Times need not rise along a line: it is split where the fewest commits stand on the wrong side. Those from before
+        there were computers and from the future say nothing.
+        """
+        sql = """
+        SELECT ord, sum(CASE WHEN time NOT BETWEEN 0 AND ? THEN 0 WHEN time < ? THEN 1 ELSE -1 END) OVER (ORDER BY ord) AS ahead
+        FROM line_commit QUALIFY ahead > 0 ORDER BY ahead DESC, ord DESC LIMIT 1
+        """
+        rows = self._db.rows(sql, [int(time.time()) + _A_DAY, seconds])
+        return int(rows[0][0]) if rows else 0
 
     def _placed(self, moment: Moment, asked: str, sha: str, head: Moment, note: str = "") -> Place:
         known = load(self._db)
         is_known = moment.ordinal == head.ordinal or known.covers(moment.ordinal)
         if not is_known:
             note = "; ".join(filter(None, (note, self.why_unknown(moment.ordinal, known))))
+        elif known.covers(moment.ordinal) and sha:
+            note = "; ".join(filter(None, (note, absent.note(self._db, alive_at(moment.ordinal)))))
         return Place(moment, asked, sha, exact=sha == moment.sha, known=is_known, note=note)
 
     def why_unknown(self, ordinal: int, known: Known) -> str:
@@ -230,30 +280,42 @@ class Moments:
             "history has not been read yet"
         )  # fmt: skip
 
-    def _notes(self, known: Known, length: int) -> Sequence[str]:
+    def _notes(self, known: Known, length: int, missing: int) -> Sequence[str]:
         notes = []
         if not self._repository.git:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:
             notes.append("This clone is shallow: what lies before its first commit is not here.")
-        elif (first := self.at(1)) is not None and self._repository.has_hidden_parent(first.sha):
+        elif (first := self.at(1)) is not None and self._repository.hidden_parent(first.sha) is not None:
             notes.append(f"The line ends at #1 {first.sha[:10]}: the commit before it is missing or cannot be read.")
         if known.broken:
             notes.append(known.broken)
-        if known.missing:
-            notes.append(f"{known.missing:,} file versions are not in this clone; they are left out of the past.")
+        if missing:
+            notes.append(
+                f"{missing:,} file version{' is' if missing == 1 else 's are'} not in this clone: what was in there is not "
+                "known. Once git has them (a partial clone gets all by `git fetch --refetch --no-filter`), "
+                "`cm history backfill` reads them."
+            )
         if 0 < known.to_ord < length:
             notes.append(f"The newest {length - known.to_ord:,} commits have not been read yet.")
         return notes
 
-    def _sentence(self, head: Moment | None, first: Moment | None, count: int, *, complete: bool) -> str:
+    def _sentence(self, head: Moment | None, first: Moment | None, count: int, missing: int) -> str:
         if head is None:
             return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
         if first is None:
             return f"history not read yet, {head.ordinal:,} commits on the line"
-        if complete:
-            return f"the whole history is known, {count:,} commits since {day_of(first.time)}"
-        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits"
+        lacking = f", without {missing:,} file version{'s' * (missing != 1)} not in this clone" if missing else ""
+        if count == head.ordinal and load(self._db).rooted:
+            whole = "the whole line is read" if missing else "the whole history is known"
+            return f"{whole}, {count:,} commits since {day_of(first.time)}{lacking}"
+        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits{lacking}"
+
+
+def alive_at(ordinal: int) -> str:
+    """The relation of (path, blob) that was alive at an ordinal, as it may stand after FROM."""
+    where = f"from_ord <= {ordinal:d} AND (to_ord IS NULL OR to_ord > {ordinal:d})"
+    return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
 
 
 def _refuse_odd(name: str) -> None:

@@ -13,7 +13,8 @@ from cm_tui.engine.code import browse, spans
 from cm_tui.engine.code.contents import ChangedError, Contents
 from cm_tui.engine.code.graph import Graph
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.moments import Moments
+from cm_tui.engine.history import absent
+from cm_tui.engine.history.moments import Moments, alive_at, day_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import (
@@ -70,6 +71,10 @@ class Past:
             NotFoundError: there is no such moment, or it is not known.
         """
         place = self.moments.resolve(ref)
+        if not place.sha:
+            raise NotFoundError(
+                f"Nothing was there yet: {place.note}.", hint="`cm at '#1'` shows what the first commit brought."
+            )
         if not place.known:
             raise NotFoundError(
                 f"{ref} cannot be answered: {place.note}.",
@@ -80,8 +85,7 @@ class Past:
     def alive(self, ordinal: int) -> str:
         """The relation of (path, blob) at an ordinal that is known, as it may stand after FROM."""
         if spans.load(self._db).covers(ordinal):
-            where = f"from_ord <= {ordinal:d} AND (to_ord IS NULL OR to_ord > {ordinal:d})"
-            return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
+            return alive_at(ordinal)
         return "head_file"
 
     def graph_at(self, ordinal: int) -> Graph:
@@ -137,7 +141,10 @@ class Past:
             NotFoundError: there is no such moment, or it is not known.
         """
         place = self.place(ref)
-        return _noted(question(self.graph_at(place.moment.ordinal)), place)
+        try:
+            return _noted(question(self.graph_at(place.moment.ordinal)), place)
+        except NotFoundError as error:
+            raise _then(error, place) from error
 
     # --- reading the line ---
 
@@ -151,6 +158,7 @@ class Past:
             raise UsageError("Give a depth of 1 or more, or a moment to go back to, not both.")
         self.moments.ensure()
         head = self.moments.head()
+        # A day before the first commit means all of it.
         goal = self.moments.resolve(since).moment.ordinal if since is not None else 1
         if depth is not None and head is not None:
             goal = head.ordinal - depth + 1
@@ -159,13 +167,18 @@ class Past:
     def goal(self) -> int | None:
         """How far back the configuration wants the line to be read, and never below what was vacuumed; None: it is."""
         settings = self._config.history
+        if not self.moments.is_indexed:
+            return None
+        self.moments.ensure()
         head = self.moments.head()
         if not settings.enabled or head is None or not self._repository.git:
             return None
         known = spans.load(self._db)
         goal = max(1, head.ordinal - settings.depth + 1 if settings.depth else 1, known.floor)
-        if known.broken or (known.to_ord == head.ordinal and known.from_ord <= goal):
+        if known.broken and not self._repository.is_readable(known.lost):
             return None
+        if known.to_ord == head.ordinal and known.from_ord <= goal:
+            return goal if absent.has_returned(self._db, self._repository) else None
         return goal
 
     def catch_up(self, cancel: Cancel) -> Generator[Progress, None, None]:
@@ -204,11 +217,13 @@ class Past:
     def _before(self, ref: str) -> tuple[str, str]:
         """What was alive at a moment, and what has to be said about that; before the first commit nothing was."""
         if ref.strip() != BEFORE_ALL:
-            place = self.place(ref)
-            return self.alive(place.moment.ordinal), place.note
+            place = self.moments.resolve(ref)
+            if place.sha:
+                place = self.place(ref)
+                return self.alive(place.moment.ordinal), place.note
         self.moments.ensure()
         first = self.moments.at(1)
-        hidden = first is not None and self._repository.has_hidden_parent(first.sha)
+        hidden = first is not None and self._repository.hidden_parent(first.sha) is not None
         note = "#1 has parents that are not in this clone: what they had counts as added" if hidden else ""
         return "(SELECT path, blob FROM file_span WHERE false)", note
 
@@ -236,6 +251,14 @@ class Past:
         from cm_tui.engine.history.vacuum import Vacuum
 
         return Vacuum(self._db, self.moments).run(before, older_than, everything=everything, dry_run=dry_run)
+
+
+def _then(error: NotFoundError, place: Place) -> NotFoundError:
+    """What was not found, and when it was not there."""
+    moment = place.moment
+    message = f"At #{moment.ordinal} {moment.sha[:10]} ({day_of(moment.time)}): {error.message}"
+    hint = error.hint.replace("`cm symbols --match`", f"`cm at '#{moment.ordinal}' --match`")
+    return NotFoundError(message, hint=" ".join(filter(None, (place.note and f"{place.note}.", hint))))
 
 
 def _noted(page: Page[T], place: Place) -> Page[T]:

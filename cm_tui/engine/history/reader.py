@@ -18,6 +18,7 @@ from cm_tui.engine.code.walk import is_text, own_folders
 from cm_tui.engine.code.worker import Task
 from cm_tui.engine.git.delta import Change, Trees
 from cm_tui.engine.git.repository import Repository, TreeEntry
+from cm_tui.engine.history import absent
 from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
@@ -56,10 +57,10 @@ class Reader:
         self._known: dict[tuple[str, str], int] = {}
         self._verdicts: dict[tuple[str, str, bool], int | None] = {}
         self._pending: list[Task] = []
+        self._absent: dict[str, int] = {}
+        """File versions that are not in this clone and that the store does not have yet: blob by object id."""
         self._bytes = 0
         self._next = 1
-        self.missing = 0
-        """File versions that are not in this clone."""
         self.parsed = 0
 
     def begin(self) -> None:
@@ -71,6 +72,7 @@ class Reader:
             self._known = known
             self._verdicts.clear()
             self._pending.clear()
+            self._absent.clear()
             self._bytes = 0
         newest = self._db.value("SELECT max(id) FROM blob") or 0
         self._next = max(newest + 1, int(self._db.get_meta(NEXT_BLOB) or 1))
@@ -95,13 +97,19 @@ class Reader:
     def flush(self) -> None:
         """Parse and store what is new."""
         pending, self._pending, self._bytes = self._pending, [], 0
-        if not pending:
+        lost, self._absent = self._absent, {}
+        if not pending and not lost:
             return
-        batch = rows.merge(list(self._pool.parse(pending)))
+        batch = rows.merge(list(self._pool.parse(pending))) if pending else {}
         with self._db.transaction():
             rows.write(self._db, batch)
+            absent.store(self._db, lost)
             self._db.set_meta(NEXT_BLOB, str(self._next))
         self.parsed += len(pending)
+
+    def read_again(self, path: str, oid: str) -> int | None:
+        """Blob of a file version that was not there before, or None when it is to be left out."""
+        return self._judge(path, oid, included=self._rules.included(path))
 
     def _take(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
         """Blob of a file, or None when it is left out."""
@@ -120,16 +128,12 @@ class Reader:
         return self._verdicts[key]
 
     def _judge(self, path: str, oid: str, *, included: bool) -> int | None:
-        try:
-            size = self._repository.size(oid)
-            if size is not None and self._rules.by_size(path, size) is not None:
-                return None
-            data = None if size is None else self._repository.read(oid)
-        except pygit2.GitError:
-            data = None
-        if data is None:
-            self.missing += 1
+        size = self._size(oid)
+        if size is not None and self._rules.by_size(path, size) is not None:
             return None
+        data = None if size is None else absent.content(self._repository, oid)
+        if data is None:
+            return self._without_content(oid)
         if by_content(path, data, included=included) is not None:
             return None
         language = language_of(path, data[:_LOOK])
@@ -142,6 +146,21 @@ class Reader:
             if self._bytes > _PENDING_BYTES:
                 self.flush()
         return number
+
+    def _size(self, oid: str) -> int | None:
+        try:
+            return self._repository.size(oid)
+        except pygit2.GitError:
+            # Damaged: as good as not there.
+            return None
+
+    def _without_content(self, oid: str) -> int:
+        """A blob that holds the place of what cannot be read."""
+        key = (oid, absent.LANGUAGE)
+        if key not in self._known:
+            self._known[key] = self._absent[oid] = self._next
+            self._next += 1
+        return self._known[key]
 
     def _is_vendored(self, tree: bytes | None, path: str) -> bool:
         """True below a `vendor` folder that a tool filled."""

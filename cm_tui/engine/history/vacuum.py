@@ -91,6 +91,7 @@ class Vacuum:
                     self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
                     kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                     spans.save(self._db, kept)
+                spans.drop_spares(self._db)
                 drop_unused(self._db)
             if first is not None:
                 marks.put(self._db.folder, "removed", first.sha)

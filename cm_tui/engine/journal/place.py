@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.git.files import git_folders, head_of
+from cm_tui.engine.git.remembered import recall, remember
 
 _MAP = "roots.json"
-_KEPT = 500
-"""Roots that are remembered; the oldest are forgotten first."""
 
 
 def base() -> Path:
@@ -31,13 +29,13 @@ def folder_of(root: Path) -> Path:
     """
     place = os.path.realpath(root)
     sign = _sign(Path(place))
-    kept = _read().get(place)
+    kept = recall(base() / _MAP).get(place)
     if isinstance(kept, dict) and kept.get("sign") == sign and isinstance(kept.get("name"), str):
         return base().joinpath(kept["name"])
     from cm_tui.engine.git.identity import identify
 
     name: str = identify(Path(place)).folder.name
-    _remember(place, {"sign": sign, "name": name})
+    remember(base() / _MAP, place, {"sign": sign, "name": name})
     return base() / name
 
 
@@ -52,29 +50,3 @@ def _sign(root: Path) -> list[Any]:
     except OSError:
         return [head.text, head.sha is not None]
     return [head.text, head.sha is not None, found.st_mtime_ns, found.st_size, found.st_ino]
-
-
-def _read() -> dict[str, Any]:
-    try:
-        known = json.loads((base() / _MAP).read_bytes())
-    except (OSError, ValueError):
-        # Nothing remembered yet, or damaged: it can always be worked out again.
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def _remember(place: str, entry: dict[str, Any]) -> None:
-    known = _read()
-    known.pop(place, None)
-    known[place] = entry
-    kept = dict(list(known.items())[-_KEPT:])
-    try:
-        file = paths.private_dir(base()) / _MAP
-        waiting = file.with_name(f"{_MAP}.{os.getpid()}")
-        fd = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "w", encoding="ascii") as out:
-            json.dump(kept, out)
-        waiting.replace(file)
-    except OSError:
-        # Not remembered on a full or read-only disk: it costs time, and the append itself will say what is wrong.
-        return

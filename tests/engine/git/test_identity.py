@@ -1,5 +1,10 @@
+import shutil
+
 import pytest
 
+from cm_tui import paths
+from cm_tui.engine.git import origin
+from cm_tui.engine.git.commits import Commits
 from cm_tui.engine.git.identity import identify, normalise_remote
 from tests.gitrepo import Repo
 
@@ -119,3 +124,85 @@ def test_a_name_of_only_odd_letters_still_makes_a_folder(tmp_path):
     odd = tmp_path / "日本"
     odd.mkdir()
     assert identify(odd).folder.name.startswith("project-")
+
+
+def remembered(root):
+    """Identity of a project that has a store."""
+    identity = identify(root)
+    identity.folder.mkdir(parents=True, exist_ok=True)
+    return identify(root)
+
+
+def test_a_lost_commit_or_a_shallow_fetch_leaves_it_what_it_was(tmp_path):
+    repo = Repo(tmp_path / "app")
+    for _ in range(6):
+        repo.commit()
+    before = remembered(repo.root)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", f"file://{repo.root}", ".")
+    assert remembered(clone.root).text == before.text
+    clone.git("fetch", "-q", "--depth", "2")
+    assert identify(clone.root).text == before.text
+    lost = repo.git("rev-parse", "HEAD~3")
+    (repo.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
+    assert identify(repo.root) == before
+    repo.commit()
+    repo.commit()
+    assert identify(repo.root) == before
+
+
+def test_what_began_without_its_first_commit_stays_what_it_was(tmp_path):
+    repo = Repo(tmp_path / "app")
+    for _ in range(6):
+        repo.commit()
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--depth", "2", f"file://{repo.root}", ".")
+    before = remembered(clone.root)
+    assert before.text == f"path:{clone.root}"
+    repo.commit()
+    clone.git("pull", "-q", "--unshallow")
+    assert identify(clone.root) == before
+
+
+def test_another_repository_in_the_same_place_is_another_project(tmp_path):
+    repo = Repo(tmp_path / "app")
+    repo.commit("one")
+    before = remembered(repo.root)
+    shutil.rmtree(repo.root)
+    again = Repo(tmp_path / "app")
+    again.commit("two")
+    assert identify(again.root).text != before.text
+
+
+def test_only_what_is_new_is_walked(tmp_path, monkeypatch):
+    repo = Repo(tmp_path / "app")
+    for _ in range(40):
+        repo.commit()
+    repo.git("branch", "side", "HEAD~5")
+    before = remembered(repo.root)
+    walked = []
+    get = Commits.get
+    monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
+    assert identify(repo.root) == before
+    repo.commit()
+    assert identify(repo.root) == before
+    assert len(walked) <= 2
+    walked.clear()
+    repo.git("checkout", "-q", "side")
+    assert identify(repo.root) == before
+    assert len(walked) <= 10
+
+
+def test_marks_stay_few_and_reach_far_back():
+    found = origin.Origin("0", {})
+    for height in range(1, 3000):
+        found = origin._extended(found, [str(height)], height)
+    assert len(found.marks) <= 64
+    assert min(found.marks.values()) < 1500
+
+
+def test_a_question_about_a_project_without_a_store_leaves_nothing_behind(tmp_path):
+    repo = Repo(tmp_path / "app")
+    repo.commit()
+    identify(repo.root)
+    assert not (paths.data_dir() / origin.FILE).exists()

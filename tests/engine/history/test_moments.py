@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
+from cm_tui.engine.git.commits import Commits
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
+from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
 from tests.gitrepo import Repo
 from tests.indexing import index
@@ -230,3 +233,98 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     assert past.moments.status().length == 6
     compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
+
+
+def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
+    for number in range(12):
+        repo.write(f"f{number % 4}.py", f"def f{number}():\n    return f{number - 1}()\n")
+        repo.commit(f"number {number}")
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", f"file://{repo.root}", ".")
+    read(db, clone.root)
+    for depth, known in ((7, 7), (3, 3), (5, 3)):
+        clone.git("fetch", "-q", "--depth", str(depth))
+        index(db, clone.root)
+        past = past_of(db, clone.root)
+        status = past.moments.status()
+        assert (status.length, status.known) == (depth, known)
+        assert not status.complete
+        compare_with_fresh(db, clone.root, depth - 1, tmp_path / f"fresh{depth}")
+        compare_with_fresh(db, clone.root, depth - known + 1, tmp_path / f"oldest{depth}")
+        assert past.goal() == (None if known == depth else 1)
+    past = read(db, clone.root)
+    assert past.moments.status().known == 5
+    compare_with_fresh(db, clone.root, 1, tmp_path / "fresh")
+    assert db.value("SELECT count(*) FROM file_span WHERE from_ord < 0 OR to_ord <= from_ord") == 0
+
+
+def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path):
+    commits(repo, 4)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", f"file://{repo.root}", ".")
+    read(db, clone.root)
+    commits(repo, 9)
+    clone.git("pull", "-q")
+    index(db, clone.root)
+    clone.git("fetch", "-q", "--depth", "3")
+    index(db, clone.root)
+    assert (past_of(db, clone.root).moments.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
+    assert read(db, clone.root).moments.status().known == 3
+
+
+def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
+    made = commits(repo, 9)
+    clone = Repo(tmp_path / "clone", init=False)
+    clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
+    past = read(db, clone.root)
+    with pytest.raises(NotFoundError):
+        past.moments.resolve("HEAD~4")
+    clone.git("fetch", "-q", "--deepen", "3")
+    assert past.moments.resolve("HEAD~4").sha == made[-5]
+    status = past.moments.status()
+    assert (status.length, status.known) == (6, 3)
+    assert past.goal() == 1
+    clone.git("fetch", "-q", "--unshallow")
+    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+        pass
+    assert (past.moments.status().length, past.moments.status().complete) == (9, True)
+    assert not any("shallow" in note for note in past.moments.status().notes)
+    compare_with_fresh(db, clone.root, 2, tmp_path / "fresh")
+
+
+def test_a_date_is_found_by_its_beginning(repo, db):
+    for when in ("2012-02-29", "2012-03-01", "2012-03-31", "2012-10-05", "2013-01-01"):
+        repo.write("a.py", when)
+        repo.git("add", "-A")
+        env = {**os.environ, "GIT_COMMITTER_DATE": f"{when}T12:00:00Z", "GIT_AUTHOR_DATE": f"{when}T12:00:00Z"}
+        who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, "commit", "-qm", "change"], cwd=repo.root, env=env, check=True)
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+
+    def found(word: str) -> list[int]:
+        return [row.ordinal for row in moments.line(word, None, 9).rows]
+
+    for word, ordinals in {
+        "2012": [4, 3, 2, 1], "2012-": [4, 3, 2, 1], "2012-0": [3, 2, 1], "2012-1": [4], "2012-03": [3, 2], "2012-03-": [3, 2],
+        "2012-03-0": [2], "2012-03-3": [3], "2012-02-29": [1], "2012-02-30": [], "2012-13": [], "2012-2": [], "0000": [],
+        "2012-03-1": [], "9999-12-31": [], "201": [],
+    }.items():  # fmt: skip
+        assert found(word) == ordinals, word
+    page = moments.line("2012 change", 4, 2)
+    assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
+    assert (moments.line("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
+
+
+def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
+    made = commits(repo, 9)
+    repo.git("tag", "mark", made[6])
+    past = read(db, repo.root)
+    walked = []
+    get = Commits.get
+    monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
+    for name, sha in (("HEAD~7", made[1]), ("@~", made[7]), ("mark~6", made[0]), ("HEAD~0", made[8])):
+        assert past.moments.resolve(name).sha == sha == repo.git("rev-parse", name)
+    assert len(walked) <= 4
+    with pytest.raises(NotFoundError):
+        past.moments.resolve("HEAD~9")

@@ -1,0 +1,94 @@
+"""Commits as they are stored: git's library where it can read them, else what can be made out of their bytes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pygit2
+from pygit2.enums import ObjectType
+
+from cm_tui.engine.git.loose import Loose
+
+_TIME = re.compile(rb"> ?(-?\d{1,18}) [+-]\d{4}$")
+_TREE = re.compile(rb"tree ([0-9a-f]{40})$")
+_PARENT = re.compile(rb"parent ([0-9a-f]{40})$")
+
+
+class CommitInfo(NamedTuple):
+    """A row of `line_commit`, without its ordinal."""
+
+    sha: str
+    time: int
+    author: str
+    subject: str
+
+
+class Commit(NamedTuple):
+    """A commit of any kind."""
+
+    info: CommitInfo
+    tree: pygit2.Oid
+    parents: tuple[str, ...]
+    """Those that this clone is meant to have: none where a shallow one ends."""
+
+
+class Commits:
+    """Reads commits, whatever state they are in.
+
+    Args:
+        repository: where they are.
+    """
+
+    def __init__(self, repository: pygit2.Repository) -> None:
+        self._repository = repository
+        self._loose = Loose(Path(repository.path))
+
+    def get(self, sha: str) -> Commit | None:
+        """A commit; None when it is not in this clone, or damaged."""
+        try:
+            self._loose.refuse_cut(sha)
+            found: object = self._repository.get(sha)
+        except (ValueError, pygit2.GitError):
+            return self._made_out(sha)
+        if not isinstance(found, pygit2.Commit):
+            return None
+        author = found.author
+        name = author.raw_name if author is not None else b""
+        info = _info(sha, found.commit_time, name, found.raw_message)
+        return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
+
+    def raw(self, sha: str) -> bytes | None:
+        """The bytes of a commit; None when it is not in this clone, or damaged."""
+        try:
+            self._loose.refuse_cut(sha)
+            kind, data = self._repository.read(sha)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return data if kind == ObjectType.COMMIT else None
+
+    def _made_out(self, sha: str) -> Commit | None:
+        """One that is whole, but not written as git writes them, such as with an address that is none."""
+        data = self.raw(sha)
+        if data is None:
+            return None
+        header, _, message = data.partition(b"\n\n")
+        first, *lines = header.split(b"\n")
+        tree = _TREE.match(first)
+        if tree is None:
+            return None
+        said = {key: value for key, _, value in (line.partition(b" ") for line in reversed(lines))}
+        # As git does: a time that cannot be read is the first second of all.
+        time = next(
+            (int(found[1]) for key in (b"committer", b"author") if (found := _TIME.search(said.get(key, b"")))), 0
+        )
+        name = said.get(b"author", b"").partition(b"<")[0].strip()
+        parents = tuple(found[1].decode() for line in lines if (found := _PARENT.match(line)))
+        return Commit(_info(sha, time, name, message), pygit2.Oid(hex=tree[1].decode()), parents)
+
+
+def _info(sha: str, time: int, author: bytes, message: bytes) -> CommitInfo:
+    subject = message.decode("utf-8", "replace").strip().split("\n", 1)[0]
+    name = author.decode("utf-8", "replace")
+    return CommitInfo(sha, time, name.replace("\0", ""), subject.replace("\0", "").rstrip())
