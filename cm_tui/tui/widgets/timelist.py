@@ -21,7 +21,7 @@ CHANGE_MARKS = {
 }  # fmt: skip
 EVENT_MARKS = {
     "came": ("+", "$success"), "returned": ("+", "$success"), "left": ("−", "$error"), "changed": ("~", "$primary"),
-    "signature": ("±", "$warning"), "moved": ("→", "$accent"),
+    "signature": ("±", "$warning"), "moved": ("→", "$accent"), "unknown": ("?", "$muted"),
 }  # fmt: skip
 MOST_RIBBON = 100
 """Cells of a life's ribbon."""
@@ -126,9 +126,11 @@ def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
 def _of_event(life: Life, event: LifeEvent) -> TimeRow:
     mark, style = EVENT_MARKS[event.what]
     key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
-    earlier = Spot(event.other or key, before(event.moment), event.line)
-    spot = None if event.what == "left" else Spot(key, event.moment.sha, event.line)
-    word = f"from {event.other.path} {event.other.qualname}" if event.other else event.what
+    earlier = Spot(event.other if event.what == "moved" and event.other else key, before(event.moment), event.line)
+    gone = event.what in ("left", "unknown")
+    spot = None if gone else Spot(key, event.moment.sha, event.line)
+    way = "to" if event.what == "left" else "from"
+    word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.what
     return TimeRow(
         mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
         f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,
