@@ -191,7 +191,7 @@ def all_added(door: Door, first: str) -> Page[SymbolChange]:
 
 def drift_shown(drift: Drift) -> Filled:
     """Index against checkout, with the key that mends it."""
-    found = list(rows.of_drift(drift.rows))
+    found = list(rows.of_drift(drift.rows, drift.indexed_head))
     if found:
         head = "the index does not reflect the checkout: i mends it"
         notes = " · ".join((count(drift.files, "file"), *drift.notes))

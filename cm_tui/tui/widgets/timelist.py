@@ -145,8 +145,13 @@ def _of_caller(edge: Edge, moment: Moment | None) -> TimeRow:
     return TimeRow("←", "$secondary", edge.qualname, edge.kind, place, edge.resolution, "$muted", spot, note=edge.text)
 
 
-def of_drift(rows: Iterable[DriftRow]) -> list[TimeRow]:
-    """Where index and checkout differ, below the name of each file."""
+def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
+    """Where index and checkout differ, below the name of each file.
+
+    Args:
+        rows: what differs.
+        head: the commit that is indexed, at which the file is read for comparison.
+    """
     result: list[TimeRow] = []
     path = None
     for row in rows:
@@ -154,12 +159,17 @@ def of_drift(rows: Iterable[DriftRow]) -> list[TimeRow]:
         if row.path != path:
             path = row.path
             result.append(heading(row.path))
-        spot = Spot(SymbolKey(row.path, row.symbol, row.kind), None, row.line) if row.symbol else None
+        key, gone = SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
+        spot = Spot(key, None, row.line) if row.symbol and not gone else None
+        earlier = Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
         note = f"{row.why}   {row.mend}".strip()
         place = f":{row.line}" if row.line else ""
         result.append(
-            TimeRow(mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot, note=note)
-        )
+            TimeRow(
+                mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot,
+                None if row.state == "unindexed" else earlier, note=note,
+            )
+        )  # fmt: skip
     return result
 
 
