@@ -215,9 +215,10 @@ class Moments:
             raise NotFoundError(
                 f"{ref} shares no commit with the line of HEAD.", hint="`cm history line` lists its commits."
             )
+        name = sha[:10] if sha.startswith(ref) else f"{ref} ({sha[:10]})"
         note = (
-            f"{ref} ({sha[:10]}) is not on the first-parent line of HEAD; "
-            f"this is its nearest ancestor there, #{found.ordinal} {found.sha[:10]}"
+            f"{name} is not on the first-parent line of HEAD; its nearest ancestor there is "
+            f"#{found.ordinal} {found.sha[:10]}"
         )
         return self._placed(found, ref, sha, head, note)
 
