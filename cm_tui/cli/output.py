@@ -11,12 +11,15 @@ import dataclasses
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cm_tui.model import IndexSummary, Page, Progress
 from cm_tui.model.text import CONTROLS, harmless, one_line
 
+_SILENCE = 5.0
+"""Seconds after which long work says how far it is, where no bar can be drawn."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """A byte of the command line that is not UTF-8."""
 
@@ -99,14 +102,16 @@ def print_page(
 def follow(steps: Iterable[Progress]) -> IndexSummary | None:
     """Show progress on stderr until the work is done; gives its summary."""
     live = sys.stderr.isatty()
-    stage = ""
+    stage, told = "", 0.0
     summary = None
     for step in steps:
         summary = step.summary or summary
         if live:
             _bar(step)
-        elif step.stage != stage:
-            narrate(f"{step.stage}: {step.message or f'{step.total:,}'}")
+        elif step.stage != stage or time.monotonic() > told + _SILENCE:
+            told = time.monotonic()
+            counts = f"{step.done:,} of {step.total:,}" if step.total and step.stage == stage else f"{step.total:,}"
+            narrate(f"{step.stage}: {step.message or counts}")
         stage = step.stage
     if live:
         sys.stderr.write("\r\x1b[K")

@@ -105,7 +105,9 @@ def drift(
         str | None,
         typer.Option("--since", help="Also what changed since this moment; `last`: since you last looked."),
     ] = None,
-    looked: Annotated[bool, typer.Option("--looked", help="Remember HEAD as where you last looked.")] = False,
+    looked: Annotated[
+        bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")
+    ] = False,
     limit: Rows = 1000,
     project: Project = None,
     as_json: Json = False,
@@ -159,9 +161,12 @@ def backfill(
     as_json: Json = False,
 ) -> None:
     """Read the past from git; a later call goes on where this one was stopped."""
-    from cm_tui.cli.output import follow, print_json
+    from cm_tui.cli.output import follow, narrate, print_json
 
     with answering(project) as door:
+        place = door.resolve(since) if since is not None else None
+        if place is not None and not place.exact:
+            narrate(place.note)
         follow(door.backfill(depth=depth, since=since))
         state = door.history()
     print_json(state) if as_json else _show_history(state)
@@ -191,7 +196,7 @@ def reach(door: Door, ref: str) -> None:
     from cm_tui.cli.output import follow, narrate
 
     place = door.resolve(ref)
-    if place.known or door.history().vacuumed:
+    if place.known or not place.sha or door.history().vacuumed:
         return
     narrate(f"reading history back to #{place.moment.ordinal} {place.moment.sha[:10]}")
     follow(door.backfill(since=f"#{place.moment.ordinal}"))
@@ -214,6 +219,8 @@ def minute_of(seconds: float) -> str:
 
 
 def _file_line(file: FileEntry) -> str:
+    if file.language == "absent":
+        return f"{file.path}  {file.error}"
     return f"{file.path}  {file.language}, {file.lines:,} lines, {file.symbols:,} symbols"
 
 
@@ -228,8 +235,9 @@ def _life_lines(one: Life) -> list[str]:
 
 
 def _event_line(event: LifeEvent) -> str:
-    origin = f" from {event.other.path} {event.other.qualname}" if event.other is not None else ""
-    return f"{event.what:<9} {event.path}:{event.line}{origin}  {moment_line(event.moment)}"
+    way = "to" if event.what == "left" else "from"
+    other = f" {way} {event.other.path} {event.other.qualname}" if event.other is not None else ""
+    return f"{event.what:<9} {event.path}:{event.line}{other}  {moment_line(event.moment)}"
 
 
 def _change_line(change: SymbolChange) -> str:
@@ -251,6 +259,8 @@ def _show_drift(found: Drift) -> None:
         write(f"since {moment_line(found.since.moment)}: {found.changes.note or 'no symbol changed'}")
         for change in found.changes.rows:
             write(_change_line(change))
+        if found.since.note and found.since.note not in found.changes.note:
+            narrate(found.since.note)
     narrate(
         "the index reflects this checkout" if found.current else f"{found.files:,} files, {found.total:,} rows differ"
     )

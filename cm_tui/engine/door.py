@@ -195,7 +195,7 @@ class Door(Protocol):
 
         Args:
             since: also what changed since this moment or date; `last`: since the person last looked.
-            looked: remember HEAD as where they last looked, after answering.
+            looked: remember the indexed commit as where they last looked, after answering.
             limit: how many rows (and changes) at most.
         """
 

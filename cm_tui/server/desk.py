@@ -23,11 +23,15 @@ from cm_tui.server.wire import Where
 
 QUERIES = frozenset(
     {
-        "callees", "callers", "changes", "definitions", "dependencies", "episode", "episodes", "files_at", "importers", "life",
-        "line", "neighbours", "pack", "pack_items", "resolve", "retrieve", "search", "source", "symbols", "symbols_at",
+        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
+        "search", "symbols",
     }
 )  # fmt: skip
-"""Questions that are answered from an index that reflects HEAD."""
+"""Questions that are answered from an index that reflects HEAD and the files on disk; with a moment, from the line."""
+OF_THE_LINE = frozenset(
+    {"changes", "episode", "episodes", "files_at", "life", "line", "resolve", "source", "symbols_at"},
+)
+"""Questions about commits, which need an index that reflects HEAD: they must not mend drift that somebody looks at."""
 LISTINGS = frozenset({"drift", "files", "skipped"})
 """Questions about the index as it is, which must be that of the checkout that asks all the same."""
 
@@ -79,6 +83,8 @@ class Desk:
             return self._reset(where)
         if name == "freshness":
             return self._freshness(where)
+        if name in OF_THE_LINE or (name in QUERIES and values.get("at") is not None):
+            return self._query(name, where, values, self.refresh(where, line=True))
         if name in QUERIES:
             return self._query(name, where, values, self.refresh(where))
         if name in LISTINGS:
@@ -127,16 +133,20 @@ class Desk:
             return error.message
         return ""
 
-    def refresh(self, where: Where) -> str:
-        """Bring a project's index up to its HEAD when it is behind; gives a note for the answer.
+    def refresh(self, where: Where, *, line: bool = False) -> str:
+        """Bring a project's index up to its HEAD and its files when it is behind; gives a note for the answer.
 
         While a run is under way nobody waits for it: the answer comes from what is there.
+
+        Args:
+            where: the project.
+            line: only when HEAD has moved; files that differ from it are left alone.
         """
         root, store = self.projects.locate(where)
         for job in self.jobs.of(store):
             if job.state == "running" and job.project == str(root):
                 return "" if job.searchable else "An index run is under way; this is what was known before it."
-        kept = self.keepers.before_query(root, store)
+        kept = self.keepers.before_query(root, store) if not line else None
         if kept is not None:
             return kept
         note = self._catch_up(where, root, store)
@@ -144,6 +154,8 @@ class Desk:
             # As with any door: what is not indexed has no answers, and the caller may say so.
             return ""
         self.keepers.begin(root, store)
+        if line:
+            return note
         return f"{note} {self.keepers.before_query(root, store) or ''}".strip()
 
     def _catch_up(self, where: Where, root: Path, store: Path) -> str | None:

@@ -35,6 +35,12 @@ class Command:
     """How the key is written; derived from the key when empty."""
     palette: bool = True
     blocked: Callable[[Any], str | None] | None = None
+    shown: Callable[[Any], bool] | None = None
+    """Gets the screen and says whether the command belongs into the key bar now, though it does not always."""
+
+    def in_bar(self, screen: Screen[Any]) -> bool:
+        """True when the command belongs into the key bar."""
+        return self.bar or (self.shown is not None and self.shown(screen))
 
     def why_not(self, screen: Screen[Any]) -> str | None:
         """Why the command is not possible now; None when it is."""

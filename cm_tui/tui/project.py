@@ -60,4 +60,6 @@ class ProjectView:
             return None
         if self.progress:
             return "Indexing; search answers as soon as the files are parsed."
+        if self.status is None and self.status_error is None:
+            return "Opening the project…"
         return "There is no index yet. Start one from the Overview."

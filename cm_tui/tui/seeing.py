@@ -13,8 +13,8 @@ from textual.content import Content
 from cm_tui.errors import CmError
 from cm_tui.tui.highlight import plain_lines
 from cm_tui.tui.past import NOTHING
-from cm_tui.tui.screens.places import Place, View, look
-from cm_tui.tui.widgets.sourcelist import CodeLine
+from cm_tui.tui.screens.places import MOST_LINES, Place, View, look
+from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 from cm_tui.tui.widgets.timelist import Spot, TimeRow
 
 if TYPE_CHECKING:
@@ -54,10 +54,18 @@ def see(door: Door, row: TimeRow) -> Seen:
 
 def _look_at(door: Door, spot: Spot) -> View | None:
     """A symbol (or a file, where none is named) at a moment, None where it was not there; never whatever else stands at its line."""
+    if spot.at is None:
+        return _on_disk(door, spot)
     view = look(door, Place(spot.key.path, spot.line, spot.key), spot.at)
     whole = not spot.key.qualname
     found = whole or (view.symbol is not None and view.symbol.qualname == spot.key.qualname)
-    return view if found or spot.at is None else None
+    return view if found else None
+
+
+def _on_disk(door: Door, spot: Spot) -> View:
+    """A file as it is now, without a question that would bring the index up to date: where it is not is what is looked at."""
+    source = door.source(spot.key.path, 1, MOST_LINES)
+    return View(Place(spot.key.path, spot.line), None, (), tuple(code_lines(source)), source.stale)
 
 
 def _text(view: View | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -56,6 +57,10 @@ class Travelling:
         """Whose life is shown."""
         self.episode: Episode | None = None
         """What an agent saw and did."""
+        self.drifted = False
+        """True when index and checkout were found to differ."""
+        self.drift_seconds = 0.0
+        """How long the last look for drift took."""
 
     @property
     def span(self) -> tuple[str, str]:
@@ -142,10 +147,22 @@ class Travelling:
         self._put("life", lambda door: (door.life(subject, callers=True), door.history()), got)
 
     def _drift(self) -> None:
-        def got(drift: Drift) -> None:
+        self._filled("drift", None)
+        self.look_for_drift()
+
+    def look_for_drift(self) -> None:
+        """Ask how index and checkout differ; what is on screen stays until the answer is there."""
+
+        def call(door: Door) -> tuple[Drift, float]:
+            begun = time.monotonic()
+            return door.drift(limit=MOST), time.monotonic() - begun
+
+        def got(answer: tuple[Drift, float]) -> None:
+            drift, self.drift_seconds = answer
+            self.drifted = not drift.current
             self._filled("drift", drift_shown(drift))
 
-        self._put("drift", lambda door: door.drift(limit=MOST), got)
+        self._send("drift", call, got)
 
     def _episode(self) -> None:
         if self.episode is None:
@@ -155,10 +172,13 @@ class Travelling:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
     def _put(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
+        self._filled(tab, None)
+        self._send(tab, call, got)
+
+    def _send(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
         def failed(error: CmError) -> None:
             self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
 
-        self._filled(tab, None)
         self._ask(tab, call, got, failed, delay=SETTLING)
 
 
@@ -171,7 +191,7 @@ def all_added(door: Door, first: str) -> Page[SymbolChange]:
 
 def drift_shown(drift: Drift) -> Filled:
     """Index against checkout, with the key that mends it."""
-    found = list(rows.of_drift(drift.rows))
+    found = list(rows.of_drift(drift.rows, drift.indexed_head))
     if found:
         head = "the index does not reflect the checkout: i mends it"
         notes = " · ".join((count(drift.files, "file"), *drift.notes))

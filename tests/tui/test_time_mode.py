@@ -11,8 +11,11 @@ from unittest import mock
 import pytest
 
 from cm_tui.engine.memory import Memory
+from cm_tui.server.listen import jobs
+from cm_tui.tui.project import ProjectView
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import PATIENCE, driving
+from tests.server.conftest import owners_allowed
+from tests.tui.mode_driver import PATIENCE, connected, driving, through_owner
 from tests.tui.story import tell
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -127,7 +130,7 @@ async def test_refs_dates_and_what_is_off_the_line(story):
         assert screen.point.ordinal == 3
         await go_to(driver, "side")
         assert screen.point.ordinal == 2
-        assert "is not on the first-parent line of HEAD; this is its nearest ancestor there, #2" in side(driver)
+        assert "is not on the first-parent line of HEAD; its nearest ancestor there is #2" in side(driver)
 
 
 @pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"])
@@ -246,18 +249,114 @@ async def test_a_ribbon_of_its_life_stands_beside_a_symbol(story):
 # --- drift and news ---
 
 
-async def test_drift_is_listed_and_mended_by_its_key(story):
-    async with driving(story.root, mode="6") as driver:
+EDITED = "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n"
+DRIFTED = {("one", "drifted"), ("gone", "tombstoned"), ("brand_new", "unindexed")}
+
+
+def drifted(driver) -> set[tuple[str, str]]:
+    """Rows of the tab that is shown."""
+    return {(name, word) for _, name, word in rows(driver)}
+
+
+def footer(driver) -> str:
+    return driver.text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_drift_is_listed_and_mended_by_its_key(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
         await driver.press("t", "t", "t")
         assert "nothing has drifted" in side(driver)
-        story.write("shop/cart.py", "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n")
-        driver.app.screen.panel.forget("drift")
-        await driver.settle()
-        assert {(name, word) for _, name, word in rows(driver)} == {
-            ("one", "drifted"), ("gone", "tombstoned"), ("brand_new", "unindexed"),
-        }  # fmt: skip
+        assert "Mend" not in footer(driver)
+        story.write("shop/cart.py", EDITED)
+        await driver.press("1", "6")
+        assert drifted(driver) == DRIFTED
+        assert "i Mend drift" in footer(driver)
         await driver.press("i")
         assert "nothing has drifted" in side(driver)
+        assert "Mend" not in footer(driver)
+
+
+async def test_drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(story):
+    story_text = (story.root / "shop/cart.py").read_text()
+    async with driving(story.root, mode="6") as driver:
+        story.write("shop/cart.py", EDITED)
+        await driver.press("1", "6")
+        assert driver.app.screen.panel.tabs.active == "changes"
+        assert "i Mend drift" in footer(driver)
+        assert driver.app.screen.panel.tabs.counts["drift"] == "3"
+        story.write("shop/cart.py", story_text)
+        await driver.press("t", "t", "t")
+        assert "nothing has drifted" in side(driver)
+        assert "Mend" not in footer(driver)
+        story.write("shop/cart.py", EDITED)
+        await driver.press("t", "t", "t", "t", "t")
+        assert drifted(driver) == DRIFTED
+
+
+async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
+    monkeypatch.setattr("cm_tui.tui.screens.time.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("cm_tui.tui.screens.time.DRIFT_AGAIN", 0.1)
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("t", "t", "t")
+        story.write("shop/cart.py", EDITED)
+        await driver.until(lambda: drifted(driver) == DRIFTED)
+        await driver.press("down", "down")
+        cursor = driver.app.screen.rows.cursor
+        (story.root / "shop/user.py").unlink(missing_ok=True)
+        story.write("zzz.py", "def zzz():\n    return 1\n")
+        await driver.until(lambda: ("zzz", "unindexed") in drifted(driver))
+        assert cursor > 0
+
+
+async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mended(story, cm_home, monkeypatch):
+    monkeypatch.setenv("CM_WATCH__ENABLED", "false")
+    with owners_allowed(cm_home):
+        async with driving(story.root, mode="6", open_door=through_owner(story.root)) as driver:
+            await connected(driver)
+            # What keeps it fresh begins by comparing everything.
+            door = driver.app.gateway.door
+            await driver.until(lambda: not door.freshness().behind and all(job.state == "done" for job in jobs()))
+            story.write("shop/cart.py", EDITED)
+            await driver.press("1", "6", "t", "t", "t")
+            assert drifted(driver) == DRIFTED
+            driver.app.screen.rows.focus()
+            for _ in DRIFTED:
+                # Nothing that is shown of a row mends it.
+                await driver.press("down", "v", "v", "v", "v")
+            await driver.press("1", "6")
+            assert drifted(driver) == DRIFTED
+            assert door.drift().total == 3
+            await driver.press("i")
+            await driver.until(lambda: "nothing has drifted" in side(driver))
+
+
+async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
+    assert ProjectView(door="open").why_not_searchable == "Opening the project…"
+
+
+async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
+            assert entry in footer(driver)
+        assert "b Read" not in footer(driver)
+    with Memory.open(story.root) as memory:
+        memory.vacuum(everything=True)
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        assert "b Read" in footer(driver)
+
+
+async def test_since_a_commit_that_was_reset_away_is_said_in_a_line(story):
+    async with driving(story.root, mode="6", size=(120, 40)) as driver:
+        await driver.press("w", "enter")
+    old = story.git("rev-parse", "HEAD")
+    story.git("reset", "-q", "--hard", "HEAD~3")
+    async with driving(story.root, mode="6", size=(120, 40)) as driver:
+        await driver.press("w", "enter")
+        assert "compared with" not in driver.text
+        assert any("#13 is HEAD" in words for words in driver.told)
+        assert f"{old[:10]} is not on the first-parent line" in side(driver)
+        assert old not in driver.text.replace("\n", "")
 
 
 async def test_since_the_person_last_looked(story):

@@ -1,4 +1,4 @@
-"""Asking the git program what differs, where its index is in a form that libgit2 cannot read (split, sparse)."""
+"""Asking the git program what differs, where libgit2 cannot read its index (split, sparse) or HEAD's commit."""
 
 from __future__ import annotations
 

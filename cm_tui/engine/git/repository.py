@@ -151,10 +151,12 @@ class Repository:
         """
         try:
             return {path: FileStatus(flags) for path, flags in self._repository.status().items()}
-        except pygit2.GitError as error:
-            if "unsupported mandatory extension" in str(error):
+        except (ValueError, pygit2.GitError) as error:
+            # Git itself reads more than its library: split and sparse indexes, commits written by other tools.
+            try:
                 return porcelain.status(self.root)
-            raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
+            except CmError:
+                raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
     def ignored(self, path: str) -> bool:
         """True when a `.gitignore` excludes a path."""
@@ -196,7 +198,12 @@ class Repository:
             raise UsageError(
                 f"{ref!r} is too short: it may mean several commits.", hint="Give more of the sha."
             ) from error
-        except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
+        except MissingError as error:
+            raise NotFoundError(
+                f"{ref!r} leads to commit {error.oid[:10]}, which is missing or cannot be read.",
+                hint="`git fsck` tells what the repository lacks.",
+            ) from error
+        except (KeyError, ValueError, pygit2.GitError) as error:
             raise NotFoundError(
                 f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
             ) from error

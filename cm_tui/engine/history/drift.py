@@ -70,7 +70,7 @@ class Drifting:
             plan: which files differ.
             since: also what changed since this moment; `last`: since the person last looked.
             limit: how many rows and changes at most.
-            looked: remember HEAD as where they last looked.
+            looked: remember the indexed commit, up to which changes are told, as where they last looked.
         """
         notes = list(plan.notes)
         rows = list(self._rows(plan, notes))
@@ -111,10 +111,14 @@ class Drifting:
         if since == LAST and seen is None:
             notes.append("Where you last looked is not remembered.")
             return None, None
-        place = seen if since == LAST and seen is not None else self._past.place(since)
+        place = seen if since == LAST and seen is not None else self._past.moments.resolve(since)
         head = self._past.moments.head()
         if head is None:
             return place, None
+        if not place.sha:
+            return place, self._past.changes(since, f"#{head.ordinal}", limit)
+        if since != LAST:
+            self._past.place(since)
         ref = f"#{place.moment.ordinal}"
         if not place.known:
             notes.append(f"What changed since {place.moment.sha[:10]} cannot be answered: {place.note}.")

@@ -38,6 +38,7 @@ class Moments:
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db
         self._repository = repository
+        self._counted: tuple[tuple[Known, str | None] | None, tuple[int, int]] = (None, (0, 0))
 
     def line(self, match: str, before: int | None, limit: int) -> Page[Moment]:
         """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
@@ -127,10 +128,7 @@ class Moments:
         ends = self.many([known.from_ord, known.to_ord])
         length = head.ordinal if head else 0
         first = ends.get(known.from_ord)
-        blobs = self._db.value(
-            "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
-        )
-        missing = absent.count(self._db)
+        blobs, missing = self._counts(known)
         count = known.to_ord - known.from_ord + 1 if first else 0
         complete = known.rooted and known.to_ord == length and not missing
         return HistoryStatus(
@@ -141,12 +139,20 @@ class Moments:
             known_to=ends.get(known.to_ord),
             complete=complete,
             running=Turn.of(self._db).readers > 0,
-            blobs=int(blobs) - missing,
+            blobs=blobs - missing,
             missing=missing,
             vacuumed=self.vacuumed(known),
             text=self._sentence(head, first, count, missing),
             notes=tuple(self._notes(known, length, missing)),
         )
+
+    def _counts(self, known: Known) -> tuple[int, int]:
+        """Blobs of the past alone, and those of them that are not there; counted again when something has changed."""
+        state = (known, self._db.get_meta("generation"))
+        if self._counted[0] != state:
+            sql = "SELECT count(DISTINCT blob) FROM file_span WHERE blob NOT IN (SELECT blob FROM head_file)"
+            self._counted = (state, (int(self._db.value(sql)), absent.count(self._db)))
+        return self._counted[1]
 
     def vacuumed(self, known: Known) -> str:
         """What was removed and cannot be answered, or nothing."""
@@ -209,9 +215,10 @@ class Moments:
             raise NotFoundError(
                 f"{ref} shares no commit with the line of HEAD.", hint="`cm history line` lists its commits."
             )
+        name = sha[:10] if sha.startswith(ref) else f"{ref} ({sha[:10]})"
         note = (
-            f"{ref} ({sha[:10]}) is not on the first-parent line of HEAD; "
-            f"this is its nearest ancestor there, #{found.ordinal} {found.sha[:10]}"
+            f"{name} is not on the first-parent line of HEAD; its nearest ancestor there is "
+            f"#{found.ordinal} {found.sha[:10]}"
         )
         return self._placed(found, ref, sha, head, note)
 

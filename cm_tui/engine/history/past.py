@@ -217,8 +217,7 @@ class Past:
     def _before(self, ref: str) -> tuple[str, str]:
         """What was alive at a moment, and what has to be said about that; before the first commit nothing was."""
         if ref.strip() != BEFORE_ALL:
-            place = self.moments.resolve(ref)
-            if place.sha:
+            if self.moments.resolve(ref).sha:
                 place = self.place(ref)
                 return self.alive(place.moment.ordinal), place.note
         self.moments.ensure()

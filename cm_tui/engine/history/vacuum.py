@@ -53,12 +53,15 @@ class Vacuum:
             raise UsageError("Say what to drop: before a moment, older than an age, or everything.")
         self._moments.ensure()
         with Turn.of(self._db).batch(Cancel()):
-            keep = 0 if everything else self._oldest_kept(before, older_than)
-            return self._drop(keep, dry_run=dry_run)
+            keep, note = (0, "") if everything else self._oldest_kept(before, older_than)
+            report = self._drop(keep, dry_run=dry_run)
+            return replace(report, note="; ".join(filter(None, (note, report.note))))
 
-    def _oldest_kept(self, before: str | None, older_than: str | None) -> int:
+    def _oldest_kept(self, before: str | None, older_than: str | None) -> tuple[int, str]:
+        """The ordinal, and what has to be said when it is not that of what was named."""
         if before is not None:
-            return self._moments.resolve(before).moment.ordinal
+            place = self._moments.resolve(before)
+            return place.moment.ordinal, "" if place.exact else place.note
         age = _AGE.fullmatch((older_than or "").strip())
         if age is None:
             raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
@@ -66,7 +69,7 @@ class Vacuum:
         head = self._moments.head()
         # The first commit that is young enough: one with an absurd date after it takes nothing along.
         young = self._db.value("SELECT min(ord) FROM line_commit WHERE time >= ?", [since])
-        return int(young or (head.ordinal if head else 1))
+        return int(young or (head.ordinal if head else 1)), ""
 
     def _drop(self, keep: int, *, dry_run: bool) -> VacuumReport:
         known = spans.load(self._db)

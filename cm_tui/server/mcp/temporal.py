@@ -13,6 +13,7 @@ from cm_tui.errors import NotFoundError
 from cm_tui.model import Edge, FileEntry, Page, Symbol
 from cm_tui.model import Place as Found
 from cm_tui.model.text import one_line
+from cm_tui.model.time import Change
 from cm_tui.server.mcp import records
 from cm_tui.server.mcp.graph import Limit, Name, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.server.mcp.projects import ProjectPath, Text, Where, notes_of
@@ -30,8 +31,8 @@ Ordinal = Annotated[
     Annotated[int, Field(ge=1, le=1_000_000_000)] | None,
     Field(description="First-parent count of that commit, if known; the sha decides."),
 ]
-_STATES: dict[str, Literal["tombstoned", "drifted"]] = {
-    "removed": "tombstoned", "changed": "drifted", "signature": "drifted", "moved": "drifted",
+_STATES: dict[Change, Literal["tombstoned", "drifted", "unindexed"]] = {
+    "removed": "tombstoned", "changed": "drifted", "signature": "drifted", "moved": "drifted", "added": "unindexed",
 }  # fmt: skip
 
 
@@ -116,13 +117,13 @@ def drift(
 ) -> Annotated[CallToolResult, records.Drift]:
     """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
 
-    tombstoned: gone since it was indexed; drifted: its lines differ; unindexed: new.
+    tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
     _ = project
     door, state = where.asked()
     plan = door.plan()
     changes = changes_of(plan)
-    rows, total, current = _rows(door, head_sha, offset + limit)
+    rows, total, current, place = _rows(door, head_sha, offset + limit)
     rows = rows[offset:]
     following = onwards(len(rows), total, offset)
     record = records.Drift(
@@ -134,12 +135,17 @@ def drift(
         total=total,
         offset=offset,
         next_offset=following,
-        notes=[*plan.notes, *notes_of(state)],
+        notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_of(state)],
     )
     lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
     listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
     behind = any(changes.counts.values())
-    head = counts_text("The index is behind: ", changes) if behind else "The index reflects the working tree."
+    if behind:
+        head = counts_text("The index is behind: ", changes)
+    elif place is not None:
+        head = one_line(f"Compared with {_title(_moment(place))}:") + ("" if total else " nothing differs.")
+    else:
+        head = "The index reflects the working tree."
     return result(joined(head, paths_text(changes), listed, tail(following, record.notes)), record)
 
 
@@ -150,7 +156,7 @@ def _reached(door: Door, sha: str) -> Found:
         NotFoundError: there is no such moment, or reading has not come so far yet.
     """
     place = door.resolve(sha)
-    if place.known or door.history().vacuumed:
+    if place.known or not place.sha or door.history().vacuumed:
         return place
     until = time.monotonic() + _PATIENCE_SECONDS
     for step in door.backfill(since=f"#{place.moment.ordinal}"):
@@ -159,28 +165,28 @@ def _reached(door: Door, sha: str) -> Found:
     return door.resolve(sha)
 
 
-def _rows(door: Door, head_sha: str | None, limit: int) -> tuple[list[records.DriftedSymbol], int, bool]:
-    """Symbols that are not confirmed, how many there are, and whether the index is current."""
+def _rows(door: Door, head_sha: str | None, limit: int) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
+    """Symbols that are not confirmed, how many there are, whether the index is current, and the moment compared with."""
     if head_sha is None or _is_head(door, head_sha):
         found = door.drift(limit=limit)
         rows = [
             records.DriftedSymbol(path=row.path, qualname=row.symbol, kind=row.kind, status=row.state, why=row.why)
             for row in found.rows
         ]
-        return rows, found.total, found.current
-    _reached(door, head_sha)
-    page = door.changes("HEAD", head_sha, limit=1_000_000)
-    unconfirmed = [change for change in page.rows if change.change in _STATES]
+        return rows, found.total, found.current, None
+    place = _reached(door, head_sha)
+    page = door.changes("HEAD", head_sha, limit=limit)
+    at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
     rows = []
-    for change in unconfirmed[:limit]:
+    for change in page.rows:
         symbol = change.before or change.symbol
-        why = f"{change.change} at {head_sha}"
         rows.append(
             records.DriftedSymbol(
-                path=symbol.path, qualname=symbol.qualname, kind=symbol.kind, status=_STATES[change.change], why=why
+                path=symbol.path, qualname=symbol.qualname, kind=symbol.kind, status=_STATES[change.change],
+                why=f"{change.change} at {at}",
             )
-        )
-    return rows, len(unconfirmed), not page.total
+        )  # fmt: skip
+    return rows, page.total, not page.total, place
 
 
 def _is_head(door: Door, sha: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from cm_tui.model import Moment, Place, SymbolKey
@@ -25,6 +26,10 @@ from cm_tui.tui.widgets.timepanel import TimePanel
 _NEVER = object()
 LOOK_AGAIN = 2.0
 """Seconds after which history that is being read is looked at again."""
+DRIFT_AGAIN = 5.0
+"""Seconds after which drift is looked for again."""
+DRIFT_SHARE = 10
+"""A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
 
 
 class TimeScreen(TimeParts):
@@ -51,10 +56,12 @@ class TimeScreen(TimeParts):
         super().__init__()
         self._seen_status: object = _NEVER
         self._seen_history: object = None
+        self.travelling = Travelling(self.ask, self.drop_question, self._fill)
+        self._drift_due = 0.0
+        """When to look for drift again, by the clock that only rises."""
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
-        self.travelling = Travelling(self.ask, self.drop_question, self.panel.fill)
         self.naming = Naming(self)
         self.replaying = Replaying(self)
         self.dropping = Dropping(self)
@@ -86,15 +93,33 @@ class TimeScreen(TimeParts):
             else:
                 self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
             self.cm.lifecycle.refresh_history()
-            self.panel.forget("changes", "symbols", "life", "drift")
+            self.panel.forget("changes", "symbols", "life")
+            self._look_for_drift()
         if view.history != self._seen_history:
             self._seen_history = view.history
             self.panel.forget("changes", "symbols", "life")
         self.line.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
 
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        """Somebody looks again: files may have changed meanwhile."""
+        self._look_for_drift()
+
+    def _look_for_drift(self) -> None:
+        if self.is_current and not self.cm.project.why_not_searchable and not self.cm.gateway.indexing:
+            self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.travelling.drift_seconds)
+            self.travelling.look_for_drift()
+
+    def _fill(self, tab: str, filled: Filled | None) -> None:
+        self.panel.fill(tab, filled)
+        if tab == "drift":
+            self.refresh_keys()
+
     def _look_again(self) -> None:
-        """Ask how far history is read by now, by whatever process, while somebody looks."""
+        """While somebody looks, ask for what changes without a word: how far history is read, by whatever process; drift."""
+        if time.monotonic() > self._drift_due:
+            self._look_for_drift()
         history = self.cm.project.history
         if self.is_current and history is not None and history.head is not None and not history.complete:
             self.cm.lifecycle.refresh_history()
@@ -202,7 +227,10 @@ class TimeScreen(TimeParts):
         if history is None or history.head is None:
             return
         if place.moment.sha == history.head.sha:
-            self.cm.tell(f"Nothing was committed since: #{place.moment.ordinal:,} is HEAD.")
+            self.cm.tell(f"Nothing new on this line since: #{place.moment.ordinal:,} is HEAD.")
+            self.travelling.mark = None
+            self.arrive(history.head, place.note)
+            return
         self.travelling.mark = place.moment
         self.arrive(history.head, place.note)
         self.activate("changes")

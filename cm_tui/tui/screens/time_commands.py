@@ -32,8 +32,20 @@ def _nothing_to_read(screen: TimeScreen) -> str | None:
     return "all of it is known" if history and history.complete else None
 
 
+def _can_read(screen: TimeScreen) -> bool:
+    return _nothing_to_read(screen) is None
+
+
 def _not_reading(screen: TimeScreen) -> str | None:
     return None if screen.cm.gateway.reading_history else "history is not being read"
+
+
+def _is_reading(screen: TimeScreen) -> bool:
+    return screen.cm.gateway.reading_history
+
+
+def _has_drift(screen: TimeScreen) -> bool:
+    return screen.travelling.drifted
 
 
 def _cannot_index(screen: TimeScreen) -> str | None:
@@ -53,29 +65,29 @@ def _cannot_drop(screen: TimeScreen) -> str | None:
 
 
 TIME_COMMANDS: tuple[Command, ...] = (
+    Command("time.mend", "i", "Mend drift", "Index what changed, which mends what drifted", "start_index", bar=False,
+            blocked=_cannot_index, shown=_has_drift),
+    Command("time.stop", "x", "Stop", "Stop reading history; what is known is kept", "stop_history", bar=False,
+            blocked=_not_reading, shown=_is_reading),
     Command("time.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", "find",
             blocked=_no_line),
-    Command("time.go", "colon", "Go to", "Go to a branch, tag, sha, ordinal or date", "go_to", shown_as=":",
+    Command("time.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", "go_to", shown_as=":",
             blocked=_no_line),
-    Command("time.stand", "s", "Stand here", "Show this moment in Symbols too, until you come back to now", "stand",
+    Command("time.stand", "s", "Stand", "Stand here: show this moment in Symbols too, until you come back to now", "stand",
             shown_as="⏎", blocked=_no_moment),
+    Command("time.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn", "next_tab"),
+    Command("time.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", "next_detail"),
+    Command("time.open", "o", "Open", "Show the symbol in Symbols, at its moment", "open_row", blocked=_no_symbol),
+    Command("time.life", "L", "Life", "The life of the symbol under the cursor, or of a name", "show_life",
+            shown_as="L", blocked=_no_line),
+    Command("time.read", "b", "Read", "Read the history that is not known yet; the known part answers meanwhile",
+            "read_history", bar=False, blocked=_nothing_to_read, shown=_can_read),
     Command("time.mark", "m", "Mark", "Mark this moment: changes are shown between it and the cursor", "flip_mark",
             blocked=_no_moment),
     Command("time.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
             "ask_since", blocked=_no_line),
-    Command("time.life", "L", "Life", "The life of the symbol under the cursor, or of a name", "show_life",
-            shown_as="L", blocked=_no_line),
     Command("time.episodes", "e", "Episodes", "What agents' sessions recorded: show the commit that one saw, and its patch",
             "choose_episode", blocked=_cannot_ask),
-    Command("time.next", "t", "Next tab", "Changes, symbols, life, drift, episode in turn", "next_tab"),
-    Command("time.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", "next_detail"),
-    Command("time.open", "o", "Open", "Show the symbol in Symbols, at its moment", "open_row", blocked=_no_symbol),
-    Command("time.read", "b", "Read history", "Read the history that is not known yet; the known part answers meanwhile",
-            "read_history", blocked=_nothing_to_read),
-    Command("time.stop", "x", "Stop", "Stop reading history; what is known is kept", "stop_history",
-            blocked=_not_reading),
-    Command("time.mend", "i", "Mend drift", "Index what changed, which mends what drifted", "start_index", bar=False,
-            blocked=_cannot_index),
     Command("time.drop", "d", "Drop history", "Drop the past before a moment or an age; counts and asks first",
             "drop_history", bar=False, blocked=_cannot_drop),
     Command("time.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", "zoom", bar=False),

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from cm_tui.tui.app import CmApp
     from cm_tui.tui.screens.base import ModeScreen
 
+_ROOMY = 100
+"""Columns from which on entries stand further apart."""
+
 
 class KeyBar(Widget):
     """Keys and labels of the commands of this mode; those that are not possible now are dim."""
@@ -34,8 +37,10 @@ class KeyBar(Widget):
         screen = cast("ModeScreen", self.screen)
         cm = cast("CmApp", self.app)
         entries = Content(" ")
+        gap = " " * (3 if self.size.width >= _ROOMY else 2)
         commands = sorted(
-            (command for command in screen.all_commands() if command.bar), key=lambda command: command.id != "app.help"
+            (command for command in screen.all_commands() if command.in_bar(screen)),
+            key=lambda command: command.id != "app.help",
         )
         for command in commands:
             possible = command.why_not(screen) is None
@@ -46,5 +51,5 @@ class KeyBar(Widget):
             ).stylize(meta)
             if cell_len(entries.plain) + cell_len(entry.plain) + 2 > self.size.width:
                 break
-            entries = Content.assemble(entries, entry, "   ")
+            entries = Content.assemble(entries, entry, gap)
         return entries

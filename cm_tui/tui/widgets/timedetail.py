@@ -113,7 +113,11 @@ class TimeDetail(Vertical):
             if self.seen is None:
                 self._ask("detail", lambda door: see(door, row), self._saw, self._failed, delay=0.05)
             return
-        key, at = spot.key, spot.at
+        key, at = spot.key, spot.at or (row.before.at if row.before else None)
+        if at is None:
+            self._drop("detail")
+            self.relations.set_rows((), empty=f"It is not in the index: i mends that, and its {active} are told then.")
+            return
 
         def call(door: Door) -> Page[Edge]:
             return door.callers(key, at=at) if active == "callers" else door.callees(key, at=at)
@@ -136,8 +140,8 @@ class TimeDetail(Vertical):
             self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
         view = seen.after or seen.before
         self.source.set_rows(view.lines if view else (), empty="It is not there.")
-        if view is not None and view.symbol is not None:
-            self.source.go(view.symbol.start_line)
+        if view is not None and (line := view.symbol.start_line if view.symbol else view.place.line):
+            self.source.go(line)
 
     def _related(self, page: Page[Edge]) -> None:
         active = self.tabs.active

@@ -21,7 +21,7 @@ CHANGE_MARKS = {
 }  # fmt: skip
 EVENT_MARKS = {
     "came": ("+", "$success"), "returned": ("+", "$success"), "left": ("−", "$error"), "changed": ("~", "$primary"),
-    "signature": ("±", "$warning"), "moved": ("→", "$accent"),
+    "signature": ("±", "$warning"), "moved": ("→", "$accent"), "unknown": ("?", "$muted"),
 }  # fmt: skip
 MOST_RIBBON = 100
 """Cells of a life's ribbon."""
@@ -126,9 +126,11 @@ def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
 def _of_event(life: Life, event: LifeEvent) -> TimeRow:
     mark, style = EVENT_MARKS[event.what]
     key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
-    earlier = Spot(event.other or key, before(event.moment), event.line)
-    spot = None if event.what == "left" else Spot(key, event.moment.sha, event.line)
-    word = f"from {event.other.path} {event.other.qualname}" if event.other else event.what
+    earlier = Spot(event.other if event.what == "moved" and event.other else key, before(event.moment), event.line)
+    gone = event.what in ("left", "unknown")
+    spot = None if gone else Spot(key, event.moment.sha, event.line)
+    way = "to" if event.what == "left" else "from"
+    word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.what
     return TimeRow(
         mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
         f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,
@@ -143,8 +145,13 @@ def _of_caller(edge: Edge, moment: Moment | None) -> TimeRow:
     return TimeRow("←", "$secondary", edge.qualname, edge.kind, place, edge.resolution, "$muted", spot, note=edge.text)
 
 
-def of_drift(rows: Iterable[DriftRow]) -> list[TimeRow]:
-    """Where index and checkout differ, below the name of each file."""
+def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
+    """Where index and checkout differ, below the name of each file.
+
+    Args:
+        rows: what differs.
+        head: the commit that is indexed, at which the file is read for comparison.
+    """
     result: list[TimeRow] = []
     path = None
     for row in rows:
@@ -152,12 +159,19 @@ def of_drift(rows: Iterable[DriftRow]) -> list[TimeRow]:
         if row.path != path:
             path = row.path
             result.append(heading(row.path))
-        spot = Spot(SymbolKey(row.path, row.symbol, row.kind), None, row.line) if row.symbol else None
+        key, gone = SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
+        spot = Spot(key, None, row.line) if row.symbol and not gone else None
+        earlier = (
+            Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
+        )
         note = f"{row.why}   {row.mend}".strip()
         place = f":{row.line}" if row.line else ""
         result.append(
-            TimeRow(mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot, note=note)
-        )
+            TimeRow(
+                mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot,
+                None if row.state == "unindexed" else earlier, note=note,
+            )
+        )  # fmt: skip
     return result
 
 

@@ -16,6 +16,9 @@ from cm_tui.tui.widgets.relations import TabLine
 from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.timelist import TimeList, TimeRow
 
+_FLEETING = frozenset({"drift"})
+"""Tabs that are wanted anew whenever they are looked at: files change without a word."""
+
 
 class TimePanel(Vertical):
     """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
@@ -71,6 +74,8 @@ class TimePanel(Vertical):
             self.tabs.counts[tab] = filled.total
             if active:
                 self._draw()
+            else:
+                self.tabs.refresh()
             return
         self.tabs.counts.pop(tab, None)
         if active:
@@ -79,9 +84,10 @@ class TimePanel(Vertical):
                 self.rows.set_rows((), empty="Reading…")
 
     def _show(self) -> None:
-        if self.tabs.active in self._pages:
+        shown = self.tabs.active in self._pages
+        if shown:
             self._draw()
-        else:
+        if not shown or self.tabs.active in _FLEETING:
             self._want(self.tabs.active)
 
     def _draw(self) -> None:

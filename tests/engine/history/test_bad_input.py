@@ -106,6 +106,27 @@ def test_head_itself_cut_off_is_said(repo, db):
         index(db, repo.root)
 
 
+def test_head_itself_written_by_another_tool_is_indexed_and_followed(repo, db, tmp_path):
+    grow(repo, 3)
+    repo.write("f0.py", "def late():\n    return 1\n")
+    repo.git("add", "-A")
+    tree, head = repo.git("write-tree"), repo.git("rev-parse", "HEAD")
+    raw = f"tree {tree}\nparent {head}\nauthor nobody\ncommitter nobody\n\nodd\n".encode()
+    done = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"],
+        cwd=repo.root, input=raw, capture_output=True, check=True,
+    )  # fmt: skip
+    repo.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
+    repo.write("f9.py", "x = 1\n")
+    past = read(db, repo.root)
+    assert past.moments.status().complete
+    assert db.rows("SELECT path FROM worktree") == [("f9.py",)]
+    for name in ("HEAD", "main", "@", done.stdout.decode().strip(), "HEAD~0"):
+        assert past.moments.resolve(name).moment.subject == "odd"
+    assert past.moments.resolve("HEAD~1").sha == head
+    assert past.moments.resolve("HEAD^").sha == head
+
+
 @pytest.mark.parametrize("what", ["HEAD~3", "HEAD~3^{tree}"], ids=["commit", "tree"])
 def test_what_was_lost_and_comes_back_is_read_by_itself(repo, db, tmp_path, what):
     grow(repo, 8)

@@ -261,3 +261,149 @@ def test_lines_of_call_sites_are_the_same_now_and_then(repo, db):
     repo.commit("other")
     past = read(db, repo.root)
     assert [edge.text for edge in past.graph_at(1).callers("f").rows] == ["f()"]
+
+
+def grown(repo, *states):
+    """A commit for each state: contents by path; None deletes."""
+    for number, files in enumerate(states, 1):
+        for path, text in files.items():
+            if text is None:
+                (repo.root / path).unlink()
+            else:
+                repo.write(path, text)
+        repo.commit(f"state {number}")
+
+
+def events(life):
+    return [(e.what, e.moment.ordinal, e.path, e.other.path if e.other else None) for e in life.events]
+
+
+def test_what_is_split_has_one_origin_in_lives_as_in_changes(repo, db):
+    grown(repo, {"a.py": F}, {"a.py": None, "e.py": F, "d.py": F})
+    past = read(db, repo.root)
+    changes = [(c.change, c.symbol.path) for c in past.changes("#1", "#2", 9).rows]
+    assert changes == [("moved", "d.py"), ("added", "e.py")]
+    lives = {life.key.path: events(life) for life in past.lives("f", 9, callers=False).rows}
+    assert lives == {
+        "d.py": [("came", 1, "a.py", None), ("moved", 2, "d.py", "a.py")],
+        "e.py": [("came", 2, "e.py", None)],
+    }
+
+
+def test_a_move_back_is_followed_and_what_left_says_where_to(repo, db):
+    grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F})
+    past = read(db, repo.root)
+    page = past.lives("f", 9, callers=False)
+    assert [events(life) for life in page.rows] == [
+        [("came", 1, "a.py", None), ("moved", 2, "c.py", "a.py"), ("moved", 3, "a.py", "c.py")]
+    ]
+    assert [(stay.from_ord, stay.to_ord, stay.path) for stay in page.rows[0].spans] == [
+        (1, 2, "a.py"), (2, 3, "c.py"), (3, None, "a.py"),
+    ]  # fmt: skip
+    between = past.lives(SymbolKey("c.py", "f", "function", 0), 9, callers=False).rows[0]
+    assert events(between)[-1] == ("left", 3, "c.py", "a.py")
+    assert [c.change for c in past.changes("#2", "#3", 9).rows] == ["moved"]
+
+
+def test_a_move_back_that_is_deleted_at_last_is_told_once(repo, db):
+    grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F}, {"a.py": None, "x.py": "x = 1\n"})
+    page = read(db, repo.root).lives("f", 9, callers=False)
+    assert [event.what for event in page.rows[0].events] == ["came", "moved", "moved", "left"]
+    assert page.total == 1
+
+
+def test_the_same_body_under_another_name_has_moved(repo, db):
+    loop = "def {0}(a):\n    if a:\n        return {0}(a - 1)\n    return 0\n"
+    grown(repo, {"a.py": loop.format("f")}, {"a.py": loop.format("ff")}, {"a.py": loop.format("g")})
+    past = read(db, repo.root)
+    change = past.changes("#1", "#2", 9).rows[0]
+    assert (change.change, change.symbol.name, change.before.name) == ("moved", "ff", "f")
+    told = [
+        (e.what, e.qualname, e.other and e.other.qualname) for e in past.lives("g", 9, callers=False).rows[0].events
+    ]
+    assert told == [("came", "f", None), ("moved", "ff", "f"), ("moved", "g", "ff")]
+    left = past.lives("f", 9, callers=False).rows[0].events[-1]
+    assert (left.what, left.other.qualname) == ("left", "ff")
+
+
+def test_what_only_looks_alike_in_one_line_has_not_moved(repo, db):
+    grown(repo, {"a.py": "ONE = 1\n"}, {"a.py": "TWO = 1\n"})
+    assert {c.change for c in read(db, repo.root).changes("#1", "#2", 9).rows} == {"added", "removed"}
+
+
+def test_lives_say_that_history_was_removed(story, db):
+    past = read(db, story.root)
+    past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    with pytest.raises(NotFoundError) as found:
+        past.lives("user", 9, callers=False)
+    assert "was removed" in found.value.hint
+    assert "reads it again" in found.value.hint
+    page = past.lives("g", 9, callers=False)
+    assert "was removed" in page.note
+    assert "was removed" in page.rows[0].notes[0]
+    assert "#6" in page.rows[0].notes[0]
+    past.vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    assert "was removed" in past.lives("g", 9, callers=False).rows[0].notes[0]
+
+
+def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
+    with pytest.raises(NotFoundError) as found:
+        read(db, story.root, depth=2).lives("never", 9, callers=False)
+    assert "reads further back" in found.value.hint
+    with pytest.raises(NotFoundError) as found:
+        read(db, story.root).lives("never", 9, callers=False)
+    assert found.value.hint.startswith("the whole history is known")
+    assert "backfill" not in found.value.hint
+    for nothing in ("", "  "):
+        with pytest.raises(UsageError, match="No symbol"):
+            past_of(db, story.root).lives(nothing, 9, callers=False)
+
+
+def test_without_git_no_hint_leads_to_history(tmp_path, db):
+    folder = Repo(tmp_path / "plain", init=False)
+    folder.write("a.py", F)
+    with pytest.raises(NotFoundError) as found:
+        read(db, folder.root).lives("never", 9, callers=False)
+    assert "no git" in found.value.hint
+    assert "backfill" not in found.value.hint
+
+
+def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, db):
+    past = read(db, story.root)
+    past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    for _ in past.backfill(depth=None, since="#3", cancel=Cancel()):
+        pass
+    assert (spans.load(db).from_ord, spans.load(db).floor) == (3, 3)
+    assert past.goal() is None
+    with pytest.raises(NotFoundError, match="was removed"):
+        past.place("#2")
+    db.execute("DELETE FROM file_span")
+    db.execute("DELETE FROM meta WHERE key = 'history'")
+    spans.recall(db)
+    assert spans.load(db).floor == 3
+
+
+def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
+    story.git("branch", "side", "HEAD~5")
+    story.git("checkout", "-q", "side")
+    story.commit("aside")
+    story.git("checkout", "-q", "main")
+    note = read(db, story.root).vacuum(before="side", older_than=None, everything=False, dry_run=True).note
+    assert "side" in note
+    assert "is not on the first-parent line" in note
+    assert "would be removed" in note
+
+
+def test_a_question_about_a_moment_names_it_when_nothing_is_found(story, db):
+    past = read(db, story.root)
+    with pytest.raises(NotFoundError, match="^At #5 ") as found:
+        past.ask("#5", lambda graph: graph.definitions("zzzzz"))
+    assert "cm symbols" not in found.value.hint
+    assert "`cm at '#5' --match`" in found.value.hint
+
+
+def test_what_changed_since_before_the_first_commit_is_everything(story, db):
+    read(db, story.root)
+    found = drift_of(db, story.root, "1990-01-01")
+    assert {change.change for change in found.changes.rows} == {"added"}
+    assert found.changes.total == 3

@@ -143,9 +143,37 @@ def test_dates_mean_the_state_before_them(repo, db):
     moments = past_of(db, repo.root).moments
     for text, ordinal in (("2021-06-15", 1), ("2021-06-16", 2), ("2021-06-15T13:00", 2), ("2030-01-01", 3)):
         assert moments.resolve(text).moment.ordinal == ordinal
-    assert "no commit before" in moments.resolve("2019-01-01").note
+    before_all = moments.resolve("2019-01-01")
+    assert (before_all.sha, before_all.exact, before_all.moment.ordinal) == ("", False, 1)
+    assert "no commit before" in before_all.note
+    past = read(db, repo.root)
+    with pytest.raises(NotFoundError, match="Nothing was there yet"):
+        past.files("2019-01-01", "")
     with pytest.raises(UsageError, match="no date"):
         moments.resolve("2021-99-99")
+
+
+def test_absurd_times_do_not_decide_on_dates(repo, db):
+    for number, when in enumerate(
+        ("@1577880000 +0000", "@99999999999 +0000", "@1609502400 +0000", "@1641038400 +0000")
+    ):
+        repo.write("a.py", f"x = {number}\n")
+        dated(repo, when)
+    old = repo.git("rev-parse", "HEAD")
+    tree = repo.git("rev-parse", "HEAD^{tree}")
+    text = f"tree {tree}\nparent {old}\nauthor A <a@x> -6000000000 +0000\ncommitter A <a@x> -6000000000 +0000\n\nlong ago\n"
+    made = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--literally", "--stdin"],
+        cwd=repo.root, input=text.encode(), check=True, capture_output=True,
+    ).stdout.decode().strip()  # fmt: skip
+    repo.git("update-ref", "refs/heads/main", made)
+    repo.git("reset", "-q", "--hard")
+    index(db, repo.root)
+    moments = past_of(db, repo.root).moments
+    for text, ordinal in (("2021-01-01", 2), ("2021-06-01", 3), ("2030-01-01", 5)):
+        assert moments.resolve(text).moment.ordinal == ordinal
+    for day in ("1700-01-01", "1800-01-01", "1960-01-01"):
+        assert moments.resolve(day).sha == ""
 
 
 def test_absurd_dates_are_shown_as_they_are(repo, db):
