@@ -41,9 +41,9 @@ def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
         elif old_body != new_body:
             found.append(SymbolChange("changed", new, old))
     gone = {key: before[key] for key in before.keys() - after.keys()}
-    new = {key: after[key] for key in after.keys() - before.keys()}
-    origins = moves(_traces(gone), _traces(new))
-    for key, (symbol, _) in new.items():
+    came = {key: after[key] for key in after.keys() - before.keys()}
+    origins = moves(_traces(gone), _traces(came))
+    for key, (symbol, _) in came.items():
         origin = origins.get(key)
         found.append(
             SymbolChange("added", symbol) if origin is None else SymbolChange("moved", symbol, before[origin][0])
@@ -107,4 +107,3 @@ def _of(db: Database, mine: str, other: str) -> Bodies:
     rows = db.rows(_SYMBOLS.format(mine=mine, other=other), [absent.LANGUAGE])
     pairs = ((Symbol(*row[:-1]), row[-1]) for row in rows)
     return {symbol.key: (symbol, body) for symbol, body in pairs}
-
