@@ -105,7 +105,9 @@ def drift(
         str | None,
         typer.Option("--since", help="Also what changed since this moment; `last`: since you last looked."),
     ] = None,
-    looked: Annotated[bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")] = False,
+    looked: Annotated[
+        bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")
+    ] = False,
     limit: Rows = 1000,
     project: Project = None,
     as_json: Json = False,

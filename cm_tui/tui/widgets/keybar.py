@@ -39,7 +39,8 @@ class KeyBar(Widget):
         entries = Content(" ")
         gap = " " * (3 if self.size.width >= _ROOMY else 2)
         commands = sorted(
-            (command for command in screen.all_commands() if command.in_bar(screen)), key=lambda command: command.id != "app.help"
+            (command for command in screen.all_commands() if command.in_bar(screen)),
+            key=lambda command: command.id != "app.help",
         )
         for command in commands:
             possible = command.why_not(screen) is None

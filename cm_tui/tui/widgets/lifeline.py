@@ -33,7 +33,9 @@ def ribbon_of(life: Life, status: HistoryStatus, width: int, here: int = 0) -> C
     length = max(1, status.length)
     first = status.known_from.ordinal if status.known_from else length + 1
     last = status.known_to.ordinal if status.known_to else 0
-    changes = {_cell(event.moment.ordinal, length, width) for event in life.events if event.what not in ("left", "unknown")}
+    changes = {
+        _cell(event.moment.ordinal, length, width) for event in life.events if event.what not in ("left", "unknown")
+    }
     place = _cell(here, length, width) if here else -1
     pieces: list[tuple[str, str]] = []
     for cell in range(width):

@@ -161,7 +161,9 @@ def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
             result.append(heading(row.path))
         key, gone = SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
         spot = Spot(key, None, row.line) if row.symbol and not gone else None
-        earlier = Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
+        earlier = (
+            Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
+        )
         note = f"{row.why}   {row.mend}".strip()
         place = f":{row.line}" if row.line else ""
         result.append(

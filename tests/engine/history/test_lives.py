@@ -318,7 +318,9 @@ def test_the_same_body_under_another_name_has_moved(repo, db):
     past = read(db, repo.root)
     change = past.changes("#1", "#2", 9).rows[0]
     assert (change.change, change.symbol.name, change.before.name) == ("moved", "ff", "f")
-    told = [(e.what, e.qualname, e.other and e.other.qualname) for e in past.lives("g", 9, callers=False).rows[0].events]
+    told = [
+        (e.what, e.qualname, e.other and e.other.qualname) for e in past.lives("g", 9, callers=False).rows[0].events
+    ]
     assert told == [("came", "f", None), ("moved", "ff", "f"), ("moved", "g", "ff")]
     left = past.lives("f", 9, callers=False).rows[0].events[-1]
     assert (left.what, left.other.qualname) == ("left", "ff")

@@ -154,7 +154,9 @@ def test_dates_mean_the_state_before_them(repo, db):
 
 
 def test_absurd_times_do_not_decide_on_dates(repo, db):
-    for number, when in enumerate(("@1577880000 +0000", "@99999999999 +0000", "@1609502400 +0000", "@1641038400 +0000")):
+    for number, when in enumerate(
+        ("@1577880000 +0000", "@99999999999 +0000", "@1609502400 +0000", "@1641038400 +0000")
+    ):
         repo.write("a.py", f"x = {number}\n")
         dated(repo, when)
     old = repo.git("rev-parse", "HEAD")
