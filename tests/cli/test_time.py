@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 
+from cm_tui.cli.output import follow
 from cm_tui.engine.journal import Journal
+from cm_tui.model import Progress
 from tests.cli.conftest import Shop, git
 
 
@@ -134,6 +136,58 @@ def record(shop: Shop, head: str | None, **data: object) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(shop.home))
         return Journal.of(shop.root).append("episode", {**said, **data}, head=head).id
+
+
+def test_what_is_off_the_line_is_said_wherever_a_moment_is_named(grown: Shop):
+    git(grown.root, "checkout", "-qb", "side", "HEAD~1")
+    git(grown.root, "commit", "-q", "--allow-empty", "-m", "aside")
+    git(grown.root, "checkout", "-q", "-")
+    assert grown.cm("history", "backfill").code == 0
+    for words in (
+        ("at", "side"), ("history", "backfill", "--since", "side"), ("vacuum", "--before", "side", "--dry-run"),
+        ("drift", "--since", "side"), ("definitions", "pay", "--at", "side"),
+    ):  # fmt: skip
+        done = grown.cm(*words)
+        assert done.code == 0
+        assert "is not on the first-parent line of HEAD" in done.err, words
+
+
+def test_what_was_removed_is_said_of_a_life(grown: Shop):
+    assert grown.cm("history", "backfill").code == 0
+    assert grown.cm("vacuum", "--before", "HEAD").code == 0
+    gone = grown.cm("life", "receipt")
+    assert gone.code == 3
+    assert "was removed" in gone.err
+    alive = grown.cm("life", "pay")
+    assert "was removed" in alive.out + alive.err
+
+
+def test_before_the_first_commit_there_was_nothing(grown: Shop):
+    done = grown.cm("at", "1800-01-01")
+    assert done.code == 3
+    assert "Nothing was there yet" in done.err
+    assert grown.cm("drift", "--since", "1800-01-01", "--json").json["changes"]["total"] > 0
+    assert grown.cm("history", "backfill", "--since", "1800-01-01", "--json").json["complete"]
+
+
+def test_a_life_without_a_name_and_one_that_moved(grown: Shop):
+    assert grown.cm("life", "").code == 2
+    text = (grown.root / "shop/checkout.py").read_text()
+    (grown.root / "shop/checkout.py").unlink()
+    (grown.root / "shop/till.py").write_text(text)
+    git(grown.root, "add", "-A")
+    git(grown.root, "commit", "-qm", "To the till")
+    assert grown.cm("history", "backfill").code == 0
+    assert "from shop/checkout.py refund" in grown.cm("life", "refund").out
+
+
+def test_long_work_says_how_far_it_is_where_there_is_no_bar(capsys, monkeypatch):
+    clock = iter(range(0, 1000, 2))
+    monkeypatch.setattr("cm_tui.cli.output.time.monotonic", lambda: float(next(clock)))
+    follow(Progress("history", number, 10, f"{number} of 10 commits") for number in range(10))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "history: 0 of 10 commits"
+    assert 2 <= len(lines) <= 5
 
 
 def test_what_agents_saw(grown: Shop):

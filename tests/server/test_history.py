@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from tests.server.conftest import until
 
 
 @pytest.fixture
-def history(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CM_HISTORY__ENABLED", "true")
+def history() -> Iterator[None]:
+    # With a patch of its own, which is taken back before that of the owner which it covers.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HISTORY__ENABLED", "true")
+        yield
 
 
 def grow(root: Path, count: int) -> None:

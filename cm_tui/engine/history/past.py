@@ -216,10 +216,9 @@ class Past:
 
     def _before(self, ref: str) -> tuple[str, str]:
         """What was alive at a moment, and what has to be said about that; before the first commit nothing was."""
-        if ref.strip() != BEFORE_ALL:
-            if self.moments.resolve(ref).sha:
-                place = self.place(ref)
-                return self.alive(place.moment.ordinal), place.note
+        if ref.strip() != BEFORE_ALL and self.moments.resolve(ref).sha:
+            place = self.place(ref)
+            return self.alive(place.moment.ordinal), place.note
         self.moments.ensure()
         first = self.moments.at(1)
         hidden = first is not None and self._repository.hidden_parent(first.sha) is not None

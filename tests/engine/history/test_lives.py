@@ -396,7 +396,7 @@ def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
 
 def test_a_question_about_a_moment_names_it_when_nothing_is_found(story, db):
     past = read(db, story.root)
-    with pytest.raises(NotFoundError, match="^At #5 ") as found:
+    with pytest.raises(NotFoundError, match=r"^At #5 ") as found:
         past.ask("#5", lambda graph: graph.definitions("zzzzz"))
     assert "cm symbols" not in found.value.hint
     assert "`cm at '#5' --match`" in found.value.hint

@@ -58,8 +58,32 @@ async def test_what_a_commit_does_not_confirm(own: Path):
         _, record = await asked.ok("codememory_drift", head_sha=sha_of(own, "HEAD"))
         assert record["current"] is True
         text, record = await asked.ok("codememory_drift", head_sha="HEAD~1")
-        assert {(row["qualname"], row["status"]) for row in record["rows"]} == {("pay", "drifted")}
+        assert {(row["qualname"], row["status"]) for row in record["rows"]} == {
+            ("pay", "drifted"),
+            ("receipt", "unindexed"),
+        }
         assert "drifted shop/checkout.py function pay" in text
+        assert "reflects the working tree" not in text
+        assert text.startswith(f"Compared with #1 {sha_of(own, 'HEAD~1')[:10]}")
+
+
+async def test_what_a_commit_off_the_line_had_is_said_and_listed(own: Path):
+    async with answering(own) as asked:
+        await grown(asked, own)
+        git(own, "checkout", "-qb", "side", "HEAD~1")
+        git(own, "commit", "-q", "--allow-empty", "-m", "aside")
+        git(own, "checkout", "-q", "-")
+        (own / "shop/checkout.py").write_text("def other():\n    return 1\n")
+        git(own, "commit", "-qam", "Other")
+        await asked.ok("codememory_ingest", confirmed=True)
+        text, record = await asked.ok("codememory_drift", head_sha="side")
+        assert "is not on the first-parent line of HEAD" in text
+        assert any("#1" in note for note in record["notes"])
+        found = {(row["qualname"], row["status"]) for row in record["rows"]}
+        assert {("pay", "unindexed"), ("other", "tombstoned")} <= found
+        assert all("#1, the nearest to side" in row["why"] for row in record["rows"])
+        said = await asked.refused("codememory_at_sha", sha="1800-01-01")
+        assert "Nothing was there yet" in said
 
 
 async def test_odd_names_are_refused_in_words(own: Path):
