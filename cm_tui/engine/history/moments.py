@@ -175,6 +175,8 @@ class Moments:
             return f"{status.text}."
         if status.missing:
             return f"{status.text}; once git has them, `cm history backfill` reads them."
+        if status.known == status.length:
+            return f"{status.text}; what came before is not in this clone, or damaged."
         return f"{status.text}; `cm history backfill` reads further back."
 
     def ensure(self) -> None:
@@ -293,8 +295,8 @@ class Moments:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:
             notes.append("This clone is shallow: what lies before its first commit is not here.")
-        elif (first := self.at(1)) is not None and self._repository.hidden_parent(first.sha) is not None:
-            notes.append(f"The line ends at #1 {first.sha[:10]}: the commit before it is missing or cannot be read.")
+        elif (lost := self._lost_parent()) is not None:
+            notes.append(f"The line ends at #1: the commit before it, {lost[:10]}, is missing or cannot be read.")
         if known.broken:
             notes.append(known.broken)
         if missing:
@@ -316,7 +318,13 @@ class Moments:
         if count == head.ordinal and load(self._db).rooted:
             whole = "the whole line is read" if missing else "the whole history is known"
             return f"{whole}, {count:,} commits since {day_of(first.time)}{lacking}"
-        return f"history known back to {day_of(first.time)}, {count:,} of {head.ordinal:,} commits{lacking}"
+        ends = ", where this clone ends" if count == head.ordinal and self._lost_parent() is not None else ""
+        return f"history known back to {day_of(first.time)}{ends}, {count:,} of {head.ordinal:,} commits{lacking}"
+
+    def _lost_parent(self) -> str | None:
+        """What came before the line's first commit and is not here; None: nothing did."""
+        first = self.at(1)
+        return self._repository.hidden_parent(first.sha) if first is not None and self._repository.git else None
 
 
 def alive_at(ordinal: int) -> str:

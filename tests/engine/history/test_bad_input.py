@@ -88,7 +88,9 @@ def test_damaged_objects(repo, db, tmp_path, damage, what):
             with pytest.raises(NotFoundError):
                 past.moments.resolve(name)
         assert past.moments.resolve("HEAD~2").moment.ordinal == 1
-        assert any("The line ends at #1" in note for note in status.notes)
+        assert any("The line ends at #1" in note and lost[:10] in note for note in status.notes)
+        assert "where this clone ends, 3 of 3 commits" in status.text
+        assert "backfill" not in past.moments.more()
     elif what.endswith("{tree}"):
         assert (status.known, status.complete) == (3, False)
         assert any("cannot be read" in note for note in status.notes)
