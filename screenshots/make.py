@@ -88,7 +88,7 @@ def git(root: Path, *words: str) -> str:
 def hook(root: Path, event: str, **said: str) -> None:
     """Tell what an agent would tell."""
     payload = json.dumps({"session_id": "pictures", "cwd": str(root), **said})
-    command = [sys.executable, "-m", "cm_tui", "hook", event, "--agent", "claude-code"]
+    command = [sys.executable, "-P", "-m", "cm_tui", "hook", event, "--agent", "claude-code"]
     subprocess.run(command, cwd=root, input=payload, text=True, check=True, capture_output=True)
 
 

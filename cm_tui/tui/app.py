@@ -199,7 +199,7 @@ class CmApp(App[int]):
 
     def on_open_moment(self, message: OpenMoment) -> None:
         """Stand at a moment."""
-        self.past.go(message.moment, message.note)
+        self.past.go(message.moment, message.note, asked=message.asked)
 
     async def on_open_life(self, message: OpenLife) -> None:
         """Show a symbol's life in the time mode."""

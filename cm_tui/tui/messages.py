@@ -29,10 +29,11 @@ class OpenPath(Message):
 class OpenMoment(Message):
     """Stand at a moment of the past, in every mode that can show it."""
 
-    def __init__(self, moment: Moment, note: str = "") -> None:
+    def __init__(self, moment: Moment, note: str = "", asked: str = "") -> None:
         super().__init__()
         self.moment = moment
         self.note = note
+        self.asked = asked
 
 
 class OpenLife(Message):

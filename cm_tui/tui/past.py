@@ -32,14 +32,17 @@ class Past:
         """Why it is not exactly what was asked for."""
         self.episode: Episode | None = None
         """Who saw it, where that is why it is shown."""
+        self.asked = ""
+        """The commit that was asked for: another one than the moment's when it is not on the line."""
 
     @property
     def at(self) -> str | None:
         """The moment as the door takes it; None: now."""
         return self.moment.sha if self.moment else None
 
-    def go(self, moment: Moment | None, note: str = "", episode: Episode | None = None) -> None:
+    def go(self, moment: Moment | None, note: str = "", episode: Episode | None = None, *, asked: str = "") -> None:
         """Stand at a moment, as an agent saw it where an episode is given; None: come back to now."""
+        self.asked = asked or (moment.sha if moment else "")
         if (moment, note, episode) != (self.moment, self.note, self.episode):
             self.moment, self.note, self.episode = moment, note, episode
             self._changed()

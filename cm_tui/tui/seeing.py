@@ -100,7 +100,7 @@ def _cut(text: str) -> list[Content]:
 
 
 def _wrapped(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, drop_whitespace=False, replace_whitespace=False) or [""]
+    return textwrap.wrap(line, width, replace_whitespace=False) or [""]
 
 
 def _style_of(line: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Place
@@ -12,7 +13,7 @@ from cm_tui.tui.project import ProjectView
 
 
 class Standing:
-    """Looks for the commit again whenever the index may answer otherwise.
+    """Looks for the commit again whenever the index may answer otherwise, or more of the past is known.
 
     Args:
         gateway: does the work.
@@ -26,23 +27,27 @@ class Standing:
         self._past = past
         self._view = view
         self._tell = tell
-        self._seen = 0
+        self._seen: tuple[int, int] | None = None
 
     def check(self) -> None:
         """Ask where the commit is now, if there was news since this was asked last."""
-        moment, news = self._past.moment, self._view.index_news
+        moment, history = self._past.moment, self._view.history
+        news = self._view.index_news, history.known if history else 0
         if news == self._seen or self._view.door != "open":
             return
         self._seen = news
         if moment is None:
             return
+        asked = self._past.asked
 
         def got(place: Place) -> None:
             if self._past.moment != moment:
                 return
             if place.moment.sha != moment.sha:
                 self._tell(f"History was rewritten: {name_of(moment)} is no longer on the line.")
-            self._past.go(place.moment, place.note, self._past.episode)
+            episode = self._past.episode
+            told = replace(episode, moment=place.moment, why=place.note) if episode else None
+            self._past.go(place.moment, place.note, told, asked=asked)
 
         def failed(error: CmError) -> None:
             if self._past.moment != moment:
@@ -53,4 +58,4 @@ class Standing:
             else:
                 self._tell(f"{error.message} {error.hint}".strip())
 
-        self._gateway.ask("app.standing", lambda door: door.resolve(moment.sha), got, failed)
+        self._gateway.ask("app.standing", lambda door: door.resolve(asked), got, failed)

@@ -178,9 +178,26 @@ async def test_the_application_opens_at_an_episode(story, size):
         assert "make one twelve" in driver.text
 
 
+async def test_what_is_said_of_a_commit_goes_away_once_its_history_is_read(story):
+    record(story, sha(story, 3))
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("d")
+        await driver.type("all")
+        await driver.press("enter", "y", "e", "enter")
+        assert "was removed" in side(driver)
+        assert "was removed" in driver.app.past.note
+        await driver.press("b")
+        await driver.until(lambda: driver.app.past.note == "")
+        await driver.settle()
+        assert "was removed" not in side(driver)
+        assert rows(driver)[0] == ("›", "make one twelve", "asked")
+
+
 async def test_the_name_of_no_episode_is_told(story):
     async with starting(story.root, episode="nothing") as driver:
         await driver.until(lambda: bool(driver.told))
+        await driver.settle()
+        assert any("cm episodes" in words for words in driver.told)
         assert driver.app.past.moment is None
         assert driver.app.current_mode == "time"
 

@@ -43,8 +43,8 @@ class Replaying:
             screen.cm.tell(f"It cannot be replayed: {episode.why}.", severity="warning")
         else:
             screen.travelling.mark = None
-            screen.arrive(episode.moment, episode.why)
-            screen.cm.past.go(episode.moment, episode.why, episode)
+            screen.arrive(episode.moment, episode.why, episode.sha)
+            screen.cm.past.go(episode.moment, episode.why, episode, asked=episode.sha)
         screen.panel.forget("episode")
         screen.activate("episode")
         screen.rows.focus()

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import ClassVar
 
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.containers import Container
-from textual.widget import Widget
 
 from cm_tui.model import Moment, Place, SymbolKey
 from cm_tui.tui.commands import bindings
 from cm_tui.tui.messages import OpenMoment, OpenSymbol
-from cm_tui.tui.screens.base import ModeScreen
 from cm_tui.tui.screens.dropping import Dropping
 from cm_tui.tui.screens.naming import Naming
 from cm_tui.tui.screens.replaying import Replaying
 from cm_tui.tui.screens.time_commands import TIME_COMMANDS
+from cm_tui.tui.screens.time_parts import TimeParts
 from cm_tui.tui.travelling import TABS, Filled, Travelling
 from cm_tui.tui.widgets.relations import Relation, RelationList
 from cm_tui.tui.widgets.ribbon import Ribbon
 from cm_tui.tui.widgets.ribbonpanel import RibbonPanel
-from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.timedetail import TimeDetail
-from cm_tui.tui.widgets.timehead import TimeHead
 from cm_tui.tui.widgets.timelist import Spot, TimeList, TimeRow
 from cm_tui.tui.widgets.timepanel import TimePanel
 
@@ -38,7 +32,7 @@ DRIFT_SHARE = 10
 """A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
 
 
-class TimeScreen(ModeScreen):
+class TimeScreen(TimeParts):
     """The history of every symbol."""
 
     MODE = "time"
@@ -66,15 +60,6 @@ class TimeScreen(ModeScreen):
         self._drift_due = 0.0
         """When to look for drift again, by the clock that only rises."""
 
-    def compose_body(self) -> Iterable[Widget]:
-        """The line on the left; head, tabs and the symbol on the right."""
-        with Split(id="time-body"):
-            yield RibbonPanel(self.ask, self.drop_question, id="ribbon-panel")
-            with Container(id="time-side"):
-                yield TimeHead(id="time-top")
-                yield TimePanel(self._want, id="time-panel")
-                yield TimeDetail(self.ask, self.drop_question, id="detail-panel")
-
     def on_mount(self) -> None:
         """Take up what the last run left."""
         self.naming = Naming(self)
@@ -91,59 +76,6 @@ class TimeScreen(ModeScreen):
         """The tab."""
         super().keep()
         self.cm.state.of(self.MODE)["tab"] = self.panel.tabs.active
-
-    # --- parts ---
-
-    @property
-    def line(self) -> RibbonPanel:
-        """The ribbon with its filter."""
-        return self.query_one("#ribbon-panel", RibbonPanel)
-
-    @property
-    def ribbon(self) -> Ribbon:
-        """The commits."""
-        return self.line.ribbon
-
-    @property
-    def head(self) -> TimeHead:
-        """The moment that is shown, in words."""
-        return self.query_one("#time-top", TimeHead)
-
-    @property
-    def panel(self) -> TimePanel:
-        """Changes, symbols, life, drift."""
-        return self.query_one("#time-panel", TimePanel)
-
-    @property
-    def rows(self) -> TimeList:
-        """The rows of the open tab."""
-        return self.panel.rows
-
-    @property
-    def detail(self) -> TimeDetail:
-        """The symbol of the row under the cursor."""
-        return self.query_one("#detail-panel", TimeDetail)
-
-    @property
-    def point(self) -> Moment | None:
-        """The moment that is shown."""
-        return self.travelling.point
-
-    @property
-    def row(self) -> TimeRow | None:
-        """The row under the cursor."""
-        return self.rows.current
-
-    @property
-    def why_no_line(self) -> str | None:
-        """Why there is no line to move on."""
-        if reason := self.cm.project.why_not_searchable:
-            return reason
-        status = self.cm.project.status
-        if status and not status.git:
-            return "this project has no git repository"
-        history = self.cm.project.history
-        return "there are no commits yet" if history and history.head is None else None
 
     # --- news ---
 
@@ -193,9 +125,16 @@ class TimeScreen(ModeScreen):
             self.cm.lifecycle.refresh_history()
 
     def past_changed(self) -> None:
-        """Mark where the application stands."""
-        self.ribbon.standing = self.cm.past.moment
+        """Mark where the application stands, and take over what is said of it now."""
+        past = self.cm.past
+        self.ribbon.standing = past.moment
         self.ribbon.redraw()
+        if past.moment is not None and past.moment == self.point:
+            self.head.say(past.note, past.moment, past.asked)
+            self.head.show(self.point, self.travelling.mark)
+        if past.episode is not None:
+            self.travelling.episode = past.episode
+            self.panel.forget("episode")
 
     # --- the point ---
 
@@ -222,7 +161,7 @@ class TimeScreen(ModeScreen):
     def stand(self) -> None:
         """Show this moment everywhere."""
         if self.point is not None:
-            self.post_message(OpenMoment(self.point, self.head.note))
+            self.post_message(OpenMoment(self.point, self.head.note, self.head.asked))
 
     def flip_mark(self) -> None:
         """Mark the point, or take its mark away."""
@@ -259,14 +198,14 @@ class TimeScreen(ModeScreen):
         """Ask for a moment by name, and go there."""
 
         def named(place: Place) -> None:
-            self.arrive(place.moment, place.note)
+            self.arrive(place.moment, place.note, place.sha)
             self.ribbon.focus()
 
         self.naming.moment(named)
 
-    def arrive(self, moment: Moment, note: str) -> None:
+    def arrive(self, moment: Moment, note: str, asked: str = "") -> None:
         """Put the point on a moment, and say what must be said of it."""
-        self.head.say(note, moment)
+        self.head.say(note, moment, asked)
         self.travelling.point = moment
         self.line.go(moment)
         self._point_changed()
@@ -312,7 +251,8 @@ class TimeScreen(ModeScreen):
         """The next view of the symbol."""
         self.detail.turn()
 
-    def _want(self, tab: str) -> None:
+    def want(self, tab: str) -> None:
+        """Ask for what a tab shows."""
         if reason := self.cm.project.why_not_searchable:
             self.panel.fill(tab, Filled((), reason))
         else:
@@ -336,10 +276,11 @@ class TimeScreen(ModeScreen):
     def show_life(self) -> None:
         """The life of the symbol under the cursor, else of a name."""
         row = self.row
-        if self.panel.tabs.active == "life" or row is None or row.key is None:
-            self.naming.symbol(self.open_life, row.key.qualname if row and row.key else "")
+        key = row.key if row and row.key and row.key.qualname else None
+        if self.panel.tabs.active == "life" or key is None:
+            self.naming.symbol(self.open_life, key.qualname if key else "")
         else:
-            self.open_life(row.key)
+            self.open_life(key)
 
     def open_life(self, subject: SymbolKey | str) -> None:
         """Show the life of a symbol; other modes lead here too."""
@@ -357,7 +298,7 @@ class TimeScreen(ModeScreen):
 
     def _open(self, spot: Spot) -> None:
         def go(place: Place) -> None:
-            self.post_message(OpenMoment(place.moment, place.note))
+            self.post_message(OpenMoment(place.moment, place.note, place.sha))
             self.post_message(OpenSymbol(spot.key))
 
         at = spot.at

@@ -62,7 +62,7 @@ def _of_patch(episode: Episode) -> list[TimeRow]:
 def _of_file(part: FilePatch, episode: Episode) -> TimeRow:
     mark, style = ("+", "$success") if part.new else ("−", "$error") if part.gone else ("~", "$primary")
     spot = None if part.new or episode.moment is None else Spot(SymbolKey(part.path, "", ""), episode.moment.sha)
-    word = f"+{part.added:,} −{part.removed:,}"
+    word = f"+{part.added:,} −{part.removed:,}" if part.added or part.removed else "no lines"
     return TimeRow(mark, style, part.path, word=word, word_style=style, spot=spot, body=part.text, patch=True)
 
 

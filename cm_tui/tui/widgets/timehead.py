@@ -19,6 +19,8 @@ class TimeHead(Vertical):
         super().__init__(id=id)
         self.note = ""
         """Why the moment is not exactly what was asked for."""
+        self.asked = ""
+        """The commit that was asked for; empty: that of the moment."""
         self._noted = ""
         """The commit that the note is about."""
 
@@ -27,14 +29,14 @@ class TimeHead(Vertical):
         yield Static(id="time-head", markup=False)
         yield Static(id="time-where", markup=False)
 
-    def say(self, note: str, about: Moment) -> None:
-        """Note something about a moment."""
-        self.note, self._noted = note, about.sha
+    def say(self, note: str, about: Moment, asked: str = "") -> None:
+        """Note something about a moment, and the commit that it stands for."""
+        self.note, self._noted, self.asked = note, about.sha, asked
 
     def show(self, point: Moment | None, mark: Moment | None) -> None:
         """Show the moment under the cursor and the marked one."""
         if point is not None and point.sha != self._noted:
-            self.note = ""
+            self.note = self.asked = ""
         marked = mark is not None
         head = self.query_one("#time-head", Static)
         # A layout of the whole screen with each step along the line would be felt.
