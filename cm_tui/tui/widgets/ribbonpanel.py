@@ -215,6 +215,8 @@ class RibbonPanel(Vertical):
         """Put the cursor on a moment of the whole line."""
         whole = self._pages is not None and self.ribbon.rows is self._pages
         if whole and self.ribbon.head - moment.ordinal < len(self.ribbon.rows):
+            # A reading of the line that is on its way must not put it back.
+            self._wish = moment.ordinal
             self.ribbon.cursor = self.ribbon.head - moment.ordinal
             self._tell(self.ribbon.current)
         else:
