@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,11 @@ from tests.server.conftest import until
 
 
 @pytest.fixture
-def history(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CM_HISTORY__ENABLED", "true")
+def history() -> Iterator[None]:
+    # A patch of its own, undone before that of `owned`, which sets the same.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HISTORY__ENABLED", "true")
+        yield
 
 
 def grow(root: Path, count: int) -> None:
