@@ -108,17 +108,25 @@ def test_the_owner_ends_though_it_keeps_projects(door: Door):
 
 
 def test_a_folder_that_became_a_link_leads_no_agent_out(door: Door, tmp_path: Path):
-    """Neither the first question after it nor any later one reads through the link, and all know that it is there."""
+    """No question reads through the link: source is what was indexed, and gone with the next question about now."""
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets/cart.py").write_text("SECRET = 1\n")
     until(lambda: not door.freshness().behind)
     (door.root / "shop").rename(tmp_path / "before")
     (door.root / "shop").symlink_to(tmp_path / "secrets")
+    kept = door.source("shop/cart.py")
+    assert kept.kept
+    assert "SECRET" not in kept.text
+    assert not is_defined(door, "add_tax")
     with pytest.raises(NotFoundError, match="not in the index"):
         door.source("shop/cart.py")
     assert "shop/cart.py" not in [file.path for file in door.files().rows]
     assert ("shop", "symbolic link") in [(file.path, file.reason) for file in door.skipped().rows]
     (door.root / "README.md").unlink()
     (door.root / "README.md").symlink_to(tmp_path / "secrets/cart.py")
+    kept = door.source("README.md")
+    assert kept.kept
+    assert "SECRET" not in kept.text
+    assert not is_defined(door, "SECRET")
     with pytest.raises(NotFoundError):
         door.source("README.md")
