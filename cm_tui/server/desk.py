@@ -11,6 +11,7 @@ from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.memory import Memory
+from cm_tui.engine.sync.watcher import NAME as WATCHER
 from cm_tui.errors import CmError, NotIndexedError, RefusedError, StoreBusyError
 from cm_tui.model import Cancel, Check, Freshness, Progress
 from cm_tui.server.asking import ask, has_room, method_of, noted, of_other
@@ -37,6 +38,7 @@ LISTINGS = frozenset({"drift", "files", "skipped"})
 
 HISTORY = "#history"
 """Where jobs that read the past queue: index runs do not wait for them."""
+_NOT_YET = "watches from the first question on"
 _SLICE_SECONDS = 10.0
 """After so long a job that reads the past lets another checkout of its project have the store."""
 _PAUSE_SECONDS = 0.2
@@ -184,7 +186,9 @@ class Desk:
                 found = replace(found, behind=True, why=of_other(str(other)))
             return with_layers(found, root)
         with self.projects.lend(where, create=False) as project:
-            return project.memory.freshness()
+            state = project.memory.freshness()
+        layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
+        return replace(state, layers=tuple(layers))
 
     def _reset(self, where: Where) -> None:
         root, store = self.projects.locate(where)

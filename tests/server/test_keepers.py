@@ -130,3 +130,12 @@ def test_a_folder_that_became_a_link_leads_no_agent_out(door: Door, tmp_path: Pa
     assert not is_defined(door, "SECRET")
     with pytest.raises(NotFoundError):
         door.source("README.md")
+
+
+def test_before_the_first_question_it_says_when_it_will_watch(owned: Path, tmp_path: Path):
+    with connect(make_project(tmp_path / "shop")) as door:
+        for _ in door.index():
+            pass
+        assert layer(door, "watcher").note == "watches from the first question on"
+        door.search("tax")
+        until(lambda: layer(door, "watcher").state == "on")
