@@ -71,6 +71,8 @@ _TOLD = (
 _LETTER, _DIGIT, _MARK = r"[^\W\d_]", r"\d", r"[!@#$%^&*?~+=]"
 _CODE = r"[A-Za-z_][\w-]*(?:\.\w+)+|[A-Z_]+|https?:.*|/.*"
 """What stands behind a name in capitals and is no secret: an attribute, another name, an address, a path."""
+_VARIABLE = r"[A-Z]+(?:_[A-Z]+)+"
+"""A variable of the environment that holds a secret."""
 _PLAIN_REST = r"(?i)(?:[_-]?(?:key|value|\d))*+"
 _DONE = r"\[redacted: [A-Za-z ]+\]"
 
@@ -139,7 +141,7 @@ def _assigned(text: str) -> Iterator[_Span]:
 
 
 def _is_quoted_secret(name: re.Match[str], value: str) -> bool:
-    if len(value) < 6 or _compiled(_DONE).fullmatch(value):
+    if len(value) < 6 or _compiled(_DONE).fullmatch(value) or _compiled(_VARIABLE).fullmatch(value):
         return False
     # Words with a number among them; without one they are a label or a message.
     return not _has(r"\s", value) or (_has(_DIGIT, value) and bool(_compiled(_PLAIN_REST).fullmatch(name["rest"])))

@@ -89,6 +89,7 @@ def test_where_secrets_stand(text: str, secret: str):
         "password: str | None = None",
         "login(user=user, password=password)",
         "SECRET_KEY: str",
+        'api_key_env: str = "OPENAI_API_KEY"',
         "API_KEY=process.env.API_KEY",
         "TOKEN=OTHER_TOKEN",
         "TOKEN_URL=https://example.org/token1",
