@@ -58,11 +58,11 @@ class Kept:
         self._since = time.time()
 
     def fresh(self) -> None:
-        """Ask; the answer reflects everything that was written before.
+        """Ask once; what is asked next must reflect everything that was written before.
 
-        The watcher may tell of the same change once more meanwhile, so that something waits again.
+        Whether something is behind afterwards says nothing: the watcher may tell of the same change once more meanwhile.
         """
-        until(lambda: not self.keeper.before_query(SECONDS).behind)
+        self.keeper.before_query(SECONDS)
 
     def callers(self, name: str) -> list[tuple[str, int]]:
         return [(edge.site, edge.line) for edge in self.memory.callers(name).rows]
