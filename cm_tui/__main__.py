@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command line; the application itself when no command is given."""
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv[2:3]):
         # An agent or git waits for a hook: the command line itself would take longer to import than all of its work.
-        from cm_tui.server.hook.command import main as hook
+        from cm_tui.agent_hooks.command import main as hook
 
         sys.exit(hook(sys.argv[2:]))
     from cm_tui.cli.app import run

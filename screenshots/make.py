@@ -25,10 +25,10 @@ import resvg_py
 from textual.pilot import Pilot
 
 from cm_tui.config import Config, TuiConfig
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.open_engine import connect
 from cm_tui.paths import state_dir
-from cm_tui.server import runtime
-from cm_tui.server.connect import connect
-from cm_tui.tui.app import CmApp
+from cm_tui.tui.app.app import CmApp
 
 HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
@@ -169,7 +169,7 @@ def main() -> None:
                 only = arguments.scene
                 asyncio.run(draw(root, arguments.out, size, arguments.theme, mark, only))
         finally:
-            runtime.stop_owner()
+            bootstrap.stop_owner()
 
 
 if __name__ == "__main__":

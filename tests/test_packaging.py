@@ -17,7 +17,7 @@ def test_wheel_is_complete(tmp_path: Path):
         names = set(wheel.namelist())
     for folder, pattern in (
         ("styles", "*.tcss"),
-        ("cm_tui/engine/code/queries", "*.scm"),
+        ("cm_tui/engine/parse/queries", "*.scm"),
         ("cm_tui/engine/store/migrations", "*.sql"),
         ("cm_tui/docs", "*.md"),
         ("cm_tui/data/models/code-static-256", "*"),

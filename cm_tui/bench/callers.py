@@ -17,7 +17,7 @@ from typing import Any
 from cm_tui.bench.reading import sites
 from cm_tui.bench.source import Outside, Target
 from cm_tui.bench.truth import Package
-from cm_tui.engine.code.graph import Graph
+from cm_tui.engine.graph import Graph
 from cm_tui.engine.store.database import Database
 from cm_tui.model.text import one_line
 
@@ -76,9 +76,9 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
     """Put files into a store without the walk, the passages and the vectors of a full index run."""
     import pygit2
 
-    from cm_tui.engine.code import rows
-    from cm_tui.engine.code.extract import EXTRACTOR_VERSION, parse_blob
-    from cm_tui.engine.code.languages import language_of
+    from cm_tui.engine.parse import row_batches
+    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION, parse_blob
+    from cm_tui.engine.scan.languages import language_of
 
     parsed, paths = [], []
     start = int(db.value("SELECT coalesce(max(id), 0) FROM blob"))
@@ -86,7 +86,7 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
         parsed.append((number, parse_blob(str(pygit2.hash(data)), language_of(path, data[:200]), data)))
         paths.append((path, number))
     with db.transaction() as cursor:
-        rows.write(db, rows.columns_of(parsed, EXTRACTOR_VERSION))
+        row_batches.write(db, row_batches.columns_of(parsed, EXTRACTOR_VERSION))
         for path, number in paths:
             cursor.execute("DELETE FROM worktree WHERE path = ?", [path])
             cursor.execute("INSERT INTO worktree VALUES (?, ?)", [path, number])

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui.bench.measure import percentiles
+from cm_tui.engine.freshness.project_sync import Keeper
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.memory import Memory
-from cm_tui.engine.sync.keeper import Keeper
+from cm_tui.engine.local import Memory
 from cm_tui.errors import CmError, NotFoundError
 
 _WAIT_SECONDS = 120.0

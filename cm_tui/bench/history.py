@@ -23,8 +23,8 @@ from cm_tui.bench.chart import Chart
 from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
 from cm_tui.config import load_config
-from cm_tui.engine.code.graph.resolve import PATIENCE
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.graph.resolve import PATIENCE
+from cm_tui.engine.local import Memory
 from cm_tui.model import SymbolKey
 
 ROUNDS = 20

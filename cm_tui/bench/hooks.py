@@ -92,7 +92,7 @@ def _with_owner(rounds: int, tree: Path, home: Path) -> dict[str, list[float]]:
     environment = {**os.environ, "CM_HOME": str(home), "CM_OWNER__USE": "auto", "PYTHONSAFEPATH": "1"}
     cm = _CM
     code = (
-        "import pathlib, sys; from cm_tui.server.connect import connect\n"
+        "import pathlib, sys; from cm_tui.daemon.open_engine import connect\n"
         "door = connect(pathlib.Path(sys.argv[1])); list(door.index()); door.search('warm'); door.close()"
     )
     said = {"cwd": str(tree)}

@@ -7,8 +7,8 @@ import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from cm_tui.engine.code.extract import parse_blob
-from cm_tui.engine.code.languages import LANGUAGES, language_of
+from cm_tui.engine.parse.parse_blob import parse_blob
+from cm_tui.engine.scan.languages import LANGUAGES, language_of
 
 MOST_FILES = 300
 """Of each language, spread evenly over the sorted paths."""

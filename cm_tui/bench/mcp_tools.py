@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cm_tui.engine.context.budget import tokens
-from cm_tui.server.mcp import SETS, choose
-from cm_tui.server.mcp.server import INSTRUCTIONS
-from cm_tui.server.mcp.sets import Kind
+from cm_tui.mcp import SETS, choose
+from cm_tui.mcp.server import INSTRUCTIONS
+from cm_tui.mcp.tools import Kind
 
 
 def main(argv: Sequence[str]) -> int:

@@ -23,7 +23,7 @@ from typing import Any
 
 from cm_tui.bench.measure import percentiles, timed
 from cm_tui.bench.speed import QUERIES
-from cm_tui.engine.door import Door
+from cm_tui.engine.api.engine import Door
 from cm_tui.errors import CmError, NotFoundError
 
 ROUNDS = 10
@@ -93,24 +93,24 @@ class _Bench:
 
     def door(self) -> Door:
         """A door through the owner."""
-        from cm_tui.server.connect import connect
+        from cm_tui.daemon.open_engine import connect
 
         return connect(self.tree)
 
     def end(self) -> None:
         """Leave no owner behind."""
-        from cm_tui.server import runtime
+        from cm_tui.daemon import bootstrap
 
-        runtime.stop_owner()
+        bootstrap.stop_owner()
 
     # --- the parts ---
 
     def memory(self) -> None:
         """Start, first index run, and what the owner weighs in between."""
-        from cm_tui.server import runtime
+        from cm_tui.daemon import bootstrap
 
         started = time.perf_counter()
-        runtime.start_owner()
+        bootstrap.start_owner()
         self.row("start of the owner, until it answers", f"{(time.perf_counter() - started) * 1000:.0f} ms")
         self.row("memory of an owner that was asked nothing", _resident())
         door = self.door()
@@ -121,15 +121,15 @@ class _Bench:
             f"{sum(summary.seconds.values()):.1f} s, {summary.files:,} files, {summary.passages:,} passages",
         )
         self.row("memory after that", _resident())
-        runtime.stop_owner()
+        bootstrap.stop_owner()
         door.search(QUERIES[0])
         self.row("memory of an owner with this project open and the model warm", _resident())
         door.close()
 
     def doors(self) -> None:
         """Cold commands and warm questions, straight and through the owner."""
-        from cm_tui.engine.memory import Memory
-        from cm_tui.server import runtime
+        from cm_tui.daemon import bootstrap
+        from cm_tui.engine.local import Memory
 
         command = [sys.executable, "-m", "cm_tui", "search", QUERIES[0], "--json"]
 
@@ -139,14 +139,14 @@ class _Bench:
             return f"{runs[0]:.2f} s (median of five {runs[2]:.2f} s)"
 
         self.row("cold `cm search`, owner there", cold())
-        runtime.stop_owner()
+        bootstrap.stop_owner()
         self.row("cold `cm search`, straight to the store", cold(CM_OWNER__USE="never"))
         with Memory.open(self.tree) as local:
             self.row("warm search, straight", _latency(self._asked(local)))
         remote = self.door()
         self.row("warm search, through the owner", _latency(self._asked(remote)))
         root = self.tree
-        self.row("nudge", _latency([_milliseconds(lambda: runtime.nudge(root)) for _ in range(100)]))
+        self.row("nudge", _latency([_milliseconds(lambda: bootstrap.nudge(root)) for _ in range(100)]))
         behind = [_milliseconds(remote.behind) for _ in range(100)]
         self.row("look whether the index is behind", _latency(behind))
         remote.close()
@@ -255,13 +255,13 @@ class _Bench:
 
     def kills(self) -> None:
         """kill -9 at random moments of index runs; the next question must be answered, and nothing may be lost."""
-        from cm_tui.server import runtime
+        from cm_tui.daemon import bootstrap
 
         door = self.door()
         problems: list[str] = []
         recovered: list[float] = []
         for number in range(self.options.kills):
-            report = runtime.health()
+            report = bootstrap.health()
             assert report is not None
             name = f"killed_{number}"
             (self.tree / f"{name}.py").write_text(f"def {name}():\n    return 1\n", encoding="utf-8")
@@ -309,7 +309,7 @@ def _latency(milliseconds: Sequence[float]) -> str:
 
 
 def _resident() -> str:
-    from cm_tui.server import runtime
+    from cm_tui.daemon import bootstrap
 
-    report = runtime.health()
+    report = bootstrap.health()
     return f"{report['memory_bytes'] / 1e6:,.0f} MB" if report else "no owner"

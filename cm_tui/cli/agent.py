@@ -10,7 +10,7 @@ import typer
 from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
-    from cm_tui.server.agents.parts import Place, Scope
+    from cm_tui.integrations.agents.agent_files import Place, Scope
 
 NAMES = "claude-code, opencode, cursor or codex"
 Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]
@@ -87,17 +87,17 @@ def _wire(
 ) -> None:
     from cm_tui.cli.output import narrate, print_json, write_text
     from cm_tui.errors import UsageError
-    from cm_tui.server.agents import AGENTS, named, wiring
+    from cm_tui.integrations.agents import AGENTS, installer, named
 
     if not (hooks or mcp):
         raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
     agent = named(name)
     only = [*(["mcp"] if mcp else []), *(["hooks"] if hooks else [])]
-    changes = wiring.plan(agent, place, install=install, only=only)  # type: ignore[arg-type]
-    marker = wiring.plan_marker(AGENTS.values(), place, changes, install=install)
+    changes = installer.plan(agent, place, install=install, only=only)  # type: ignore[arg-type]
+    marker = installer.plan_marker(AGENTS.values(), place, changes, install=install)
     if not dry_run:
-        wiring.apply(agent, place, changes, install=install)
-        wiring.apply_marker(marker)
+        installer.apply(agent, place, changes, install=install)
+        installer.apply_marker(marker)
     changes += marker
     news = install and not dry_run and any(change.done != "unchanged" for change in changes)
     notes = agent.notes if news else ()
@@ -122,10 +122,10 @@ def status(
 ) -> None:
     """Show which agents are wired, in which files."""
     from cm_tui.cli.output import print_json, write
-    from cm_tui.server.agents import AGENTS, named, wiring
+    from cm_tui.integrations.agents import AGENTS, installer, named
 
     agents = [named(agent)] if agent else list(AGENTS.values())
-    rows = [row for one in agents for scope in _scopes() for row in wiring.status(one, _place(scope, project))]
+    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _place(scope, project))]
     if as_json:
         plain: list[dict[str, Any]] = [
             {"agent": row.agent, "scope": row.scope, "what": row.what, "path": str(row.path)}
@@ -144,7 +144,7 @@ def _scopes() -> tuple[Scope, ...]:
 
 def _checked(tools: str) -> str:
     """The sets as `cm mcp` takes them."""
-    from cm_tui.server.mcp.sets import choose
+    from cm_tui.mcp.tools import choose
 
     words = [word.strip() for word in tools.split(",") if word.strip()]
     choose(words)
@@ -152,9 +152,9 @@ def _checked(tools: str) -> str:
 
 
 def _place(scope: Scope, project: Path | None, tools: str = "") -> Place:
+    from cm_tui.agent_hooks.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
-    from cm_tui.server.agents.parts import place
-    from cm_tui.server.hook.where import root_around
+    from cm_tui.integrations.agents.agent_files import place
 
     folder = (project_of(project) or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():

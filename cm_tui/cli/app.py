@@ -15,19 +15,19 @@ import typer
 from cm_tui import __version__
 from cm_tui.cli import (
     agent,
+    agent_hook,
     autostart,
     bench,
     code,
     episodes,
-    hook,
-    hooks,
+    git_hooks,
+    history,
     index,
+    maintenance,
     mcp,
     pack,
     search,
     serve,
-    time,
-    upkeep,
 )
 from cm_tui.cli.options import PROJECT, Json, Project
 from cm_tui.errors import CmError, UsageError
@@ -52,7 +52,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (index, search, code, time, episodes, pack, agent, mcp, hook, hooks, serve, autostart, upkeep, bench):
+for family in (
+    index,
+    search,
+    code,
+    history,
+    episodes,
+    pack,
+    agent,
+    mcp,
+    agent_hook,
+    git_hooks,
+    serve,
+    autostart,
+    maintenance,
+    bench,
+):
     family.register(app)
 
 
@@ -86,7 +101,7 @@ def main(
         return
     if as_json:
         raise UsageError("The application shows no JSON.", hint="Name a command: cm --json status.")
-    from cm_tui.cli.application import launch
+    from cm_tui.cli.tui import launch
 
     raise typer.Exit(launch(project, episode))
 

@@ -23,21 +23,21 @@ def register(app: typer.Typer) -> None:
 
 def install(dry_run: DryRun = False, as_json: Json = False) -> None:
     """Let the owner of all projects begin with your session, so that indexes are fresh before the first question."""
-    from cm_tui.engine.sync import autostart
+    from cm_tui.integrations import autostart
 
     _show(autostart.install(dry_run=dry_run), as_json=as_json, whole=dry_run)
 
 
 def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
     """Take that back; an owner that runs goes on."""
-    from cm_tui.engine.sync import autostart
+    from cm_tui.integrations import autostart
 
     _show(autostart.uninstall(dry_run=dry_run), as_json=as_json)
 
 
 def status(as_json: Json = False) -> None:
     """Show whether it is installed, where, and whether it would be written the same today."""
-    from cm_tui.engine.sync import autostart
+    from cm_tui.integrations import autostart
 
     _show(autostart.status(), as_json=as_json)
 

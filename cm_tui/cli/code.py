@@ -11,7 +11,7 @@ import typer
 from cm_tui.cli.options import At, Depth, Json, Project, answering
 
 if TYPE_CHECKING:
-    from cm_tui.engine.door import Door
+    from cm_tui.engine.api.engine import Door
     from cm_tui.model import Edge, ImportEdge, Page, Symbol
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ def _asked(project: Path | None, at: str | None, question: Callable[[Door], Page
     """Ask the door; the past is read as far back first as a question about it needs."""
     with answering(project) as door:
         if at is not None:
-            from cm_tui.cli.time import reach
+            from cm_tui.cli.history import reach
 
             reach(door, at)
         return question(door)

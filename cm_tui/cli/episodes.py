@@ -61,7 +61,7 @@ def _say_how() -> None:
 
 
 def _line(one: Episode) -> str:
-    from cm_tui.cli.time import minute_of
+    from cm_tui.cli.history import minute_of
 
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
@@ -70,8 +70,8 @@ def _line(one: Episode) -> str:
 
 
 def _show(one: Episode) -> None:
+    from cm_tui.cli.history import minute_of, moment_line
     from cm_tui.cli.output import narrate, write_text
-    from cm_tui.cli.time import minute_of, moment_line
 
     lines = [f"episode {one.id}  {minute_of(one.time)}"]
     lines.append(f"{one.agent or 'an agent'}, session {one.session or 'unknown'}, in {one.root}")

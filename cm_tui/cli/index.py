@@ -75,7 +75,7 @@ def rebuild(project: Project = None, as_json: Json = False) -> None:
     """Throw the index away and make it again; also mends a damaged store."""
     from cm_tui.cli.options import project_of
     from cm_tui.cli.output import follow, narrate, print_json
-    from cm_tui.server.connect import rebuild as rebuild_project
+    from cm_tui.daemon.open_engine import rebuild as rebuild_project
 
     summary = follow(rebuild_project(project_of(project), say=narrate))
     if summary is not None:

@@ -22,8 +22,8 @@ def mcp(
     project: Project = None,
 ) -> None:
     """Serve agents over the Model Context Protocol on stdin and stdout, until stdin ends."""
-    from cm_tui.server.mcp import build
-    from cm_tui.server.mcp.doors import Doors
+    from cm_tui.mcp import build
+    from cm_tui.mcp.engine_pool import Doors
 
     chosen = project_of(project)
     doors = Doors(chosen)

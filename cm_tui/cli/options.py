@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from cm_tui.engine.door import Door
+    from cm_tui.engine.api.engine import Door
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 """What `cm --project PATH command` said before the command."""
@@ -51,7 +51,7 @@ def opened(project: Path | None, *, force: bool = False) -> Iterator[Door]:
         CmError: the project or its store cannot be opened.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.server.connect import connect
+    from cm_tui.daemon.open_engine import connect
 
     with closing(connect(project_of(project), force=force, say=narrate)) as door:
         yield door
@@ -65,7 +65,7 @@ def answering(project: Path | None) -> Iterator[Door]:
         NotIndexedError: the project has no index yet.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.server.connect import connect
+    from cm_tui.daemon.open_engine import connect
 
     with closing(connect(project_of(project), create=False, say=narrate)) as door:
         reason = door.behind()

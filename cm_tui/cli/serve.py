@@ -24,17 +24,17 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Own all stores for every other `cm` of this user; started by the first command that needs it."""
+    from cm_tui.daemon import bootstrap
     from cm_tui.errors import UsageError
-    from cm_tui.server import runtime
 
     if background + stop + status > 1:
         raise UsageError("Choose one of --background, --stop and --status.")
     if stop:
-        _say({"stopped": runtime.stop_owner()}, "The owner has ended.", "There was no owner.", as_json=as_json)
+        _say({"stopped": bootstrap.stop_owner()}, "The owner has ended.", "There was no owner.", as_json=as_json)
     elif status:
-        _show(runtime.health(), as_json=as_json)
+        _show(bootstrap.health(), as_json=as_json)
     else:
-        from cm_tui.server.owner import serve as own
+        from cm_tui.daemon.process import serve as own
 
         done = own(background=background)
         if not done and not background:

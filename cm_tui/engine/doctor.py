@@ -40,7 +40,7 @@ def examine_store(db: Database, vectors: VectorIndex) -> Iterator[Check]:
 
 def _journal(root: Path) -> Check:
     """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
-    from cm_tui.engine.journal.check import examine as examine_journal
+    from cm_tui.engine.journal.integrity import examine as examine_journal
 
     try:
         found = examine_journal(root)
@@ -95,7 +95,7 @@ def _versions() -> str:
 def _fts() -> str:
     import duckdb
 
-    from cm_tui.engine.store.fts import load_fts
+    from cm_tui.engine.store.fts_extension import load_fts
 
     connection = duckdb.connect()
     try:
@@ -134,7 +134,7 @@ def _hnswlib() -> str:
 def _grammars() -> str:
     from tree_sitter_language_pack import get_language
 
-    from cm_tui.engine.code.languages import LANGUAGES
+    from cm_tui.engine.scan.languages import LANGUAGES
 
     names = sorted({language.grammar for language in LANGUAGES.values() if language.grammar})
     for name in names:

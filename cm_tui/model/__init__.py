@@ -3,13 +3,7 @@
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.episode import Episode
 from cm_tui.model.freshness import Freshness, LayerState
-from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
-from cm_tui.model.page import Page
-from cm_tui.model.profile import Profile
-from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.search import Candidates, Hit, Mode, ScorePart, SearchResult
-from cm_tui.model.status import Check, IndexPlan, ProjectStatus
-from cm_tui.model.time import (
+from cm_tui.model.history import (
     Drift,
     DriftRow,
     HistoryStatus,
@@ -21,6 +15,12 @@ from cm_tui.model.time import (
     SymbolChange,
     VacuumReport,
 )
+from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
+from cm_tui.model.page import Page
+from cm_tui.model.profile import Profile
+from cm_tui.model.progress import Cancel, IndexSummary, Progress
+from cm_tui.model.search import Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.status import Check, IndexPlan, ProjectStatus
 
 __all__ = [
     "Cancel",

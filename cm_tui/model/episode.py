@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cm_tui.model.time import Moment
+from cm_tui.model.history import Moment
 
 
 @dataclass(frozen=True, slots=True)

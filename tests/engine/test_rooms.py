@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.memory import Memory
-from cm_tui.engine.rooms import forget, room
+from cm_tui.engine.lazy import forget, room
+from cm_tui.engine.local import Memory
 from tests.gitrepo import Repo
 
 PATIENCE = 60.0

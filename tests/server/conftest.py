@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.daemon import bootstrap
 from cm_tui.errors import CmError
-from cm_tui.server import runtime
 from tests.cli.conftest import Shop, git, make_repository
 
 PATIENCE = 90.0
@@ -41,7 +41,7 @@ def is_running(pid: int) -> bool:
 
 
 def pid_of_owner() -> int:
-    report = runtime.health()
+    report = bootstrap.health()
     assert report is not None
     return int(report["pid"])
 
@@ -66,15 +66,15 @@ def owners_allowed(home: Path) -> Iterator[None]:
             yield
         finally:
             end_owner()
-            place = runtime.socket_path().parent
+            place = bootstrap.socket_path().parent
             if home not in place.parents:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def end_owner() -> None:
-    info = runtime.owner_info()
+    info = bootstrap.owner_info()
     try:
-        runtime.stop_owner()
+        bootstrap.stop_owner()
     except CmError:
         if info is not None and is_running(info.pid):
             os.kill(info.pid, signal.SIGKILL)

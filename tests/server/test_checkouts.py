@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cm_tui.engine.memory import Memory
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.rpc import Where
+from cm_tui.engine.local import Memory
 from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
 from cm_tui.model import Progress
-from cm_tui.server.connect import connect
-from cm_tui.server.desk import Desk
-from cm_tui.server.events import Events
-from cm_tui.server.jobs import Jobs
-from cm_tui.server.projects import Projects
-from cm_tui.server.wire import Where
 from tests.cli.conftest import Shop, git
 from tests.server.conftest import make_project, until
 
 if TYPE_CHECKING:
-    from cm_tui.engine.door import Door
+    from cm_tui.engine.api.engine import Door
 
 ROUNDS = 4
 

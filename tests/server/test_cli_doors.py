@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.server import runtime
+from cm_tui.daemon import bootstrap
 from tests.cli.conftest import Result, Shop, git
 from tests.server.conftest import make_project, owners_allowed, pid_of_owner
 
@@ -63,7 +63,7 @@ def test_every_command_says_the_same(local: Shop, owned: Path):
         one = local.cm(*words, stdin="tax\ncart\n", CM_OWNER__USE="never")
         other = remote.cm(*words, stdin="tax\ncart\n")
         assert _steady(one, local) == _steady(other, remote), words
-    assert Path(runtime.folder() / runtime.INFO).exists()
+    assert Path(bootstrap.folder() / bootstrap.INFO).exists()
 
 
 def _steady(done: Result, shop: Shop) -> tuple[int, str, str]:
@@ -100,7 +100,7 @@ def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
 
 def test_damaged_store_is_mended_through_the_owner(shop: Shop):
     shop.cm("index")
-    runtime.stop_owner()
+    bootstrap.stop_owner()
     next(shop.home.rglob("store.duckdb")).write_bytes(os.urandom(20_000))
     assert shop.cm("status").code == 1
     assert "cm rebuild" in shop.cm("search", "tax").err
@@ -119,7 +119,7 @@ def test_serve_status_and_stop(shop: Shop):
     assert report["pid"] == pid_of_owner()
     assert str(shop.root) in shop.cm("serve", "--status").out
     assert shop.cm("serve", "--stop", "--json").json == {"stopped": True}
-    assert runtime.health() is None
+    assert bootstrap.health() is None
     assert shop.cm("serve", "--stop", "--status").code == 2
 
 
@@ -130,7 +130,7 @@ def test_the_file_of_the_user_decides(shop: Shop):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CM_OWNER__USE")
         assert shop.cm("index").code == 0
-        assert runtime.owner_info() is None
+        assert bootstrap.owner_info() is None
         (shop.home / "config/config.toml").write_text('[owner]\nuse = "sometimes"\n')
         done = shop.cm("status")
     assert done.code == 2

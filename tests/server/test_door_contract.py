@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.door import Door
+from cm_tui.daemon.client import RemoteMemory
+from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.rpc import METHODS, plain
+from cm_tui.engine.api.engine import Door
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
-from cm_tui.server.connect import connect
-from cm_tui.server.remote import RemoteMemory
-from cm_tui.server.wire import METHODS, plain
 from tests.cli.conftest import git
 from tests.server.conftest import make_project, owners_allowed
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.server.connect import connect
-from cm_tui.server.desk import HISTORY, Desk
-from cm_tui.server.events import Events
-from cm_tui.server.jobs import Jobs
-from cm_tui.server.projects import Projects
-from cm_tui.server.wire import Where
+from cm_tui.daemon.dispatcher import HISTORY, Desk
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.rpc import Where
 from tests.cli.conftest import git
 from tests.server.conftest import until
 

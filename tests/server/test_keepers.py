@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.open_engine import connect
 from cm_tui.errors import NotFoundError, NotIndexedError
-from cm_tui.server import runtime
-from cm_tui.server.connect import connect
 from tests.cli.conftest import git
 from tests.server.conftest import make_project, until
 
 if TYPE_CHECKING:
-    from cm_tui.engine.door import Door
+    from cm_tui.engine.api.engine import Door
 
 NEW = "def find_the_giraffe():\n    return 1\n"
 
@@ -81,8 +81,8 @@ def test_what_was_never_indexed_is_not_kept(owned: Path, tmp_path: Path):
     root = make_project(tmp_path / "shop")
     with pytest.raises(NotIndexedError):
         connect(root, create=False)
-    runtime.start_owner()
-    assert runtime.nudge(root)
+    bootstrap.start_owner()
+    assert bootstrap.nudge(root)
     door = connect(root)
     with pytest.raises(NotIndexedError):
         door.freshness()
@@ -103,8 +103,8 @@ def test_a_removed_index_is_not_kept_and_may_come_back(door: Door):
 
 
 def test_the_owner_ends_though_it_keeps_projects(door: Door):
-    assert runtime.stop_owner()
-    assert runtime.health() is None
+    assert bootstrap.stop_owner()
+    assert bootstrap.health() is None
 
 
 def test_a_folder_that_became_a_link_leads_no_agent_out(door: Door, tmp_path: Path):

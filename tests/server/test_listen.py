@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
+from cm_tui.daemon import bootstrap, subscribe
+from cm_tui.daemon.open_engine import connect
 from cm_tui.errors import CancelledError, NotFoundError, OwnerError
-from cm_tui.server import listen, runtime
-from cm_tui.server.connect import connect
 from tests.server.conftest import pid_of_owner
 
 
 def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
     heard: SimpleQueue[dict[str, Any]] = SimpleQueue()
     stop = threading.Event()
-    thread = threading.Thread(target=lambda: [heard.put(event) for event in listen.events(stop)])
+    thread = threading.Thread(target=lambda: [heard.put(event) for event in subscribe.events(stop)])
     thread.start()
     try:
         for _ in range(2):
@@ -41,26 +41,26 @@ def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
 
 
 def test_jobs_are_listed_watched_and_cancelled(owned: Path, shop_root: Path):
-    assert listen.jobs() == []
+    assert subscribe.jobs() == []
     with pytest.raises(OwnerError):
-        listen.cancel("1")
+        subscribe.cancel("1")
     for number in range(600):
         (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
     door = connect(shop_root)
     steps = door.index()
     first = next(steps)
-    (job,) = listen.jobs()
+    (job,) = subscribe.jobs()
     assert (job.name, job.project, job.state) == ("index", str(shop_root), "running")
-    watched = listen.watch(job.id)
+    watched = subscribe.watch(job.id)
     assert next(watched) == first
-    listen.cancel(job.id)
+    subscribe.cancel(job.id)
     for follower in (watched, steps):
         with pytest.raises(CancelledError):
             list(follower)
-    assert listen.jobs()[0].state == "cancelled"
+    assert subscribe.jobs()[0].state == "cancelled"
     with pytest.raises(NotFoundError):
-        listen.cancel("99")
+        subscribe.cancel("99")
     with pytest.raises(NotFoundError):
-        list(listen.watch("99"))
+        list(subscribe.watch("99"))
     door.close()
-    runtime.stop_owner()
+    bootstrap.stop_owner()

@@ -13,11 +13,11 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from cm_tui import paths
-from cm_tui.server import runtime
-from cm_tui.server.connect import connect, examine
-from cm_tui.server.port import CONNECTIONS
-from cm_tui.tui.ownerfacts import gather
-from cm_tui.tui.screens.health_owner_text import owner_text
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.loopback import CONNECTIONS
+from cm_tui.daemon.open_engine import connect, examine
+from cm_tui.tui.modes.health.daemon_report import gather
+from cm_tui.tui.modes.health.daemon_texts import owner_text
 from tests.cli.conftest import Shop
 from tests.server.conftest import make_project
 from tests.server.mcp.served import PATIENCE, Answers
@@ -41,7 +41,7 @@ async def test_tools_answer_for_every_project_and_only_with_the_token(port: int,
         for _ in door.index():
             pass
         door.close()
-    info = runtime.owner_info()
+    info = bootstrap.owner_info()
     assert info is not None
     url = f"http://127.0.0.1:{port}/mcp/graph"
     async with httpx2.AsyncClient() as stranger:
@@ -61,7 +61,7 @@ def test_a_port_that_is_taken_is_said_and_doors_are_served(port: int, owned: Pat
     with socket.create_server(("127.0.0.1", port)):
         with closing(connect(root)) as door:
             assert list(door.index())[-1].summary is not None
-        report = runtime.health()
+        report = bootstrap.health()
         assert report is not None
         (complaint,) = report["complaints"]
         assert f"port {port}" in complaint
@@ -73,14 +73,14 @@ def test_a_port_that_is_taken_is_said_and_doors_are_served(port: int, owned: Pat
         assert facts.owner is not None
         assert complaint in owner_text(facts, 200).plain
         # Whoever has the port must not be given the token.
-        info = runtime.owner_info()
+        info = bootstrap.owner_info()
         assert info is not None
         assert info.port == 0
 
 
 async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int):
-    runtime.start_owner()
-    info = runtime.owner_info()
+    bootstrap.start_owner()
+    info = bootstrap.owner_info()
     assert info is not None
     said = {"Authorization": f"Bearer {info.token}", "Accept": "application/json, text/event-stream"}
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -101,8 +101,8 @@ async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int)
 
 def test_knocking_at_the_port_locks_nobody_out(port: int, tmp_path: Path):
     root = make_project(tmp_path / "one")
-    runtime.start_owner()
-    info = runtime.owner_info()
+    bootstrap.start_owner()
+    info = bootstrap.owner_info()
     assert info is not None
     head = (
         f"POST /v1/call/status HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {info.token}\r\ncm-protocol: 1\r\n"

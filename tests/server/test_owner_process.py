@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory import Memory
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.client import RemoteMemory
+from cm_tui.daemon.open_engine import connect, examine
+from cm_tui.daemon.rpc import Where
+from cm_tui.engine.local import Memory
 from cm_tui.errors import OwnerError, RefusedError
-from cm_tui.server import runtime
-from cm_tui.server.connect import connect, examine
-from cm_tui.server.remote import RemoteMemory
-from cm_tui.server.wire import Where
 from tests.cli.conftest import git
 from tests.server.conftest import PATIENCE, is_running, make_project, pid_of_owner, until
 
@@ -48,7 +48,7 @@ def test_eight_at_once_start_one(owned: Path):
 
 
 def test_a_second_owner_gives_way(owned: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     pid = pid_of_owner()
     command = [sys.executable, "-m", "cm_tui", "serve"]
     second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -60,34 +60,34 @@ def test_a_second_owner_gives_way(owned: Path):
 def test_owners_that_race_past_the_doors_leave_one(owned: Path):
     command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
-    until(lambda: runtime.health() is not None, "an owner")
+    until(lambda: bootstrap.health() is not None, "an owner")
     until(lambda: sum(process.poll() is None for process in processes) == 1, "the others to give way")
     assert {process.returncode for process in processes if process.poll() is not None} == {0}
-    runtime.stop_owner()
+    bootstrap.stop_owner()
     assert all(process.wait(60) == 0 for process in processes)
     for process in processes:
         process.communicate()
 
 
 def test_stop_status_and_start_again(owned: Path):
-    assert runtime.health() is None
-    assert runtime.owner_info() is None
-    assert not runtime.stop_owner()
-    runtime.start_owner()
-    info = runtime.owner_info()
+    assert bootstrap.health() is None
+    assert bootstrap.owner_info() is None
+    assert not bootstrap.stop_owner()
+    bootstrap.start_owner()
+    info = bootstrap.owner_info()
     assert info is not None
     assert info.pid == pid_of_owner()
-    assert runtime.stop_owner()
+    assert bootstrap.stop_owner()
     until(lambda: not is_running(info.pid), "its end")
-    assert runtime.health() is None
-    assert not runtime.socket_path().exists()
-    assert runtime.owner_info() is None
+    assert bootstrap.health() is None
+    assert not bootstrap.socket_path().exists()
+    assert bootstrap.owner_info() is None
 
 
 def test_files_are_only_the_users(owned: Path):
-    runtime.start_owner()
-    assert runtime.folder().stat().st_mode & 0o777 == 0o700
-    files = [runtime.folder() / runtime.INFO, runtime.socket_path(), owned / "state/owner.log"]
+    bootstrap.start_owner()
+    assert bootstrap.folder().stat().st_mode & 0o777 == 0o700
+    files = [bootstrap.folder() / bootstrap.INFO, bootstrap.socket_path(), owned / "state/owner.log"]
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
@@ -98,17 +98,17 @@ def test_signal_ends_it_cleanly(owned: Path, shop_root: Path, number: signal.Sig
     pid = pid_of_owner()
     os.kill(pid, number)
     until(lambda: not is_running(pid), "its end")
-    assert not runtime.socket_path().exists()
+    assert not bootstrap.socket_path().exists()
     assert "owner ended" in (owned / "state/owner.log").read_text()
 
 
 def test_stale_socket_is_replaced(owned: Path):
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(runtime.socket_path()))
-    assert runtime.health() is None
-    assert not runtime.nudge(owned)
-    runtime.start_owner()
-    assert runtime.health() is not None
+        dead.bind(str(bootstrap.socket_path()))
+    assert bootstrap.health() is None
+    assert not bootstrap.nudge(owned)
+    bootstrap.start_owner()
+    assert bootstrap.health() is not None
 
 
 def test_killed_owner_is_recovered_by_the_next_question(owned: Path, shop_root: Path):
@@ -142,7 +142,7 @@ def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop
     door = connect(shop_root)
     list(door.index())
     first = pid_of_owner()
-    runtime.socket_path().unlink()
+    bootstrap.socket_path().unlink()
     newcomer = connect(shop_root)
     assert newcomer.search("tax").hits
     assert pid_of_owner() != first
@@ -154,15 +154,15 @@ def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop
 
 def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
     with socket.socket(socket.AF_UNIX) as foreign:
-        foreign.bind(str(runtime.socket_path()))
+        foreign.bind(str(bootstrap.socket_path()))
         foreign.listen()
         taker = threading.Thread(target=_answer_garbage, args=(foreign,), daemon=True)
         taker.start()
         with pytest.raises(OwnerError, match="not cm"):
-            runtime.health()
+            bootstrap.health()
         with pytest.raises(OwnerError, match="not cm"):
             connect(shop_root)
-        assert not runtime.nudge(shop_root)
+        assert not bootstrap.nudge(shop_root)
         assert [check.name for check in examine(shop_root) if check.state == "failed"] == ["owner"]
         command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -174,12 +174,12 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
 
 def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path, shop_root: Path):
     with socket.socket(socket.AF_UNIX) as foreign:
-        foreign.bind(str(runtime.socket_path()))
+        foreign.bind(str(bootstrap.socket_path()))
         foreign.listen()
         # Nobody holds the owner's lock, so it is not waited for to the end.
         for seconds in (0.2, PATIENCE * 10):
             with pytest.raises(OwnerError, match="not cm"):
-                runtime.health(seconds)
+                bootstrap.health(seconds)
         with pytest.raises(OwnerError, match="not cm"):
             connect(shop_root)
 
@@ -195,12 +195,12 @@ def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
                 channel.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")
 
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(runtime.socket_path()))
+        listener.bind(str(bootstrap.socket_path()))
         listener.listen()
         taker = threading.Thread(target=answer, args=(listener,), daemon=True)
         taker.start()
         with pytest.raises(OwnerError, match="busy") as caught:
-            runtime.health()
+            bootstrap.health()
         assert "again" in caught.value.hint
         with pytest.raises(OwnerError, match="busy"):
             RemoteMemory(Where(str(shop_root))).status()  # type: ignore[attr-defined]
@@ -209,8 +209,8 @@ def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
 
 def test_an_owner_in_the_foreground_writes_the_log_too(owned: Path):
     process = subprocess.Popen([sys.executable, "-m", "cm_tui", "serve"], stderr=subprocess.PIPE, text=True)
-    until(lambda: runtime.health() is not None, "an owner")
-    runtime.stop_owner()
+    until(lambda: bootstrap.health() is not None, "an owner")
+    bootstrap.stop_owner()
     assert process.communicate(timeout=60)[1] == ""
     log = owned / "state/owner.log"
     assert "started" in log.read_text()
@@ -228,7 +228,7 @@ def test_everything_that_is_kept_is_private(owned: Path, shop_root: Path):
             kept = [owned / "new", home, *home.rglob("*")]
             modes = {str(path): path.lstat().st_mode for path in kept}
         finally:
-            runtime.stop_owner()
+            bootstrap.stop_owner()
     assert any(name.endswith("data/projects") for name in modes)
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
 
@@ -257,32 +257,32 @@ def _answer_garbage(listener: socket.socket) -> None:
 
 
 def test_a_hanging_owner_is_named(owned: Path, shop_root: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     pid = pid_of_owner()
     os.kill(pid, signal.SIGSTOP)
     try:
         with pytest.raises(OwnerError, match=str(pid)):
-            runtime.health(0.5)
-        assert not runtime.nudge(shop_root)
+            bootstrap.health(0.5)
+        assert not bootstrap.nudge(shop_root)
     finally:
         os.kill(pid, signal.SIGCONT)
-    assert runtime.health() is not None
+    assert bootstrap.health() is not None
 
 
 def test_a_file_in_place_of_the_socket_is_refused(owned: Path):
-    runtime.socket_path().write_text("mine")
+    bootstrap.socket_path().write_text("mine")
     with pytest.raises(OwnerError, match="no socket"):
-        runtime.start_owner()
-    assert runtime.socket_path().read_text() == "mine"
-    runtime.socket_path().unlink()
+        bootstrap.start_owner()
+    assert bootstrap.socket_path().read_text() == "mine"
+    bootstrap.socket_path().unlink()
 
 
 def test_open_folder_is_refused(owned: Path):
-    runtime.folder().chmod(0o755)
-    for act in (runtime.folder, runtime.start_owner, lambda: connect(owned)):
+    bootstrap.folder().chmod(0o755)
+    for act in (bootstrap.folder, bootstrap.start_owner, lambda: connect(owned)):
         with pytest.raises(RefusedError, match="open to other users"):
             act()
-    assert not runtime.nudge(owned)
+    assert not bootstrap.nudge(owned)
     (owned / "data/run").chmod(0o700)
 
 
@@ -290,24 +290,24 @@ def test_link_in_place_of_the_folder_is_refused(owned: Path, tmp_path: Path):
     (owned / "data").mkdir()
     (owned / "data/run").symlink_to(tmp_path)
     with pytest.raises(RefusedError, match="link"):
-        runtime.start_owner()
+        bootstrap.start_owner()
     (owned / "data/run").unlink()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
 def test_folder_of_another_user_is_refused(owned: Path):
-    os.chown(runtime.folder(), 12345, 12345)
+    os.chown(bootstrap.folder(), 12345, 12345)
     with pytest.raises(RefusedError, match="another user"):
-        runtime.start_owner()
+        bootstrap.start_owner()
     os.chown(owned / "data/run", 0, 0)
 
 
 def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytest.MonkeyPatch, shop_root: Path):
     home = owned / ("x" * 120)
     monkeypatch.setenv("CM_HOME", str(home))
-    path = runtime.socket_path()
+    path = bootstrap.socket_path()
     assert len(os.fsencode(path)) < 100
-    assert runtime.health() is None
+    assert bootstrap.health() is None
     assert not path.parent.exists()
     try:
         door = connect(shop_root)
@@ -315,9 +315,9 @@ def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytes
         assert list(door.index())[-1].summary is not None
         door.close()
     finally:
-        runtime.stop_owner()
+        bootstrap.stop_owner()
     assert not path.parent.exists()
-    assert not runtime.nudge(shop_root)
+    assert not bootstrap.nudge(shop_root)
     assert not path.parent.exists()
 
 
@@ -325,19 +325,19 @@ def test_it_ends_when_nobody_needs_it(owned: Path, shop_root: Path, monkeypatch:
     monkeypatch.setenv("CM_OWNER__IDLE_SECONDS", "0.5")
     door = connect(shop_root)
     list(door.index())
-    info = runtime.owner_info()
+    info = bootstrap.owner_info()
     assert info is not None
     until(lambda: not is_running(info.pid), "its idle end")
-    assert runtime.owner_info() is None
+    assert bootstrap.owner_info() is None
     assert door.search("tax").hits
     door.close()
 
 
 def test_it_stays_while_somebody_listens(owned: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.server.transport import Line
+    from cm_tui.daemon.connection import Line
 
     monkeypatch.setenv("CM_OWNER__IDLE_SECONDS", "0.3")
-    runtime.start_owner()
+    bootstrap.start_owner()
     pid = pid_of_owner()
     line = Line(60)
     beats = line.lines("GET", "/v1/events")
@@ -352,8 +352,8 @@ def test_it_stays_while_somebody_listens(owned: Path, monkeypatch: pytest.Monkey
 def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
     door = connect(shop_root)
     list(door.index())
-    runtime.stop_owner()
-    old = _other_version("0.0.9", runtime.PROTOCOL - 1)
+    bootstrap.stop_owner()
+    old = _other_version("0.0.9", bootstrap.PROTOCOL - 1)
     first = pid_of_owner()
     other = connect(shop_root)
     assert pid_of_owner() != first
@@ -366,22 +366,22 @@ def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkey
 
 
 def test_older_door_is_told_so(owned: Path, shop_root: Path):
-    newer = _other_version("99.0.0", runtime.PROTOCOL + 1)
+    newer = _other_version("99.0.0", bootstrap.PROTOCOL + 1)
     with pytest.raises(OwnerError, match=r"99\.0\.0"):
         connect(shop_root)
-    answer = runtime.request("POST", "/v1/call/status", {})
+    answer = bootstrap.request("POST", "/v1/call/status", {})
     assert answer is not None
     assert (answer[0], json.loads(answer[1])["error"]["class"]) == (426, "OwnerError")
-    runtime.stop_owner()
+    bootstrap.stop_owner()
     assert newer.wait(60) == 0
 
 
 def test_a_newer_owner_that_speaks_the_same_protocol_will_do(owned: Path, shop_root: Path):
-    newer = _other_version("99.0.0", runtime.PROTOCOL)
+    newer = _other_version("99.0.0", bootstrap.PROTOCOL)
     pid = pid_of_owner()
     connect(shop_root).close()
     assert pid_of_owner() == pid
-    runtime.stop_owner()
+    bootstrap.stop_owner()
     assert newer.wait(60) == 0
 
 
@@ -389,33 +389,33 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
     code = (
         "import sys, cm_tui\n"
         "cm_tui.__version__ = sys.argv[1]\n"
-        "from cm_tui.server import owner, runtime\n"
+        "from cm_tui.daemon import owner, runtime\n"
         "runtime.PROTOCOL = int(sys.argv[2])\n"
         "owner.serve(background=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, version, str(protocol)])
-    until(lambda: runtime.health() is not None, "the other owner")
+    until(lambda: bootstrap.health() is not None, "the other owner")
     return process
 
 
 def test_info_that_cannot_be_read_is_no_info(owned: Path):
-    runtime.start_owner()
-    (runtime.folder() / runtime.INFO).write_text('{"pid": 1')
-    assert runtime.owner_info() is None
-    assert runtime.health() is not None
+    bootstrap.start_owner()
+    (bootstrap.folder() / bootstrap.INFO).write_text('{"pid": 1')
+    assert bootstrap.owner_info() is None
+    assert bootstrap.health() is not None
 
 
 def test_an_owner_that_cannot_start_says_why(owned: Path, shop_root: Path):
     (owned / "config").mkdir()
     (owned / "config/config.toml").write_text("[owner]\nidle_seconds = 'soon'\n")
     with pytest.raises(OwnerError, match="idle_seconds"):
-        runtime.start_owner()
+        bootstrap.start_owner()
 
 
 def test_without_an_owner_the_door_is_local_and_says_so(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.memory import Memory
+    from cm_tui.engine.local import Memory
 
-    monkeypatch.setattr(runtime, "start_owner", _cannot_start)
+    monkeypatch.setattr(bootstrap, "start_owner", _cannot_start)
     said: list[str] = []
     door = connect(shop_root, say=said.append)
     assert isinstance(door, Memory)
@@ -433,7 +433,7 @@ def test_two_projects_at_once(owned: Path, tmp_path: Path):
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(lambda door: list(door.index())[-1].summary, doors))
     assert [summary.files for summary in done if summary] == [6, 6]
-    report = runtime.health()
+    report = bootstrap.health()
     assert report is not None
     assert {project["root"] for project in report["projects"]} == {str(root) for root in roots}
     for door in doors:
@@ -466,7 +466,7 @@ def test_a_folder_that_disappears_is_an_error_for_it_alone(owned: Path, tmp_path
     with pytest.raises(Exception, match="no folder"):
         doors[1].search("tax")
     assert doors[0].search("tax").hits
-    until(lambda: len((runtime.health() or {})["projects"]) == 1, "the project to be closed")
+    until(lambda: len((bootstrap.health() or {})["projects"]) == 1, "the project to be closed")
     make_project(goes)
     assert list(doors[1].index())[-1].summary is not None
     assert doors[1].search("tax").hits

@@ -22,19 +22,19 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from cm_tui.config import OwnerConfig
+from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon.connection import Line
+from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.extensions import Extensions
+from cm_tui.daemon.http_api import BODY_BYTES, service
+from cm_tui.daemon.open_engine import connect
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
-from cm_tui.server import runtime, wire
-from cm_tui.server.connect import connect
-from cm_tui.server.desk import Desk
-from cm_tui.server.extensions import Extensions
-from cm_tui.server.service import BODY_BYTES, service
-from cm_tui.server.state import OwnerState
-from cm_tui.server.transport import Line
 from tests.cli.conftest import git
 from tests.server.conftest import make_project, until
 
-PROTOCOL = {"cm-protocol": str(runtime.PROTOCOL)}
+PROTOCOL = {"cm-protocol": str(bootstrap.PROTOCOL)}
 
 
 class Inside:
@@ -126,7 +126,7 @@ def test_another_protocol(inside: Inside, said: dict[str, str]):
     answer = inside.ask("POST", "/v1/call/status", {}, **said)
     assert answer.status_code == 426
     assert "protocol" in clean(answer)["message"]
-    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == runtime.PROTOCOL
+    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == bootstrap.PROTOCOL
 
 
 def test_token():
@@ -154,7 +154,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 NAMES = st.sampled_from(
-    [name for method in wire.METHODS.values() for name in method._arguments.core_schema.get("fields", {})]
+    [name for method in rpc.METHODS.values() for name in method._arguments.core_schema.get("fields", {})]
 )
 
 
@@ -166,14 +166,14 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.DataObject):
-    where = wire.Where(str(fuzzed))
+    where = rpc.Where(str(fuzzed))
     if not inside.state.jobs.records():
         inside.state.desk.start("index", where, {}).wait()
-    name = data.draw(st.sampled_from(sorted(set(wire.METHODS) - {"index", "rebuild", "doctor"})))
+    name = data.draw(st.sampled_from(sorted(set(rpc.METHODS) - {"index", "rebuild", "doctor"})))
     arguments = data.draw(
         JSON | st.dictionaries(NAMES, JSON | st.sampled_from(["shop/cart.py", "add_tax"]), max_size=3)
     )
-    answer = inside.ask("POST", f"/v1/call/{name}", {"where": wire.plain(where), "arguments": arguments})
+    answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
     if answer.status_code != 200:
         clean(answer)
     assert answer.status_code in (200, 400, 403, 404, 410)
@@ -220,11 +220,11 @@ def test_mounted_application_and_background(tmp_path: Path):
 
 
 def test_nudge_is_heard_by_listeners(owned: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     line = Line(60)
     lines = line.lines("GET", "/v1/events")
     assert next(lines) == (200, b"")
-    assert runtime.nudge(owned)
+    assert bootstrap.nudge(owned)
     event = next(json.loads(data) for _, data in lines if data)
     assert (event["event"], event["project"]) == ("nudge", str(owned))
     line.close()
@@ -258,23 +258,23 @@ def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
     ]  # fmt: skip
     for beginning in beginnings * 10:
         half = socket.socket(socket.AF_UNIX)
-        half.connect(str(runtime.socket_path()))
+        half.connect(str(bootstrap.socket_path()))
         half.sendall(beginning)
         halves.append(half)
     assert door.search("tax").hits
     for half in halves:
         half.close()
     assert door.search("tax").hits
-    until(lambda: (runtime.health() or {})["listeners"] == 0, "the listeners to be forgotten")
+    until(lambda: (bootstrap.health() or {})["listeners"] == 0, "the listeners to be forgotten")
     door.close()
 
 
 def test_half_open_connections_do_not_keep_it_from_ending(owned: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     with socket.socket(socket.AF_UNIX) as half:
-        half.connect(str(runtime.socket_path()))
+        half.connect(str(bootstrap.socket_path()))
         half.sendall(b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{")
-        assert runtime.stop_owner(timeout=80)
+        assert bootstrap.stop_owner(timeout=80)
 
 
 @pytest.fixture
@@ -293,7 +293,7 @@ def _started(root: Path, *, attached: bool) -> tuple[Line, Iterator[tuple[int, b
 
 
 def _job(number: str) -> dict[str, Any]:
-    answer = runtime.request("GET", "/v1/jobs")
+    answer = bootstrap.request("GET", "/v1/jobs")
     assert answer is not None
     return next(job for job in json.loads(answer[1])["result"] if job["id"] == number)  # type: ignore[no-any-return]
 
@@ -314,11 +314,11 @@ def test_a_job_is_cancelled_from_another_door(owned: Path, large: Path):
     thread = threading.Thread(target=index)
     thread.start()
     assert began.wait(90)
-    answer = runtime.request("GET", "/v1/jobs")
+    answer = bootstrap.request("GET", "/v1/jobs")
     assert answer is not None
     (job,) = json.loads(answer[1])["result"]
     assert (job["state"], job["project"], job["name"]) == ("running", str(large), "index")
-    assert runtime.request("POST", f"/v1/jobs/{job['id']}/cancel", {}) == (200, b'{"result":true}')
+    assert bootstrap.request("POST", f"/v1/jobs/{job['id']}/cancel", {}) == (200, b'{"result":true}')
     thread.join(90)
     assert len(problem) == 1
     assert _job(job["id"])["state"] == "cancelled"
@@ -338,7 +338,7 @@ def test_own_cancel_while_it_runs(owned: Path, large: Path):
 
 
 def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: Path, large: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     for attached, state in ((True, "cancelled"), (False, "done")):
         line, lines, number = _started(large, attached=attached)
         next(data for _, data in lines if b'"parse"' in data or b'"store"' in data)
@@ -348,7 +348,7 @@ def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: P
 
 
 def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     line, lines, number = _started(large, attached=False)
     watcher = Line(60)
     seen = [json.loads(data) for _, data in watcher.lines("GET", f"/v1/jobs/{number}") if data]
@@ -376,7 +376,7 @@ def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
 
 def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
     desk = inside.state.desk
-    where = wire.Where(str(shop_root))
+    where = rpc.Where(str(shop_root))
     desk.start("index", where, {}).wait()
     going, go_on = threading.Event(), threading.Event()
 
@@ -392,7 +392,7 @@ def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_ro
     # HEAD has moved as well: a question that waited for the next run would wait for ever.
     git(shop_root, "commit", "-q", "--allow-empty", "-m", "on")
     for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):
-        answer = inside.ask("POST", f"/v1/call/{name}", {"where": wire.plain(where), "arguments": arguments})
+        answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
         assert answer.status_code == 200
     assert "under way" in desk.call("search", where, {"query": "tax"}).notes[0]
     assert job.state == "running"

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from cm_tui.config import Config
-from cm_tui.engine.memory import Memory
-from cm_tui.server.connect import connect
-from cm_tui.tui.app import CmApp
+from cm_tui.daemon.open_engine import connect
+from cm_tui.engine.local import Memory
+from cm_tui.tui.app.app import CmApp
 
 FILES = {
     "src/store.py": '''"""Keeps things."""

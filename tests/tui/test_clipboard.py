@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.tui import clipboard
+from cm_tui.tui.terminal import clipboard
 
 
 def tool(folder: Path, name: str, *, rc: int = 0) -> Path:

@@ -7,7 +7,7 @@ from textual.color import Color
 
 from cm_tui.config import Config, TuiConfig
 from cm_tui.model import PackRequest
-from cm_tui.tui.contrast import READABLE, contrast, text_levels
+from cm_tui.tui.theme.contrast import READABLE, contrast, text_levels
 from tests.tui.mode_driver import driving
 
 DRAWN = "─━╌╍│╭╮╰╯┌┐└┘▌█▓▒░▏▎▍▋▊▉▔▁▂▃▄▅▆▇▐▕·●"

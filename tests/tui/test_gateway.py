@@ -6,9 +6,9 @@ import threading
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
-from cm_tui.tui.gateway import Answer, Gateway
-from cm_tui.tui.indexrun import IndexEnded, IndexStep
-from cm_tui.tui.problems import as_cm_error
+from cm_tui.tui.tasks.engine_tasks import Answer, Gateway
+from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.long_run import IndexEnded, IndexStep
 
 
 class Timer:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
-from cm_tui.tui.screens import health_text
+from cm_tui.tui.modes.health import texts
 from tests.tui.mode_driver import driving
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -75,4 +75,4 @@ async def test_failed_check_comes_first_with_how_to_mend_it(project, monkeypatch
 
 def test_long_list_of_files_says_how_many():
     files = [FileEntry(f"f{n}.py", "python", 1, 1, 0, generated=False, error="bad") for n in range(150)]
-    assert health_text.files_text(files).plain.endswith("100 of 150 shown")
+    assert texts.files_text(files).plain.endswith("100 of 150 shown")

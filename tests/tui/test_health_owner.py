@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
+from cm_tui.daemon.open_engine import connect
 from cm_tui.errors import CancelledError
-from cm_tui.server.connect import connect
 from tests.server.conftest import pid_of_owner
 from tests.tui.mode_driver import connected, driving, through_owner
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cm_tui.tui.state import load_state
+from cm_tui.tui.state.remembered import load_state
 
 if sys.platform == "win32":
     pytest.skip("needs a pseudo terminal", allow_module_level=True)

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from cm_tui.daemon import bootstrap, subscribe
+from cm_tui.daemon.open_engine import connect
 from cm_tui.errors import CancelledError
 from cm_tui.model import PackRequest
-from cm_tui.server import listen, runtime
-from cm_tui.server.connect import connect
 from tests.server.conftest import pid_of_owner
 from tests.tui.mode_driver import Driver, connected, driving, make_project, through_owner
 
@@ -84,12 +84,12 @@ async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
         if how == "kill -9":
             os.kill(old, signal.SIGKILL)
         else:
-            runtime.request("POST", "/v1/shutdown", {"handover": how == "hand-over"})
+            bootstrap.request("POST", "/v1/shutdown", {"handover": how == "hand-over"})
         await driver.until(lambda: "reconnecting" in driver.text.splitlines()[0])
         assert results(driver) == before
         if how == "hand-over":
             # What the newer version does that asked for it.
-            runtime.start_owner()
+            bootstrap.start_owner()
         await driver.pilot.press("o")
         await connected(driver)
         assert pid_of_owner() != old
@@ -120,7 +120,7 @@ async def test_without_an_owner_nobody_listens_and_all_works(project):
         await driver.type("load record")
         assert results(driver)
         assert driver.app.project.owner == "none"
-        assert listen.jobs() == []
+        assert subscribe.jobs() == []
 
 
 async def test_a_project_that_was_never_indexed_is_indexed_by_itself(owned, tmp_path):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import PackRequest
-from cm_tui.tui import clipboard
-from cm_tui.tui.basket import Basket
-from cm_tui.tui.state import load_state
+from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.remembered import load_state
+from cm_tui.tui.terminal import clipboard
 from tests.tui.mode_driver import driving
 
 SIZES = [(80, 24), (120, 40), (200, 50)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.model import HistoryStatus, Moment, Page
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
 from tests.tui.mode_driver import driving

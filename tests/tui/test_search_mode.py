@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
-from cm_tui.tui.screens.search import SearchScreen
+from cm_tui.tui.modes.search.results import ResultList
+from cm_tui.tui.modes.search.score_explanation import explain
+from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.widgets.bars import cells_of, score_bar
-from cm_tui.tui.widgets.results import ResultList
-from cm_tui.tui.widgets.why import explain
 from tests.tui.mode_driver import driving, make_project
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -160,12 +160,12 @@ async def test_copy_goes_through_the_clipboard(project, monkeypatch):
     copied = []
 
     def copy(text, write):
-        from cm_tui.tui.clipboard import Copied
+        from cm_tui.tui.terminal.clipboard import Copied
 
         copied.append(text)
         return Copied("Copied.", sure=True)
 
-    monkeypatch.setattr("cm_tui.tui.clipboard.copy", copy)
+    monkeypatch.setattr("cm_tui.tui.terminal.clipboard.copy", copy)
     async with driving(project) as driver:
         screen = await ask(driver, "read a record by name")
         hit = screen.hit
@@ -238,7 +238,7 @@ class ListApp(App[None]):
         yield Counting()
 
     def get_theme_variable_defaults(self):
-        from cm_tui.tui.theme import DARK_PARTS
+        from cm_tui.tui.theme.themes import DARK_PARTS
 
         return {**DARK_PARTS, "soft": "#cccccc", "muted": "#999999", "faint": "#555555"}
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config, TuiConfig
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
-from cm_tui.tui.app import CmApp
-from cm_tui.tui.app_commands import APP_COMMANDS
-from cm_tui.tui.basket import Basket
-from cm_tui.tui.commands import key_name
-from cm_tui.tui.state import AppState, load_state, save_state, state_file
-from cm_tui.tui.theme import style_sheets
+from cm_tui.tui.app.app import CmApp
+from cm_tui.tui.screens.app_commands import APP_COMMANDS
+from cm_tui.tui.screens.commands import key_name
+from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
+from cm_tui.tui.theme.themes import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
 from tests.tui.mode_driver import PATIENCE, Driver, driving, make_project, starting
 
@@ -255,14 +255,14 @@ def test_style_sheets_are_found():
 
 def test_the_first_frame_waits_for_nothing_heavy():
     heavy = ["duckdb", "numpy", "onnxruntime", "hnswlib", "pygit2", "tree_sitter", "fastembed", "pygments.lexers"]
-    code = f"import sys, cm_tui.tui.app, cm_tui.tui.screens.overview; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, cm_tui.tui.app.app, cm_tui.tui.modes.overview.screen; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.screens.overview import OverviewScreen
-    from cm_tui.tui.screens.search_commands import SEARCH_COMMANDS
+    from cm_tui.tui.modes.overview.screen import OverviewScreen
+    from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
 
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
     for command in (*APP_COMMANDS, *OverviewScreen.COMMANDS_HERE, *SEARCH_COMMANDS):

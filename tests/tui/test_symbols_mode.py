@@ -8,9 +8,9 @@ import pytest
 
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry
-from cm_tui.tui import clipboard
-from cm_tui.tui.editor import command_for
-from cm_tui.tui.widgets.codenodes import FileIndex, highlighted
+from cm_tui.tui.terminal import clipboard
+from cm_tui.tui.terminal.editor import command_for
+from cm_tui.tui.widgets.code_nodes import FileIndex, highlighted
 from tests.tui.mode_driver import driving
 
 
@@ -187,7 +187,7 @@ async def test_place_is_found_again_after_a_restart(project):
 async def test_vanished_file_is_said_where_the_source_would_be(project):
     async with driving(project, mode="3") as driver:
         await find(driver, "make_store")
-        from cm_tui.tui.messages import OpenPath
+        from cm_tui.tui.screens.messages import OpenPath
 
         driver.app.post_message(OpenPath("gone/away.py", 3))
         await driver.settle()

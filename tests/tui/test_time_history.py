@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from cm_tui.engine.memory import Memory
-from cm_tui.tui.screens.dropping import wanted
+from cm_tui.engine.local import Memory
+from cm_tui.tui.modes.history.prune_dialog import wanted
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, driving
 from tests.tui.story import tell

@@ -10,9 +10,9 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.memory import Memory
-from cm_tui.server.listen import jobs
-from cm_tui.tui.project import ProjectView
+from cm_tui.daemon.subscribe import jobs
+from cm_tui.engine.local import Memory
+from cm_tui.tui.state.project import ProjectView
 from tests.gitrepo import Repo
 from tests.server.conftest import owners_allowed
 from tests.tui.mode_driver import PATIENCE, connected, driving, through_owner
@@ -295,8 +295,8 @@ async def test_drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened
 
 
 async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.screens.time.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.screens.time.DRIFT_AGAIN", 0.1)
+    monkeypatch.setattr("cm_tui.tui.modes.history.screen.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("cm_tui.tui.modes.history.screen.DRIFT_AGAIN", 0.1)
     async with driving(story.root, mode="6") as driver:
         await driver.press("t", "t", "t")
         story.write("shop/cart.py", EDITED)

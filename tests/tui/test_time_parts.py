@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.model import HistoryStatus, Life, LifeEvent, LifeSpan, Moment, Symbol, SymbolChange, SymbolKey
-from cm_tui.tui.past import Past, day, name_of
-from cm_tui.tui.seeing import diff_lines
-from cm_tui.tui.widgets.lifeline import life_words, ribbon_of
-from cm_tui.tui.widgets.timelist import Spot, of_changes
+from cm_tui.tui.modes.history.diff_loader import diff_lines
+from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
+from cm_tui.tui.modes.history.rows import Spot, of_changes
+from cm_tui.tui.state.revision import Past, day, name_of
 
 KEY = SymbolKey("a.py", "f", "function")
 

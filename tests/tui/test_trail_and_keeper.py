@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cm_tui.tui.keeper import StateKeeper
-from cm_tui.tui.state import AppState, load_state, state_file
-from cm_tui.tui.trail import Trail
+from cm_tui.tui.app.state_writer import StateKeeper
+from cm_tui.tui.state.navigation import Trail
+from cm_tui.tui.state.remembered import AppState, load_state, state_file
 
 
 def test_back_and_forth_and_what_is_only_looked_at():

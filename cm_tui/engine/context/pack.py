@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from cm_tui.engine.context import markdown
+from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import ROUNDING, tokens, weight
 from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackItem, PackRequest, Source, Symbol
@@ -75,7 +75,7 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
         included=True,
         within=within,
     )
-    return replace(item, tokens=tokens(markdown.section(item)))
+    return replace(item, tokens=tokens(render.section(item)))
 
 
 def fill(
@@ -99,7 +99,7 @@ def fill(
     cut: list[PackItem] = []
     result: list[PackItem] = []
     for item in items:
-        cost = weight(markdown.section(item)) + (weight(markdown.BETWEEN) if spent else 0.0)
+        cost = weight(render.section(item)) + (weight(render.BETWEEN) if spent else 0.0)
         if not item.included:
             result.append(item)
         elif math.ceil(spent + cost - ROUNDING) <= budget:
@@ -110,7 +110,7 @@ def fill(
             cut.append(item)
             result.append(replace(item, included=False))
     late = [replace(item, included=False) for item in left_out]
-    text = markdown.render(question, chosen) if chosen else ""
+    text = render.render(question, chosen) if chosen else ""
     said = (*dict.fromkeys(notes), *_cut_notes(cut + late, chosen, question, budget))
     return Pack(question, (*result, *late), tokens(text), budget, text, said)
 

@@ -26,11 +26,11 @@ def provider_for(config: EmbeddingConfig, say: Callable[[str], None] = _log.info
     if config.provider == "none":
         return NoProvider()
     if config.provider == "openai":
-        from cm_tui.engine.embed.remote import RemoteProvider
+        from cm_tui.engine.embed.openai_provider import RemoteProvider
 
         return RemoteProvider(config)
     if config.provider == "fastembed":
-        from cm_tui.engine.embed.hub import FastembedProvider
+        from cm_tui.engine.embed.fastembed_provider import FastembedProvider
 
         return FastembedProvider(config, say)
     from cm_tui.engine.embed.bundled import BundledProvider

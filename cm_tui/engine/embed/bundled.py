@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cm_tui.engine.embed.ahead import Ahead
-from cm_tui.engine.embed.pieces import Counts, Ints, Pieces
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.engine.embed.wordpieces import Counts, Ints, Pieces
+from cm_tui.engine.embed.worker_process import Ahead
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:

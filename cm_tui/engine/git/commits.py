@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import ObjectType
 
-from cm_tui.engine.git.loose import Loose
+from cm_tui.engine.git.loose_objects import Loose
 
 _TIME = re.compile(rb"> ?(-?\d{1,18}) [+-]\d{4}$")
 _TREE = re.compile(rb"tree ([0-9a-f]{40})$")

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pygit2
 
 from cm_tui import paths
-from cm_tui.engine.git import origin
+from cm_tui.engine.git import root_commit
 from cm_tui.engine.git.roots import repository_around
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
@@ -80,14 +80,14 @@ def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Pa
             identity = _identify(source, seen | {root})
             if identity.text.startswith("remote:"):
                 return identity
-    found = origin.find(repository)
+    found = root_commit.find(repository)
     if found is None:
         return None
     text = f"root-commit:{found.root}" if found.root else f"path:{root}"
     identity = Identity(text, root.name)
     # Only of what has a store: a question about a folder leaves nothing behind.
     if found.is_new and identity.folder.is_dir():
-        origin.keep(repository, found)
+        root_commit.keep(repository, found)
     return identity
 
 

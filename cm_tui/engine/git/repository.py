@@ -12,10 +12,10 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import FileMode, FileStatus
 
-from cm_tui.engine.git import porcelain
+from cm_tui.engine.git import git_cli
 from cm_tui.engine.git.commits import Commit, CommitInfo, Commits
-from cm_tui.engine.git.files import folders_at
-from cm_tui.engine.git.loose import Loose
+from cm_tui.engine.git.git_dir import folders_at
+from cm_tui.engine.git.loose_objects import Loose
 from cm_tui.engine.git.roots import repository_around
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
@@ -154,7 +154,7 @@ class Repository:
         except (ValueError, pygit2.GitError) as error:
             # Git itself reads more than its library: split and sparse indexes, commits written by other tools.
             try:
-                return porcelain.status(self.root)
+                return git_cli.status(self.root)
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 

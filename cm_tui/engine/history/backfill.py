@@ -7,16 +7,17 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from cm_tui.config import Config
-from cm_tui.engine.code import marks, rows, spans
-from cm_tui.engine.code.extract import EXTRACTOR_VERSION
-from cm_tui.engine.code.spans import Known
-from cm_tui.engine.code.state import drop_unused
-from cm_tui.engine.code.stored import digest_of_rules
-from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.git.repository import MissingError, Repository
-from cm_tui.engine.history import absent
-from cm_tui.engine.history.reader import Reader
+from cm_tui.engine.history import missing_blobs
+from cm_tui.engine.history.tree_reader import Reader
+from cm_tui.engine.index.stored_state import digest_of_rules
+from cm_tui.engine.index.target_state import drop_unused
+from cm_tui.engine.mainline import coverage, user_marks
+from cm_tui.engine.mainline.coverage import Known
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.writer_lock import Turn
 from cm_tui.model import Cancel
 
 _BATCH_SECONDS = 1.0
@@ -72,7 +73,7 @@ class Backfill:
 
     def _mend(self, cancel: Cancel, turn: Turn) -> Iterator[Known]:
         """Read what was not in this clone before and is by now, a batch at a time."""
-        waiting = absent.returned(self._db, self._repository)
+        waiting = missing_blobs.returned(self._db, self._repository)
         while waiting:
             cancel.check()
             with turn.batch(cancel):
@@ -83,11 +84,11 @@ class Backfill:
                     path, blob, oid = waiting.pop()
                     found.append((path, blob, self._reader.read_again(path, oid)))
                 self._reader.flush()
-                known = replace(spans.load(self._db), broken="", lost="")
+                known = replace(coverage.load(self._db), broken="", lost="")
                 known = replace(known, version=known.version + 1)
                 with self._db.transaction():
                     self._put_in_place(found)
-                    spans.save(self._db, known)
+                    coverage.save(self._db, known)
             yield known
 
     def _put_in_place(self, found: list[tuple[str, int, int | None]]) -> None:
@@ -111,12 +112,12 @@ class Backfill:
     def _batch(self, cancel: Cancel, turn: Turn) -> tuple[Known, bool]:
         newest = self._db.rows("SELECT ord, sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
         if not newest:
-            return spans.load(self._db), False
+            return coverage.load(self._db), False
         self._reader.begin()
-        if not spans.is_current(self._db, self._rules):
+        if not coverage.is_current(self._db, self._rules):
             with self._db.transaction():
-                spans.forget(self._db)
-        known = spans.load(self._db)
+                coverage.forget(self._db)
+        known = coverage.load(self._db)
         if newest[0] != self._line:
             self._line = newest[0]
             self._shas = {}
@@ -202,7 +203,7 @@ class Backfill:
         known = replace(known, rooted=True)
         with self._db.transaction():
             self._db.execute("UPDATE file_span SET from_ord = 1 WHERE from_ord = 0")
-            spans.save(self._db, known)
+            coverage.save(self._db, known)
         return known
 
     def _give_up(self, known: Known, error: MissingError) -> Known:
@@ -214,7 +215,7 @@ class Backfill:
             lost=error.oid,
         )
         with self._db.transaction():
-            spans.save(self._db, known)
+            coverage.save(self._db, known)
         return known
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
@@ -243,7 +244,7 @@ class Backfill:
             # It was asked for again, as far back as this.
             floor = self._goal if self._goal > 1 else 0
             known = replace(known, floor=floor)
-            marks.put(self._db.folder, "removed", self._sha(floor) if floor else None)
+            user_marks.put(self._db.folder, "removed", self._sha(floor) if floor else None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:
@@ -253,8 +254,10 @@ class Backfill:
                         f"WHERE v.path = file_span.path AND file_span.{column} {where}",
                         [list(values), list(values.values())],
                     )
-            rows.insert(self._db, "file_span", rows.transpose(("path", "blob", "from_ord", "to_ord"), found))
-            spans.save(self._db, known)
+            row_batches.insert(
+                self._db, "file_span", row_batches.transpose(("path", "blob", "from_ord", "to_ord"), found)
+            )
+            coverage.save(self._db, known)
         return known
 
 

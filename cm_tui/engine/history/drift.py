@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 import pygit2
 
 from cm_tui.config import Config
-from cm_tui.engine.code import marks
-from cm_tui.engine.code.contents import Contents
-from cm_tui.engine.code.graph.graph import NOW
-from cm_tui.engine.code.languages import language_of
-from cm_tui.engine.code.pool import Pool
-from cm_tui.engine.code.rows import Batch
-from cm_tui.engine.code.worker import Task
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.changes import Bodies, compare
+from cm_tui.engine.graph.graph import NOW
+from cm_tui.engine.history.symbol_diff import Bodies, compare
+from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.parse.pool import Pool
+from cm_tui.engine.parse.row_batches import Batch
+from cm_tui.engine.parse.worker import Task
+from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.languages import language_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Drift, DriftRow, IndexPlan, Page, Place, Symbol, SymbolChange
-from cm_tui.model.time import DriftState
+from cm_tui.model.history import DriftState
 
 if TYPE_CHECKING:
-    from cm_tui.engine.history.past import Past
+    from cm_tui.engine.history.time_travel import Past
 
 LAST = "last"
 _PARSED = 500
@@ -79,7 +79,7 @@ class Drifting:
         place, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
-            marks.put(self._db.folder, "looked", indexed)
+            user_marks.put(self._db.folder, "looked", indexed)
         return Drift(
             rows=tuple(rows[: max(0, limit)]),
             total=len(rows),
@@ -94,7 +94,7 @@ class Drifting:
         )
 
     def _looked(self) -> Place | None:
-        sha = marks.read(self._db.folder).get("looked")
+        sha = user_marks.read(self._db.folder).get("looked")
         if sha is None or not self._repository.git:
             return None
         try:

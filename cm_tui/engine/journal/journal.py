@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, Self
 
 from cm_tui import paths
 from cm_tui.engine.journal.event import MAX_BYTES, Event, Position, Problem, as_event, new_line, parse_line
+from cm_tui.engine.journal.location import folder_of
 from cm_tui.engine.journal.lock import locked
-from cm_tui.engine.journal.place import folder_of
 from cm_tui.errors import StoreError
 
 SEGMENT_BYTES = 16_000_000

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cm_tui.engine.search.table import Column, Table
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.model import Profile
 
 SENTENCE_BOOSTS = ("file-name", "path", "symbol-name")

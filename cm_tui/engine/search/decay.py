@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage
-from cm_tui.engine.search.table import Column, Table
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.model import Profile
 
 _DAY = 86_400

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.search import tokens
 from cm_tui.engine.search.adjust import Stage
-from cm_tui.engine.search.table import Column, Table
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.model import Profile
 
 _MMR_DEPTH = 100

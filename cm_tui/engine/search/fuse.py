@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.table import Column, Table
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.model import Mode, Profile
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import tokens
-from cm_tui.engine.search.fts import FIELDS
+from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.passages import generation
 from cm_tui.engine.store.database import Database
 

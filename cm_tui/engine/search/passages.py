@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 
 from cm_tui.engine.embed import passage_text
-from cm_tui.engine.search import fts
+from cm_tui.engine.search import fts_writer
 from cm_tui.engine.store.database import Database
 
 GENERATION = "passage_generation"
@@ -75,7 +75,7 @@ def sync(
     """
     current = is_current(db)
     gone = [row[0] for row in db.rows(_GONE if current else _ALL)]
-    fts.remove(db, gone)
+    fts_writer.remove(db, gone)
     if gone:
         db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [gone])
     added = _add(db, read, coming)
@@ -88,13 +88,13 @@ def sync(
 
 def reindex(db: Database) -> None:
     """Make the keyword index again from the passages, sorted anew; called inside an open transaction."""
-    fts.clear(db)
+    fts_writer.clear(db)
     rows = db.rows("SELECT id, path, blob, start_line, end_line, text FROM passage ORDER BY id")
     symbols = _symbols(db, {row[2] for row in rows if row[2] is not None})
-    fts.add(
+    fts_writer.add(
         db,
         (
-            fts.Document(key, (path, _names(symbols.get(blob, []), start, end), text))
+            fts_writer.Document(key, (path, _names(symbols.get(blob, []), start, end), text))
             for key, path, blob, start, end, text in rows
         ),
     )
@@ -132,7 +132,7 @@ def _add(db: Database, read: Callable[[str, str], str], coming: Callable[[list[s
     while batch := list(islice(stream, _BATCH)):
         coming([passage_text(p.title, p.text) for p in batch])
         _insert(db, batch)
-        fts.add(db, (fts.Document(p.id, (p.path, p.names, p.text)) for p in batch))
+        fts_writer.add(db, (fts_writer.Document(p.id, (p.path, p.names, p.text)) for p in batch))
         added += len(batch)
     db.set_meta(_NEXT_ID, str(next_id + added))
     return added

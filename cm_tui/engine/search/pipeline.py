@@ -11,9 +11,9 @@ from typing import Protocol
 from cm_tui.config import Config
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.search import profiles, retrieve
-from cm_tui.engine.search.ahead import ReadAhead
-from cm_tui.engine.search.cards import Cards
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.passage_cache import Cards
+from cm_tui.engine.search.prefetch import ReadAhead
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker

@@ -7,12 +7,12 @@ import time
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage, adjust
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.snippet import snippet
-from cm_tui.engine.search.table import Column, Table
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
 

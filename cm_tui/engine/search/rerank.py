@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage
+from cm_tui.engine.search.candidate_table import Column, Table
 from cm_tui.engine.search.diversify import order
-from cm_tui.engine.search.table import Column, Table
 from cm_tui.errors import ModelError
 from cm_tui.model import Profile
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import signals, tokens
-from cm_tui.engine.search.cards import Card, Cards
+from cm_tui.engine.search.candidate_table import Table
 from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
+from cm_tui.engine.search.passage_cache import Card, Cards
 from cm_tui.engine.search.query import Query
-from cm_tui.engine.search.table import Table
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cm_tui.engine.search import roles, tokens
-from cm_tui.engine.search.cards import Card, Definition
+from cm_tui.engine.search.candidate_table import Column
+from cm_tui.engine.search.passage_cache import Card, Definition
 from cm_tui.engine.search.query import Name, Query
-from cm_tui.engine.search.table import Column
 
 _ABBREVIATION = 3
 """Letters from which on the beginning of a word stands for it: `err`, `auth`, `config`."""

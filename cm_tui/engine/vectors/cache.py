@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.codec import Codes, from_blobs, path_words
-from cm_tui.engine.vectors.rows import Ids, Keys
+from cm_tui.engine.vectors.live import Ids, Keys
 from cm_tui.errors import ModelError
 
 Names = NDArray[np.object_]

@@ -15,13 +15,13 @@ from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.embed.provider import Matrix
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
+from cm_tui.engine.vectors.array_file import UnusableFileError
 from cm_tui.engine.vectors.cache import Wanted
 from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
-from cm_tui.engine.vectors.files import UnusableFileError
-from cm_tui.engine.vectors.graph import Graph
-from cm_tui.engine.vectors.rows import Ids, Rows
-from cm_tui.engine.vectors.saved import FILE, differences, read_rows, write_rows
+from cm_tui.engine.vectors.hnsw import Graph
+from cm_tui.engine.vectors.live import Ids, Rows
+from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
 from cm_tui.model import Cancel
 
 GRAPH_ROWS = 200_000

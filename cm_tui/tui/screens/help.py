@@ -15,9 +15,9 @@ from textual.widgets import Static
 from cm_tui.tui.widgets.text import fit
 
 if TYPE_CHECKING:
-    from cm_tui.tui.app import CmApp
-    from cm_tui.tui.commands import Command
-    from cm_tui.tui.screens.base import ModeScreen
+    from cm_tui.tui.app.app import CmApp
+    from cm_tui.tui.screens.commands import Command
+    from cm_tui.tui.screens.mode_screen import ModeScreen
 
 KEY = 8
 """Cells for a key."""

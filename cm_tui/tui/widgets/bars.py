@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from cm_tui.model import Hit, ScorePart
-from cm_tui.tui.theme import PART_GROUPS, PART_MARKS
+from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from cm_tui.tui.widgets.text import elide_middle, short_count
 
 if TYPE_CHECKING:
-    from cm_tui.tui.app import CmApp
+    from cm_tui.tui.app.app import CmApp
 
 STAGES = {
     "scan": "scanning", "parse": "parsing", "store": "storing", "keywords": "keywords", "vectors": "vectors",

@@ -11,8 +11,8 @@ from textual.style import Style
 from textual.widget import Widget
 
 if TYPE_CHECKING:
-    from cm_tui.tui.app import CmApp
-    from cm_tui.tui.screens.base import ModeScreen
+    from cm_tui.tui.app.app import CmApp
+    from cm_tui.tui.screens.mode_screen import ModeScreen
 
 _ROOMY = 100
 """Columns from which on entries stand further apart."""

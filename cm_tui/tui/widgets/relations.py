@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
-from cm_tui.tui.widgets.codenodes import kind_mark
+from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 

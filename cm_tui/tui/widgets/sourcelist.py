@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from cm_tui.model import Hit, Source
-from cm_tui.tui.highlight import highlighted_lines, plain_lines
+from cm_tui.tui.theme.highlight import highlighted_lines, plain_lines
 from cm_tui.tui.widgets.rowlist import RowList
 
 LONGEST_LINE = 400

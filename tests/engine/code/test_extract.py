@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.code.chunk import MAX_CHARS, MAX_LINES, TEXT_LINES
-from cm_tui.engine.code.extract import parse_blob
-from cm_tui.engine.code.languages import LANGUAGES, language_of
-from cm_tui.engine.code.parsed import ParsedBlob, ParsedSymbol
-from cm_tui.engine.code.text import bound_types, clean_doc, multiply, receiver_text, type_names, without_annotations
+from cm_tui.engine.parse.chunks import MAX_CHARS, MAX_LINES, TEXT_LINES
+from cm_tui.engine.parse.normalise import (
+    bound_types,
+    clean_doc,
+    multiply,
+    receiver_text,
+    type_names,
+    without_annotations,
+)
+from cm_tui.engine.parse.parse_blob import parse_blob
+from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.scan.languages import LANGUAGES, language_of
 
 SAMPLES = Path(__file__).parent / "samples"
 PARSED = sorted(language.name for language in LANGUAGES.values() if language.parsed)

@@ -2,8 +2,8 @@ from contextlib import closing
 
 import pytest
 
-from cm_tui.engine.code.contents import Contents
-from cm_tui.engine.code.index import Indexer
+from cm_tui.engine.index.indexer import Indexer
+from cm_tui.engine.scan.content_reader import Contents
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from tests.gitrepo import Repo

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from cm_tui.engine.code import pool as pools
-from cm_tui.engine.code.pool import Pool
-from cm_tui.engine.code.rows import merge
-from cm_tui.engine.code.worker import Task, parse_batch
+from cm_tui.engine.parse import pool as pools
+from cm_tui.engine.parse.pool import Pool
+from cm_tui.engine.parse.row_batches import merge
+from cm_tui.engine.parse.worker import Task, parse_batch
 
 BODY = "\n".join(f"def f{n}(a, b):\n    return g{n}(a)\n" for n in range(20)).encode()
 

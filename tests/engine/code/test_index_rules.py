@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.code.rules import Rules, by_content, folders_of, is_generated_name, suffix_of
+from cm_tui.engine.scan.skip_rules import Rules, by_content, folders_of, is_generated_name, suffix_of
 from cm_tui.errors import ConfigError
 
 

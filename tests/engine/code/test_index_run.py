@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.code import index as indexing
-from cm_tui.engine.code import pool as pools
-from cm_tui.engine.code.contents import Contents
-from cm_tui.engine.code.index import Indexer
 from cm_tui.engine.git.identity import identify
+from cm_tui.engine.index import indexer as indexing
+from cm_tui.engine.index.indexer import Indexer
+from cm_tui.engine.parse import pool as pools
+from cm_tui.engine.scan.content_reader import Contents
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError
 from cm_tui.model import Cancel
@@ -386,7 +386,7 @@ def test_files_that_vanish_during_the_walk_are_not_there(repo, db, tmp_path, mon
 def test_a_file_that_changes_between_scan_and_storing_is_stored_as_what_was_read(repo, db, tmp_path, monkeypatch, end):
     repo.write("busy.py", "version = 1\n")
     # Nothing is kept in memory, so that everything is read again from disk.
-    monkeypatch.setattr("cm_tui.engine.code.contents._KEPT_BYTES", 0)
+    monkeypatch.setattr("cm_tui.engine.scan.content_reader._KEPT_BYTES", 0)
     file = repo.root / "busy.py"
 
     def change() -> None:
@@ -412,7 +412,7 @@ def test_a_file_that_changes_between_scan_and_storing_is_stored_as_what_was_read
 
 def test_a_file_that_changes_between_parsing_and_storing(repo, db, tmp_path, monkeypatch):
     repo.write("busy.py", "version = 1\n")
-    monkeypatch.setattr("cm_tui.engine.code.contents._KEPT_BYTES", 0)
+    monkeypatch.setattr("cm_tui.engine.scan.content_reader._KEPT_BYTES", 0)
     for step in Indexer(db, repo.root, configured()).run():
         if step.stage == "store" and not step.done:
             repo.write("busy.py", "version = 2\n")

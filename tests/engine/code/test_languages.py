@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.code.capture import query_of
-from cm_tui.engine.code.extract import parse_blob
-from cm_tui.engine.code.languages import LANGUAGES, Language, language_of
-from cm_tui.engine.code.parsed import ParsedBlob, ParsedSymbol
+from cm_tui.engine.parse.parse_blob import parse_blob
+from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.parse.tree_query import query_of
+from cm_tui.engine.scan.languages import LANGUAGES, Language, language_of
 from cm_tui.model.code import SYMBOL_KINDS
 
 HERE = Path(__file__).parent

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.context import markdown
-from cm_tui.engine.context.automatic import auto_pack
+from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import tokens, weight
+from cm_tui.engine.context.from_query import auto_pack
 from cm_tui.engine.context.neighbours import neighbours_of
 from cm_tui.engine.context.pack import manual_pack
 from cm_tui.errors import NotFoundError
@@ -134,7 +134,7 @@ def test_fence_is_longer_than_any_inside():
 
 @pytest.mark.parametrize("name", ["__init__.py", "a`b.py", "`x`", "[b]a*.py"])
 def test_heading_is_code_whatever_the_name(name: str):
-    span = markdown.code(name)
+    span = render.code(name)
     run = re.match("`+", span).group()
     assert span.endswith(run)
     assert name in span

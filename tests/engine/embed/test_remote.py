@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed import provider_for
-from cm_tui.engine.embed.remote import ATTEMPTS, RemoteProvider
+from cm_tui.engine.embed.openai_provider import ATTEMPTS, RemoteProvider
 from cm_tui.errors import ModelError
 
 KEY = "sk-very-secret-1234"

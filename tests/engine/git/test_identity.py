@@ -3,7 +3,7 @@ import shutil
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.git import origin
+from cm_tui.engine.git import root_commit
 from cm_tui.engine.git.commits import Commits
 from cm_tui.engine.git.identity import identify, normalise_remote
 from tests.gitrepo import Repo
@@ -194,9 +194,9 @@ def test_only_what_is_new_is_walked(tmp_path, monkeypatch):
 
 
 def test_marks_stay_few_and_reach_far_back():
-    found = origin.Origin("0", {})
+    found = root_commit.Origin("0", {})
     for height in range(1, 3000):
-        found = origin._extended(found, [str(height)], height)
+        found = root_commit._extended(found, [str(height)], height)
     assert len(found.marks) <= 64
     assert min(found.marks.values()) < 1500
 
@@ -205,4 +205,4 @@ def test_a_question_about_a_project_without_a_store_leaves_nothing_behind(tmp_pa
     repo = Repo(tmp_path / "app")
     repo.commit()
     identify(repo.root)
-    assert not (paths.data_dir() / origin.FILE).exists()
+    assert not (paths.data_dir() / root_commit.FILE).exists()

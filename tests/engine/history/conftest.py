@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.code.graph import Graph
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.past import Past
+from cm_tui.engine.graph import Graph
+from cm_tui.engine.history.time_travel import Past
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.history import absent
-from cm_tui.engine.history.past import Past
+from cm_tui.engine.history import missing_blobs
+from cm_tui.engine.history.time_travel import Past
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -59,7 +59,7 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     assert life.alive
     assert life.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
     files = past.files("#2", "")
-    assert {file.path: file.error for file in files.rows} == {"a.py": absent.ERROR, "b.py": None}
+    assert {file.path: file.error for file in files.rows} == {"a.py": missing_blobs.ERROR, "b.py": None}
     assert "a.py" in files.note
     assert "not in this clone" in past.ask("#2", lambda graph: graph.callers("user")).note
     with pytest.raises(NotFoundError, match="At #2") as found:
@@ -180,9 +180,9 @@ def test_a_store_that_took_them_for_deleted_reads_again(story, db):
     past = read(db, story.root)
     from dataclasses import replace
 
-    from cm_tui.engine.code import spans
+    from cm_tui.engine.mainline import coverage
 
     db.execute("DELETE FROM file_span WHERE path = 'a.py' AND from_ord = 2")
-    spans.save(db, replace(spans.load(db), missing=1))
+    coverage.save(db, replace(coverage.load(db), missing=1))
     past = read(db, story.root)
     assert told(past) == [("came", 1), ("unknown", 2), ("unknown", 3)]

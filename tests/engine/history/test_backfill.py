@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.code import spans
-from cm_tui.engine.code.turn import Turn
 from cm_tui.engine.history import backfill as room
+from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.writer_lock import Turn
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -83,7 +83,7 @@ def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypat
     monkeypatch.setattr(room.Backfill, "_changes", lambda self, a, b: (seen.append((a, b)), changes(self, a, b))[1])
     repo.git("checkout", "-q", "side")
     index(db, repo.root)
-    assert spans.load(db).to_ord == 17
+    assert coverage.load(db).to_ord == 17
     assert past_of(db, repo.root).moments.status().known == 17
     drain(past_of(db, repo.root))
     assert seen == [(17, 18), (18, 19)]
@@ -167,7 +167,7 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
     process.stdout.close()
     with closing(Database(store)) as db:
         past = past_of(db, repo.root)
-        assert 1 <= spans.load(db).from_ord <= reached
+        assert 1 <= coverage.load(db).from_ord <= reached
         compare_with_fresh(db, repo.root, 30, tmp_path / "a")
         index(db, repo.root)
         drain(past)
@@ -270,7 +270,7 @@ def test_other_rules_read_the_past_again(repo, db, tmp_path):
     read(db, repo.root)
     other = configured(exclude=("f1.py",))
     index(db, repo.root, other)
-    assert spans.load(db).to_ord == 0
+    assert coverage.load(db).to_ord == 0
     read(db, repo.root, other)
     for ordinal in (2, 4):
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal), other)

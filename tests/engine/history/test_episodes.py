@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from cm_tui.errors import NotFoundError, UsageError
 from tests.gitrepo import Repo
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from cm_tui.engine.code import spans
+from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of
@@ -128,7 +128,7 @@ class Line(RuleBasedStateMachine):
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
         assert [m.sha for m in past.moments.line("", None, 1000).rows][::-1] == line
-        assert spans.load(self.db).to_ord == len(line)
+        assert coverage.load(self.db).to_ord == len(line)
         for ordinal in {one % len(line) + 1, other % len(line) + 1, len(line)}:
             self.checked += 1
             compare_with_fresh(self.db, self.repo.root, ordinal, self.folder / f"fresh{self.checked}", configured())

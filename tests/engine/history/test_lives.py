@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.code import spans
-from cm_tui.engine.code.graph import Graph
-from cm_tui.engine.code.index import Indexer
+from cm_tui.engine.graph import Graph
+from cm_tui.engine.index.indexer import Indexer
+from cm_tui.engine.mainline import coverage
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -222,7 +222,7 @@ def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
     index(db, story.root)
     for _ in past_of(db, story.root).catch_up(Cancel()):
         pass
-    assert spans.load(db).from_ord == 8
+    assert coverage.load(db).from_ord == 8
     compare_with_fresh(db, story.root, 8, tmp_path / "a")
 
 
@@ -373,14 +373,14 @@ def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, d
     past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
     for _ in past.backfill(depth=None, since="#3", cancel=Cancel()):
         pass
-    assert (spans.load(db).from_ord, spans.load(db).floor) == (3, 3)
+    assert (coverage.load(db).from_ord, coverage.load(db).floor) == (3, 3)
     assert past.goal() is None
     with pytest.raises(NotFoundError, match="was removed"):
         past.place("#2")
     db.execute("DELETE FROM file_span")
     db.execute("DELETE FROM meta WHERE key = 'history'")
-    spans.recall(db)
-    assert spans.load(db).floor == 3
+    coverage.recall(db)
+    assert coverage.load(db).floor == 3
 
 
 def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.code import marks
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
+from cm_tui.engine.mainline import user_marks
 from cm_tui.errors import NotFoundError, StoreError
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo
@@ -90,7 +90,7 @@ def test_a_reset_forgets_them(memory):
 
 def test_marks_are_private_and_a_damaged_file_marks_nothing(memory):
     memory.drift(looked=True)
-    file = memory.store / marks.FILE
+    file = memory.store / user_marks.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for text in ("", "{", "[1]", '{"looked": 3}'):
         file.write_text(text)
@@ -101,4 +101,4 @@ def test_marks_are_private_and_a_damaged_file_marks_nothing(memory):
 
 def test_a_mark_that_cannot_be_written_is_said(tmp_path):
     with pytest.raises(StoreError, match="Cannot write"):
-        marks.put(tmp_path / "nowhere", "looked", "0" * 40)
+        user_marks.put(tmp_path / "nowhere", "looked", "0" * 40)

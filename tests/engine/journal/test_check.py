@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.journal.check import examine
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.journal.integrity import examine
+from cm_tui.engine.local import Memory
 from tests.gitrepo import Repo
 
 

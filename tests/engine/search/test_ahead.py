@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cm_tui.config import Config
-from cm_tui.engine.search.cards import Cards
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.passage_cache import Cards
 from cm_tui.engine.search.pipeline import Searcher
 from tests.shop import Project
 
@@ -48,7 +48,7 @@ def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
 
 
 def test_only_as_many_cards_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.cards._KEPT", 3)
+    monkeypatch.setattr("cm_tui.engine.search.passage_cache._KEPT", 3)
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage ORDER BY id")]
     cards = Cards(shop.db)
     assert len(cards.get(ids)) == len(ids)

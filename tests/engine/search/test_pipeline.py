@@ -247,7 +247,7 @@ def notes(project: Project) -> Project:
         (2, "note", "2026-02-10-router.md", 1, 2, "", "The router hides its cache behind a flag.", "b", 1_030 * day),
         (3, "note", "MEMORY.md", 1, 2, "", "Deploys go out on Fridays.", "c", None),
     ]
-    from cm_tui.engine.search import fts
+    from cm_tui.engine.search import fts_writer
 
     with project.db.transaction():
         for key, source, path, start, end, title, text, digest, time in rows:
@@ -255,7 +255,7 @@ def notes(project: Project) -> Project:
                 "INSERT INTO passage VALUES (?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?)",
                 [key, source, path, start, end, title, text, digest, time],
             )
-        fts.add(project.db, [fts.Document(row[0], (row[2], "", row[6])) for row in rows])
+        fts_writer.add(project.db, [fts_writer.Document(row[0], (row[2], "", row[6])) for row in rows])
         project.db.set_meta("passage_generation", "1")
     return project
 

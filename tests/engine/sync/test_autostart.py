@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from cm_tui.engine.sync import autostart, startfiles
 from cm_tui.errors import CmError
+from cm_tui.integrations import autostart, service_units
 
 ODD = "odd 100% $HOME größe & <b>"
 
@@ -108,9 +108,9 @@ def test_windows_gets_the_task_and_gives_it_back(home: Path, monkeypatch: pytest
 
 def test_what_cannot_be_read_back_is_refused():
     with pytest.raises(CmError, match="read back"):
-        startfiles.check_plist("<plist><dict>")
+        service_units.check_plist("<plist><dict>")
     with pytest.raises(CmError, match="read back"):
-        startfiles.check_task("<Task>")
+        service_units.check_task("<Task>")
 
 
 def test_without_a_cm_on_the_path_python_starts_it(monkeypatch: pytest.MonkeyPatch):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.sync import githooks
-from cm_tui.engine.sync.outside import outside_layers
 from cm_tui.errors import NotFoundError, RefusedError
+from cm_tui.integrations import git_hooks
+from cm_tui.integrations.external_layers import outside_layers
 from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
 
@@ -46,7 +46,7 @@ class Fake:
 @pytest.fixture
 def cm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     fake = Fake(tmp_path / "it's bin")
-    monkeypatch.setattr(githooks, "command", lambda: str(fake.file))
+    monkeypatch.setattr(git_hooks, "command", lambda: str(fake.file))
     return fake
 
 
@@ -83,8 +83,8 @@ def states(hooks) -> set[str]:
 
 
 def test_each_event_is_told_with_its_arguments_in_its_folder(repo: Repo, cm: Fake):
-    assert states(githooks.status(repo.root)) == {"missing"}
-    assert states(githooks.install(repo.root)) == {"installed"}
+    assert states(git_hooks.status(repo.root)) == {"missing"}
+    assert states(git_hooks.install(repo.root)) == {"installed"}
     first = repo.git("rev-parse", "HEAD")
     repo.git("checkout", "-q", "side")
     call = cm.wait_for(f"hook git post-checkout {first} {first} 1")
@@ -107,13 +107,13 @@ def test_each_event_is_told_with_its_arguments_in_its_folder(repo: Repo, cm: Fak
 
 def test_installing_twice_changes_nothing_and_uninstalling_leaves_nothing(repo: Repo, cm: Fake):
     before = picture(repo.root / ".git")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     once = picture(repo.root / ".git")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     assert picture(repo.root / ".git") == once
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert {**picture(repo.root / ".git"), "hooks": before.get("hooks")} == {**before, "hooks": before.get("hooks")}
-    assert states(githooks.uninstall(repo.root)) == {"missing"}
+    assert states(git_hooks.uninstall(repo.root)) == {"missing"}
 
 
 SCRIPTS: dict[str, bytes] = {
@@ -131,8 +131,8 @@ SCRIPTS: dict[str, bytes] = {
 def test_a_hook_that_was_there_keeps_its_work_and_exit_code(repo: Repo, cm: Fake, script: bytes):
     hook(repo, "post-checkout", script)
     before = picture(repo.root / ".git" / "hooks")
-    githooks.install(repo.root)
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
+    git_hooks.install(repo.root)
     cm.sleep.touch()
     done = subprocess.run(
         ["git", "checkout", "-q", "side"], cwd=repo.root, check=False, capture_output=True, timeout=SECONDS
@@ -143,13 +143,13 @@ def test_a_hook_that_was_there_keeps_its_work_and_exit_code(repo: Repo, cm: Fake
     cm.wait_for("hook git post-checkout")
     itself = subprocess.run([repo.root / ".git/hooks/post-checkout"], cwd=repo.root, check=False)
     assert itself.returncode == 3
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
 def test_the_standard_input_is_the_old_hooks(repo: Repo, cm: Fake):
     hook(repo, "post-rewrite", b"#!/bin/sh\ncat >seen\n")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     old = repo.git("rev-parse", "HEAD")
     repo.git("commit", "-q", "--amend", "-m", "again")
     cm.wait_for("hook git post-rewrite")
@@ -162,7 +162,7 @@ def test_a_link_to_a_script_is_called_by_its_name_and_comes_back(repo: Repo, cm:
     link = repo.root / ".git" / "hooks" / "post-checkout"
     link.symlink_to(shared if absolute else "dispatch")
     before = picture(repo.root / ".git" / "hooks")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     done = subprocess.run(
         ["git", "checkout", "-q", "side"], cwd=repo.root, check=False, capture_output=True, timeout=SECONDS
     )
@@ -170,7 +170,7 @@ def test_a_link_to_a_script_is_called_by_its_name_and_comes_back(repo: Repo, cm:
     assert (repo.root / "ran").read_text() == "post-checkout\n"
     cm.wait_for("hook git post-checkout")
     assert shared.read_bytes().count(b"cm-tui") == 0
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
@@ -200,10 +200,10 @@ def test_a_file_is_called_by_its_name_and_finds_what_lay_beside_it(
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     dispatching(repo, "post-checkout", "post-merge")
     before = picture(repo.root / ".git" / "hooks")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     once = picture(repo.root / ".git" / "hooks")
     for _ in range(times - 1):
-        assert states(githooks.install(repo.root)) == {"installed"}
+        assert states(git_hooks.install(repo.root)) == {"installed"}
     assert picture(repo.root / ".git" / "hooks") == once
     done = subprocess.run(
         ["git", "checkout", "-q", "side"], cwd=repo.root, check=False, capture_output=True, timeout=SECONDS
@@ -214,13 +214,13 @@ def test_a_file_is_called_by_its_name_and_finds_what_lay_beside_it(
     itself = subprocess.run([repo.root / ".git/hooks/post-merge"], cwd=repo.root, check=False)
     assert itself.returncode == 3
     cm.wait_for("hook git post-checkout")
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
 def as_an_older_cm_left_it(repo: Repo, cm: Fake, name: str, script: bytes) -> None:
     hook(repo, name, script)
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     folder = repo.root / ".git" / "hooks"
     (folder / "cm-original" / name).rename(folder / f"{name}.cm-original")
     shutil.rmtree(folder / "cm-original")
@@ -233,22 +233,22 @@ def test_a_hook_that_an_older_cm_moved_runs_and_comes_back(repo: Repo, cm: Fake,
     hook(repo, "post-checkout", SCRIPTS["python"])
     before = picture(repo.root / ".git" / "hooks")
     as_an_older_cm_left_it(repo, cm, "post-checkout", SCRIPTS["python"])
-    assert [one.state for one in githooks.status(repo.root).hooks].count("outdated") == 1
+    assert [one.state for one in git_hooks.status(repo.root).hooks].count("outdated") == 1
     if again:
-        assert states(githooks.install(repo.root)) == {"installed"}
+        assert states(git_hooks.install(repo.root)) == {"installed"}
         assert (repo.root / ".git/hooks/cm-original/post-checkout").read_bytes() == SCRIPTS["python"]
         assert not (repo.root / ".git/hooks/post-checkout.cm-original").exists()
     itself = subprocess.run([repo.root / ".git/hooks/post-checkout"], cwd=repo.root, check=False)
     assert itself.returncode == 3
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
 def test_what_a_person_keeps_beside_the_originals_stays(repo: Repo, cm: Fake):
     hook(repo, "post-commit", SCRIPTS["python"])
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     hook(repo, "cm-original/mine", b"mine")
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert (repo.root / ".git/hooks/post-commit").read_bytes() == SCRIPTS["python"]
     assert (repo.root / ".git/hooks/cm-original/mine").read_bytes() == b"mine"
 
@@ -256,21 +256,21 @@ def test_what_a_person_keeps_beside_the_originals_stays(repo: Repo, cm: Fake):
 def test_a_hook_that_is_switched_off_stays_off(repo: Repo, cm: Fake):
     hook(repo, "post-checkout", b"#!/bin/sh\necho old >>ran\n", 0o644)
     before = picture(repo.root / ".git" / "hooks")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     repo.git("checkout", "-q", "side")
     cm.wait_for("hook git post-checkout")
     assert not (repo.root / "ran").exists()
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
 def test_what_was_added_to_our_hook_stays(repo: Repo, cm: Fake):
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     file = repo.root / ".git" / "hooks" / "post-commit"
     file.write_bytes(file.read_bytes() + b"echo mine\n")
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     assert file.read_bytes().endswith(b"echo mine\n")
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert b"echo mine\n" in file.read_bytes()
     assert b"cm hook git" not in file.read_bytes()
 
@@ -278,26 +278,26 @@ def test_what_was_added_to_our_hook_stays(repo: Repo, cm: Fake):
 def test_an_older_block_is_replaced(repo: Repo, cm: Fake, monkeypatch: pytest.MonkeyPatch):
     hook(repo, "post-commit", SCRIPTS["sh"])
     before = picture(repo.root / ".git" / "hooks")
-    githooks.install(repo.root)
-    monkeypatch.setattr(githooks, "command", lambda: "/elsewhere/cm")
-    assert states(githooks.status(repo.root)) == {"outdated"}
-    assert states(githooks.install(repo.root)) == {"installed"}
+    git_hooks.install(repo.root)
+    monkeypatch.setattr(git_hooks, "command", lambda: "/elsewhere/cm")
+    assert states(git_hooks.status(repo.root)) == {"outdated"}
+    assert states(git_hooks.install(repo.root)) == {"installed"}
     assert (repo.root / ".git/hooks/post-commit").read_bytes().count(b"# >>> cm-tui") == 1
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert picture(repo.root / ".git" / "hooks") == before
 
 
 def test_two_hooks_that_claim_the_same_place_are_told(repo: Repo, cm: Fake):
     hook(repo, "post-commit", SCRIPTS["python"])
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     hook(repo, "post-commit", SCRIPTS["python"] + b"# another\n")
     with pytest.raises(RefusedError, match="in the way"):
-        githooks.install(repo.root)
+        git_hooks.install(repo.root)
 
 
 @pytest.mark.parametrize("gone", ["not found", "not executable", "broken"])
 def test_git_does_not_fail_without_cm(repo: Repo, cm: Fake, gone: str):
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     if gone == "not found":
         cm.file.unlink()
     elif gone == "not executable":
@@ -317,7 +317,7 @@ def test_git_does_not_fail_without_cm(repo: Repo, cm: Fake, gone: str):
 
 
 def test_git_returns_while_the_hook_is_still_at_work(repo: Repo, cm: Fake):
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     cm.sleep.touch()
     try:
         # Captured: a hook that held git's pipes would keep this from returning.
@@ -334,7 +334,7 @@ def test_git_returns_while_the_hook_is_still_at_work(repo: Repo, cm: Fake):
 
 def test_a_relative_hooks_path_is_honoured(repo: Repo, cm: Fake):
     repo.git("config", "core.hooksPath", "meine hooks")
-    hooks = githooks.install(repo.root)
+    hooks = git_hooks.install(repo.root)
     assert Path(hooks.folder) == repo.root / "meine hooks"
     assert not hooks.outside
     assert any("working tree" in note for note in hooks.notes)
@@ -351,44 +351,44 @@ def test_a_shared_hooks_path_is_refused_unless_forced(
     monkeypatch.setenv("HOME", str(tmp_path))
     repo.git("config", "core.hooksPath", str(shared) if written == "absolute" else "~/shared hooks")
     with pytest.raises(RefusedError, match="out of this repository"):
-        githooks.install(repo.root)
+        git_hooks.install(repo.root)
     assert not shared.exists()
-    assert githooks.status(repo.root).outside
-    assert states(githooks.install(repo.root, force=True)) == {"installed"}
+    assert git_hooks.status(repo.root).outside
+    assert states(git_hooks.install(repo.root, force=True)) == {"installed"}
     subprocess.run(["git", "checkout", "-q", "side"], cwd=repo.root, check=True)
     cm.wait_for("hook git post-checkout")
-    githooks.uninstall(repo.root, force=True)
+    git_hooks.uninstall(repo.root, force=True)
     assert list(shared.iterdir()) == []
 
 
 @pytest.mark.parametrize("force", [False, True])
 def test_hooks_that_are_switched_off_are_told(repo: Repo, cm: Fake, force: bool):
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     repo.git("config", "core.hooksPath", os.devnull)
-    found = githooks.status(repo.root)
+    found = git_hooks.status(repo.root)
     assert found.off
     assert states(found) == {"missing"}
     assert "switched off" in found.notes[0]
     with pytest.raises(RefusedError, match="switched off") as refused:
-        githooks.install(repo.root, force=force)
+        git_hooks.install(repo.root, force=force)
     assert "core.hooksPath" in refused.value.hint
     (layer,) = (one for one in outside_layers(repo.root) if one.name == "git hooks")
     assert (layer.state, "switched off" in layer.note) == ("off", True)
-    githooks.uninstall(repo.root, force=force)
+    git_hooks.uninstall(repo.root, force=force)
     assert not list((repo.root / ".git" / "hooks").iterdir())
 
 
 def test_uninstalling_finds_them_after_the_hooks_path_was_set(repo: Repo, cm: Fake):
-    githooks.install(repo.root)
+    git_hooks.install(repo.root)
     repo.git("config", "core.hooksPath", "hooks")
-    githooks.uninstall(repo.root)
+    git_hooks.uninstall(repo.root)
     assert not list((repo.root / ".git" / "hooks").iterdir())
 
 
 def test_worktrees_share_the_hooks_and_are_told_apart(repo: Repo, cm: Fake, tmp_path: Path):
     tree = tmp_path / "a work tree"
     repo.git("worktree", "add", "-q", "-b", "third", str(tree))
-    assert githooks.install(tree).folder == githooks.status(repo.root).folder
+    assert git_hooks.install(tree).folder == git_hooks.status(repo.root).folder
     Repo(tree, init=False).git("checkout", "-q", "--detach")
     assert f" | {tree.resolve()} | none" in cm.wait_for("hook git post-checkout")
 
@@ -397,13 +397,13 @@ def test_a_submodule_has_hooks_of_its_own(repo: Repo, cm: Fake, tmp_path: Path):
     outer = Repo(tmp_path / "outer")
     outer.git("submodule", "add", "-q", str(repo.root), "inner")
     inner = Repo(outer.root / "inner", init=False)
-    hooks = githooks.install(inner.root)
+    hooks = git_hooks.install(inner.root)
     assert Path(hooks.folder) == outer.root / ".git/modules/inner/hooks"
     inner.git("checkout", "-q", "--detach")
     assert f" | {inner.root.resolve()} | none" in cm.wait_for("hook git post-checkout")
-    assert states(githooks.status(outer.root)) == {"missing"}
+    assert states(git_hooks.status(outer.root)) == {"missing"}
 
 
 def test_a_folder_without_git_has_no_hooks(tmp_path: Path):
     with pytest.raises(NotFoundError, match="no git repository"):
-        githooks.install(tmp_path)
+        git_hooks.install(tmp_path)

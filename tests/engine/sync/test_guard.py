@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.sync.changes import EVERYTHING, Changes, sieve
-from cm_tui.engine.sync.guard import Guard
+from cm_tui.engine.freshness.changes import EVERYTHING, Changes, sieve
+from cm_tui.engine.freshness.staleness import Guard
 from tests.gitrepo import Repo
 
 OLD = 1_700_000_000

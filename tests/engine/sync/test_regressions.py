@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory import Memory
-from cm_tui.engine.sync import githooks
-from cm_tui.engine.sync.changes import NOTHING
-from cm_tui.engine.sync.guard import Behind
-from cm_tui.engine.sync.keeper import Keeper
+from cm_tui.engine.freshness.changes import NOTHING
+from cm_tui.engine.freshness.project_sync import Keeper
+from cm_tui.engine.freshness.staleness import Behind
+from cm_tui.engine.local import Memory
+from cm_tui.integrations import git_hooks
 from tests.engine.sync.waiting import SECONDS, until
 from tests.gitrepo import Repo
 
@@ -221,8 +221,8 @@ def test_git_checkout_exits_0_without_cm_on_the_path(tmp_path: Path, monkeypatch
     repo = Repo(tmp_path / "repo")
     repo.commit("one")
     repo.git("branch", "side")
-    monkeypatch.setattr(githooks, "command", lambda: None)
-    githooks.install(repo.root)
+    monkeypatch.setattr(git_hooks, "command", lambda: None)
+    git_hooks.install(repo.root)
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("git", "sh"):

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from cm_tui.engine.sync.changes import EVERYTHING, MOST_PATHS, NOTHING, Changes
-from cm_tui.engine.sync.scheduler import Scheduler
+from cm_tui.engine.freshness.changes import EVERYTHING, MOST_PATHS, NOTHING, Changes
+from cm_tui.engine.freshness.scheduler import Scheduler
 from cm_tui.errors import CmError
 
 SECONDS = 60

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cm_tui.engine.vectors.codec import pack
-from cm_tui.engine.vectors.graph import Graph
-from cm_tui.engine.vectors.rows import Rows
+from cm_tui.engine.vectors.hnsw import Graph
+from cm_tui.engine.vectors.live import Rows
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 

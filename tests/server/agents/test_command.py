@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.server.agents import AGENTS
+from cm_tui.integrations.agents import AGENTS
 from tests.cli.conftest import Shop, make_repository
 
 

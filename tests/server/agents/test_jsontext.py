@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.server.agents.jsontext import Document, NotJsonError, parse
+from cm_tui.integrations.agents.json_edit import Document, NotJsonError, parse
 
 KEYS = st.text(st.characters(exclude_categories=("Cs",)), max_size=6)
 VALUES = st.recursive(

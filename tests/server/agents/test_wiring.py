@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.errors import CmError, RefusedError
-from cm_tui.server.agents import AGENTS, named, wiring
-from cm_tui.server.agents.parts import Place
+from cm_tui.integrations.agents import AGENTS, installer, named
+from cm_tui.integrations.agents.agent_files import Place
 from tests.server.agents.test_jsontext import INDENTS, OBJECTS, VALUES
 
 THEIRS = {
@@ -60,14 +60,14 @@ def snapshot(folder: Path) -> dict[str, bytes | None]:
 
 
 def install(agent, where, **options):
-    changes = wiring.plan(agent, where, install=True, **options)
-    wiring.apply(agent, where, changes, install=True)
+    changes = installer.plan(agent, where, install=True, **options)
+    installer.apply(agent, where, changes, install=True)
     return changes
 
 
 def uninstall(agent, where, **options):
-    changes = wiring.plan(agent, where, install=False, **options)
-    wiring.apply(agent, where, changes, install=False)
+    changes = installer.plan(agent, where, install=False, **options)
+    installer.apply(agent, where, changes, install=False)
     return changes
 
 
@@ -81,7 +81,7 @@ def test_into_nothing_and_back_to_nothing(home: Path, name: str, scope: str):
     where, agent = place(home, scope), named(name)
     before = snapshot(home)
     assert {one.done for one in install(agent, where)} == {"created"}
-    assert {one.state for one in wiring.status(agent, where)} == {"installed"}
+    assert {one.state for one in installer.status(agent, where)} == {"installed"}
     once = snapshot(home)
     assert {one.done for one in install(agent, where)} == {"unchanged"}
     assert snapshot(home) == once
@@ -106,7 +106,7 @@ def test_what_others_wrote_is_untouched(home: Path, name: str, scope: str):
             kept = {line.strip().rstrip(",") for line in THEIRS[part.path.name].splitlines()}
             if len(kept) > 1:
                 assert kept - {"}", '"mcpServers": {}'} <= lines
-    assert {one.state for one in wiring.status(agent, where)} == {"installed"}
+    assert {one.state for one in installer.status(agent, where)} == {"installed"}
     assert {one.done for one in install(agent, where)} == {"unchanged"}
     uninstall(agent, where)
     assert {key: value for key, value in snapshot(home).items() if value is not None} == {
@@ -169,7 +169,7 @@ def test_another_cm_replaces_the_old_one(home: Path, name: str, scope: str):
     before = snapshot(home)
     install(agent, place(home, scope, "/old place/cm"))
     new = place(home, scope, "/new/cm")
-    assert {one.state for one in wiring.status(agent, new)} == {"outdated"}
+    assert {one.state for one in installer.status(agent, new)} == {"outdated"}
     assert {one.done for one in install(agent, new)} == {"changed"}
     text = "".join(part.path.read_text() for part in agent.parts(new))
     assert "/new/cm" in text
@@ -218,7 +218,7 @@ def test_options_that_a_person_gave_the_server_stay(home: Path, name: str, scope
     text = add_to_args(file.read_text(), name)
     assert "--project" in text
     file.write_text(text)
-    assert {one.state for one in wiring.status(agent, where)} == {"installed"}
+    assert {one.state for one in installer.status(agent, where)} == {"installed"}
     assert {one.done for one in install(agent, where)} == {"unchanged"}
     # Another cm, and other tools: what the person added besides stays.
     moved = place(home, scope, "/new place/cm")
@@ -226,7 +226,7 @@ def test_options_that_a_person_gave_the_server_stay(home: Path, name: str, scope
     assert server(file, name) == ["/new place/cm", "mcp", *ADDED]
     install(agent, replace(moved, tools="graph,temporal"))
     assert server(file, name) == ["/new place/cm", "mcp", "--project", "/x y", "--tools", "graph,temporal"]
-    assert {one.state for one in wiring.status(agent, moved)} == {"installed"}
+    assert {one.state for one in installer.status(agent, moved)} == {"installed"}
     uninstall(agent, moved)
     assert not file.exists()
 
@@ -309,7 +309,7 @@ def test_what_cannot_be_understood_is_refused_and_left(home: Path, name: str, co
         install(agent, where)
     assert str(part.path) in failed.value.message
     assert snapshot(home) == before
-    assert "unreadable" in {one.state for one in wiring.status(agent, where)}
+    assert "unreadable" in {one.state for one in installer.status(agent, where)}
 
 
 def test_a_foreign_plugin_file_is_refused_and_never_removed(home: Path):
@@ -382,12 +382,12 @@ def test_codex_may_write_behind_our_block(home: Path):
 
 def test_a_file_changed_since_the_plan_is_not_overwritten(home: Path):
     where, agent = place(home, "user"), named("cursor")
-    changes = wiring.plan(agent, where, install=True)
+    changes = installer.plan(agent, where, install=True)
     file = agent.parts(where)[0].path
     file.parent.mkdir(parents=True)
     file.write_text('{"new": 1}')
     with pytest.raises(RefusedError, match="changed meanwhile"):
-        wiring.apply(agent, where, changes, install=True)
+        installer.apply(agent, where, changes, install=True)
     assert file.read_text() == '{"new": 1}'
 
 

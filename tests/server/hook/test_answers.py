@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, Answers
+from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.model import Pack, PackItem
-from cm_tui.server.hook.answers import MARKS_TOKENS, Answers
-from cm_tui.server.hook.reply import CHARACTERS
 
 ROOT = Path("/repo")
 ASKED = "How is tax added to the cart?"

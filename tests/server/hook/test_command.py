@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from tests.gitrepo import Repo
 from tests.server.hook.test_payload import PATCH
 

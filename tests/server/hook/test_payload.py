@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.server.hook.payload import PayloadError, read
+from cm_tui.agent_hooks.payload import PayloadError, read
 
 COMMON = {"session_id": "abc", "transcript_path": "/t.jsonl", "cwd": "/repo", "permission_mode": "default"}
 CURSOR = {

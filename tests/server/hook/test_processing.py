@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Event, Journal, Position
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
+from cm_tui.engine.memory.debounce import Debounce
+from cm_tui.engine.memory.journal_consumer import Processor
 from cm_tui.errors import StoreError
-from cm_tui.server.hook.debounce import Debounce
-from cm_tui.server.hook.processing import Processor
 from tests.gitrepo import Repo
 from tests.server.conftest import until
 
@@ -388,7 +388,7 @@ def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: Processor,
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
     later = time.time() + 3600
-    monkeypatch.setattr("cm_tui.server.hook.processing.time.time", lambda: later)
+    monkeypatch.setattr("cm_tui.engine.memory.journal_consumer.time.time", lambda: later)
     processor.on_nudge(repo.root)
     processor.close()
     data = episodes(repo)[0].data

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.server.hook.redact import BEYOND, redact
+from cm_tui.engine.memory.redact import BEYOND, redact
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # Put together here, so that no scanner takes this file for a leak.

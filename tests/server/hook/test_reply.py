@@ -7,8 +7,8 @@ import json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.server.hook.answers import MARKS_TOKENS
-from cm_tui.server.hook.reply import PREAMBLE, answer, fenced
+from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS
+from cm_tui.agent_hooks.reply import PREAMBLE, answer, fenced
 
 NASTY = st.text(
     alphabet=st.one_of(st.sampled_from(list("</>cm-memoryCM \n`")), st.characters(exclude_categories=("Cs",)))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.server.hook.rules import Recent, judge
+from cm_tui.engine.context.prompt_policy import Recent, judge
 
 SUBSTANTIVE = """
 How is tax added to the cart?

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.agent_hooks.daemon_query import ask
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.open_engine import connect
 from cm_tui.engine.journal import Journal
-from cm_tui.server import runtime
-from cm_tui.server.connect import connect
-from cm_tui.server.hook.ask import ask
 from tests.cli.conftest import Shop, git
 from tests.server.conftest import until
 
@@ -41,7 +41,7 @@ def indexed(shop: Shop) -> Shop:
     door = connect(shop.root)
     assert list(door.index())[-1].summary is not None
     door.close()
-    assert runtime.health() is not None, "the index was made through an owner"
+    assert bootstrap.health() is not None, "the index was made through an owner"
     # Where other checks are busy a first answer may take its time; none of these tests is about that.
     (shop.home / "config").mkdir(exist_ok=True)
     (shop.home / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
@@ -134,7 +134,7 @@ def test_a_move_of_git_is_followed(indexed: Shop):
 
 
 def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned: Path):
-    runtime.start_owner()
+    bootstrap.start_owner()
     assert hook(shop, "prompt", prompt=ASKED) == ""
     hook(shop, "session-start", source="startup")
     hook(shop, "edit", tool_name="Edit", tool_input={"file_path": str(shop_root / "a.py")})
@@ -144,16 +144,16 @@ def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned:
 
 
 def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_root: Path):
-    assert runtime.health() is None
+    assert bootstrap.health() is None
     hook(shop, "prompt", prompt=ASKED)
     hook(shop, "stop")
-    assert runtime.health() is None, "only the start of a session starts an owner"
+    assert bootstrap.health() is None, "only the start of a session starts an owner"
     hook(shop, "session-start", source="startup")
-    until(lambda: runtime.health() is not None, "the owner")
+    until(lambda: bootstrap.health() is not None, "the owner")
 
 
 def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owned: Path):
-    place = runtime.socket_path()
+    place = bootstrap.socket_path()
     code = (
         "import socket, sys\n"
         "line = socket.socket(socket.AF_UNIX); line.bind(sys.argv[1]); line.listen(); print('ready', flush=True)\n"
@@ -185,7 +185,7 @@ def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owne
     ],
 )
 def test_malformed_questions_are_refused(indexed: Shop, body: dict, status: int):
-    answer = runtime.request("POST", "/v1/hook/prompt", body)
+    answer = bootstrap.request("POST", "/v1/hook/prompt", body)
     assert answer is not None
     assert answer[0] == status, answer
-    assert runtime.health() is not None
+    assert bootstrap.health() is not None

@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from tests.cli.conftest import make_repository
 
 

@@ -16,8 +16,8 @@ import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
-from cm_tui.server.mcp import build, http_app
-from cm_tui.server.mcp.doors import Doors
+from cm_tui.mcp import build, http_app
+from cm_tui.mcp.engine_pool import Doors
 
 WAYS = ("memory", "stdio", "http")
 PATIENCE = 120.0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.bench.mcp_tools import measured
-from cm_tui.server.mcp.sets import KINDS, SETS, choose
+from cm_tui.mcp.tools import KINDS, SETS, choose
 
 GUIDE = (Path(__file__).parents[3] / "cm_tui/docs/mcp.md").read_text()
 

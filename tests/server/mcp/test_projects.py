@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from mcp_types import ListRootsResult, Root
 
-from cm_tui.engine.memory import Memory
-from cm_tui.server.mcp import build
-from cm_tui.server.mcp.doors import Doors
+from cm_tui.engine.local import Memory
+from cm_tui.mcp import build
+from cm_tui.mcp.engine_pool import Doors
 from tests.server.mcp.served import Answers, answering, environment
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from cm_tui.server.mcp.sets import KINDS
+from cm_tui.mcp.tools import KINDS
 from tests.server.mcp.served import answering
 
 OUTSIDE = ["../secret.txt", "shop/../../secret.txt", "/etc/passwd", "..", "../", "~/../../etc/passwd", "shop/../.."]
@@ -73,8 +73,8 @@ async def test_an_unknown_tool_is_a_protocol_error(shop: Path):
 
 
 async def test_halves_of_surrogate_pairs_are_refused(shop: Path):
-    from cm_tui.server.mcp import build
-    from cm_tui.server.mcp.doors import Doors
+    from cm_tui.mcp import build
+    from cm_tui.mcp.engine_pool import Doors
 
     doors = Doors(shop)
     tool = build(doors)._tool_manager.get_tool("codememory_callers")

@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 
 from cm_tui.errors import UsageError
-from cm_tui.server.mcp import http_app
-from cm_tui.server.mcp.doors import Doors
-from cm_tui.server.mcp.sets import KINDS, SETS, choose
+from cm_tui.mcp import http_app
+from cm_tui.mcp.engine_pool import Doors
+from cm_tui.mcp.tools import KINDS, SETS, choose
 from tests.server.mcp.served import answering, serving
 
 READERS = {kind.name for kind in KINDS if kind.reads}

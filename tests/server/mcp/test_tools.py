@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
 from tests.server.mcp.served import answering
 
 

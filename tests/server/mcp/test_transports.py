@@ -12,9 +12,9 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from cm_tui.server.mcp import http_app
-from cm_tui.server.mcp.doors import Doors
-from cm_tui.server.mcp.sets import KINDS
+from cm_tui.mcp import http_app
+from cm_tui.mcp.engine_pool import Doors
+from cm_tui.mcp.tools import KINDS
 from tests.server.mcp.served import EVERY_CALL, WAYS, answering, environment, serving
 
 

@@ -15,9 +15,9 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import Memory
+from cm_tui.mcp import build, http_app
 from cm_tui.model import Cancel, Progress
-from cm_tui.server.mcp import build, http_app
 from tests.server.mcp.served import Answers, environment, serving
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import cm_tui
 from cm_tui.bench import callers as bench
-from cm_tui.engine.code.graph import CALLS, Graph, resolve
+from cm_tui.engine.graph import CALLS, Graph, resolve
 
 
 @pytest.fixture(scope="module")

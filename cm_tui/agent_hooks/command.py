@@ -1,0 +1,209 @@
+"""`cm hook EVENT`: write down what happened, tell the owner, and be gone.
+
+An agent or git waits for this process, so it imports next to nothing, never starts work of its own, and ends with 0
+whatever happens: what went wrong is one line on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui import paths
+from cm_tui.agent_hooks import payload as said
+from cm_tui.agent_hooks import settings, stdin
+from cm_tui.agent_hooks.project_lookup import root_around
+from cm_tui.errors import CmError
+
+USAGE = f"usage: cm hook {'|'.join(said.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
+
+
+class Words(NamedTuple):
+    """The words of the command."""
+
+    event: str
+    agent: str
+    rest: tuple[str, ...]
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a hook.
+
+    Args:
+        words: what follows `cm hook`.
+
+    Returns:
+        Always 0: nobody's work fails because of its memory.
+    """
+    try:
+        out = run(_parsed(words))
+        if out:
+            sys.stdout.write(out + "\n")
+            sys.stdout.flush()
+    except CmError as error:
+        _complain(error.message)
+    except (OSError, ValueError) as error:
+        _complain(str(error))
+    except Exception as error:  # noqa: BLE001 - an agent is on the other side; it is told, and goes on
+        _complain(f"{type(error).__name__}: {error}")
+    return 0
+
+
+def _complain(text: str) -> None:
+    # Late: a hook that goes well does without the records.
+    from cm_tui.model.text import one_line
+
+    try:
+        sys.stderr.write(f"cm hook: {one_line(' '.join(text.split()))[:500]}\n")
+    except (OSError, ValueError, AttributeError):
+        # Nobody listens there either.
+        return
+
+
+def _parsed(words: Sequence[str]) -> Words:
+    rest = list(words)
+    agent = ""
+    if rest[:1] != ["git"] and "--agent" in rest:
+        at = rest.index("--agent")
+        agent = "".join(rest[at + 1 : at + 2])
+        del rest[at : at + 2]
+    if not rest or rest[0] not in said.EVENTS:
+        raise ValueError(USAGE)
+    return Words(rest[0], agent[:40], tuple(rest[1:]))
+
+
+def run(words: Words) -> str:
+    """Record an event and tell the owner; gives what is printed for the agent.
+
+    Raises:
+        CmError: the journal cannot be written.
+        ValueError: stdin holds no event.
+        OSError: stdin cannot be read.
+    """
+    if words.event == "git":
+        return _git(words)
+    facts = said.read(stdin.read(), os.environ, os.getcwd())  # noqa: PTH109 - a hook's time is counted in milliseconds
+    if words.event == "edit":
+        return _edit(words, facts)
+    root = root_around(Path(facts.folder))
+    if root is None:
+        return ""
+    return _session(words, facts, root)
+
+
+def _git(words: Words) -> str:
+    root = root_around(Path(os.getcwd()))  # noqa: PTH109
+    if root is None:
+        return ""
+    data: dict[str, Any] = {"hook": "".join(words.rest[:1]), "arguments": list(words.rest[1:])[:10]}
+    if data["hook"] == "post-checkout":
+        data |= dict(zip(("old", "new", "branch"), words.rest[1:4], strict=False))
+    _record(root, words, data)
+    _nudge(root)
+    return ""
+
+
+def _edit(words: Words, facts: said.Payload) -> str:
+    by_root: dict[Path, list[str]] = {}
+    for path in facts.paths:
+        file = Path(os.path.realpath(os.path.join(facts.folder, path)))  # noqa: PTH118
+        root = root_around(file.parent)
+        if root is not None:
+            by_root.setdefault(root, []).append(file.relative_to(root).as_posix())
+    for root, files in by_root.items():
+        _record(root, words, {**_who(words, facts), "paths": files})
+        _nudge(root)
+    return ""
+
+
+def _session(words: Words, facts: said.Payload, root: Path) -> str:
+    chosen = settings.read(root)
+    data = _who(words, facts)
+    if words.event == "prompt":
+        if not facts.prompt.strip():
+            return ""
+        data |= _redacted("prompt", facts.prompt)
+    elif words.event == "stop":
+        data |= {**_redacted("answer", facts.answer), "repeated": facts.repeated}
+    else:
+        data["source"] = facts.source
+    if chosen.record or words.event == "session-start":
+        _record(root, words, data)
+    if words.event == "prompt" and chosen.budget:
+        return _answered(words, facts, root, chosen.wait_seconds)
+    if not _nudge(root) and words.event == "session-start":
+        _wake(root)
+    return ""
+
+
+def _who(words: Words, facts: said.Payload) -> dict[str, Any]:
+    return {"agent": words.agent, "session": facts.session}
+
+
+def _redacted(name: str, text: str) -> dict[str, Any]:
+    from cm_tui.engine.memory.redact import redact
+
+    clean = redact(text, said.PROMPT_CHARACTERS)
+    return {name: clean.text, **({"redacted": clean.secrets} if clean.secrets else {})}
+
+
+def _record(root: Path, words: Words, data: Mapping[str, Any]) -> None:
+    from cm_tui.engine.git.git_dir import git_folders, head_of
+    from cm_tui.engine.journal import Journal
+
+    folders = git_folders(root)
+    head = head_of(folders).sha if folders else None
+    Journal.of(root).append(f"hook.{words.event}", {**data, "root": str(root)}, head=head)
+
+
+def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> str:
+    from cm_tui.agent_hooks import daemon_query, reply
+
+    if not _owner_may_run():
+        return ""
+    # Whether the prompt is worth it, the owner decides: its rules take longer to import than to apply.
+    question = {
+        "root": str(root),
+        "agent": words.agent,
+        "session": facts.session,
+        "prompt": facts.prompt,
+        "seconds": seconds,
+    }
+    found = daemon_query.ask("/v1/hook/prompt", question, seconds)
+    return reply.answer(words.agent, words.event, str(found.get("context") or "")) if found else ""
+
+
+def _owner_may_run() -> bool:
+    """Whether an owner left word of itself; what talks to it is not worth importing otherwise."""
+    return (paths.runtime_dir() / "owner.json").exists()
+
+
+def _nudge(root: Path) -> bool:
+    if not _owner_may_run():
+        return False
+    from cm_tui.daemon.bootstrap import nudge
+
+    return nudge(root)
+
+
+def _wake(root: Path) -> None:
+    """Start an owner without waiting for it; a session is beginning, and will want one."""
+    if os.environ.get("CM_OWNER__USE") == "never":
+        return
+    import subprocess
+
+    flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
+    home = str(Path(__file__).parents[2])
+    subprocess.Popen(
+        # -P: what lies in the current folder, which is the project's, is not what Python imports.
+        [sys.executable, "-P", "-m", "cm_tui.agent_hooks.start_daemon", str(root)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        close_fds=True,
+        **flags,
+    )

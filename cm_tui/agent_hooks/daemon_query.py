@@ -1,0 +1,54 @@
+"""One question to a running owner, within a time; no owner or no time: no answer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cm_tui.errors import CmError
+
+_LIMIT = 1_000_000
+
+
+def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
+    """What the owner answers; None when none runs, it takes longer, or it does not answer with a record.
+
+    Args:
+        path: such as `/v1/hook/prompt`.
+        question: sent as JSON.
+        seconds: for all of it.
+    """
+    from cm_tui.daemon import bootstrap
+
+    until = time.monotonic() + seconds
+    try:
+        channel = bootstrap.dial(seconds)
+        if channel is None:
+            return None
+        # By hand, as a nudge is: the standard client would cost a hook more than all the rest of it.
+        body = json.dumps(question).encode("ascii")
+        said = {**bootstrap.headers(), "Content-Type": "application/json", "Content-Length": str(len(body))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**said, "Connection": "close"}.items())
+        answer = bytearray()
+        with channel:
+            channel.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
+            while len(answer) <= _LIMIT:
+                channel.settimeout(max(until - time.monotonic(), 0.001))
+                piece = channel.recv(1 << 16)
+                if not piece:
+                    break
+                answer += piece
+        return _record(bytes(answer))
+    except (CmError, OSError, ValueError):
+        # A hook that gets no answer adds nothing; what happened is in the journal all the same.
+        return None
+
+
+def _record(answer: bytes) -> dict[str, Any] | None:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        return None
+    found = json.loads(body)
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,113 @@
+"""How hooks join the owner: work that follows from the journal, and answers to prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio.to_thread
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from cm_tui.agent_hooks.prompt_context import Answers
+from cm_tui.config import load_config
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.rpc import Where
+from cm_tui.engine.memory.journal_consumer import Processor, Source
+from cm_tui.errors import CmError, NotIndexedError
+from cm_tui.model import Pack
+
+_BODY_BYTES = 1_000_000
+
+
+class HookWork:
+    """Follows the journals: indexes what was edited, records sessions that stopped."""
+
+    def __init__(self) -> None:
+        self._processor: Processor | None = None
+
+    def start(self, desk: Desk) -> None:
+        """The owner answers from now on."""
+
+        def index(root: Path, files: Sequence[str], source: Source) -> None:
+            desk.keepers.signal(root, source, files)
+
+        # The keeper waits until it is quiet.
+        self._processor = Processor(index, quiet=0)
+
+    def on_nudge(self, root: Path) -> None:
+        """The journal of the project at this root has news."""
+        if self._processor is not None:
+            self._processor.on_nudge(root)
+
+    def close(self) -> None:
+        """The owner ends."""
+        if self._processor is not None:
+            self._processor.close()
+
+
+class _Prompt(BaseModel):
+    """What a hook asks."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    root: str = Field(min_length=1, max_length=4096)
+    session: str = ""
+    prompt: str
+    seconds: float = Field(ge=0, le=60)
+
+
+def prompts(desk: Desk, work: HookWork) -> Starlette:
+    """An application that answers prompts, to be mounted at `/v1/hook`.
+
+    Args:
+        desk: the way to the projects.
+        work: told of every prompt, as of a nudge.
+    """
+
+    def pack(root: Path, question: str, budget: int) -> Pack | None:
+        where = Where(str(root))
+        try:
+            desk.call("behind", where, {})
+        except NotIndexedError:
+            return None
+        found: Pack = desk.call("pack", where, {"question": question, "budget": budget})
+        return found
+
+    answers = Answers(pack)
+
+    def answered(asked: _Prompt) -> str:
+        root = Path(asked.root)
+        work.on_nudge(root)
+        budget = load_config(root).agents.budget
+        return answers.prompt(root, asked.session, asked.prompt, budget=budget, seconds=asked.seconds)
+
+    async def prompt(request: Request) -> JSONResponse:
+        try:
+            asked = _Prompt.model_validate_json(await _body(request))
+            context = await anyio.to_thread.run_sync(answered, asked)
+        except (ValidationError, ValueError) as error:
+            return _refused(str(error), 400)
+        except CmError as error:
+            return _refused(error.message, 409)
+        return JSONResponse({"context": context})
+
+    return Starlette(routes=[Route("/prompt", prompt, methods=["POST"])])
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _BODY_BYTES:
+            raise ValueError(f"A prompt's request may have {_BODY_BYTES:,} bytes at most.")
+    return bytes(body)
+
+
+def _refused(message: str, status: int) -> JSONResponse:
+    said: dict[str, Any] = {"error": message}
+    return JSONResponse(said, status)

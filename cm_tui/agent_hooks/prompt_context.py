@@ -1,0 +1,67 @@
+"""The owner's answers to hooks: a pack for a prompt, within a budget, marked as memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cm_tui.agent_hooks.reply import CHARACTERS, fenced
+from cm_tui.engine.context.prompt_policy import Recent, judge
+from cm_tui.model import Pack
+
+MARKS_TOKENS = 120
+"""What preamble and marks take of the budget."""
+_LONGEST_QUESTION = 2_000
+
+AskPack = Callable[[Path, str, int], Pack | None]
+"""A pack for a question about a root within a budget; None where there is no index."""
+
+
+class Answers:
+    """Answers prompts; each question of a session once in a minute.
+
+    Args:
+        pack: what makes a pack.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, pack: AskPack, clock: Callable[[], float] = time.monotonic) -> None:
+        self._pack = pack
+        self._clock = clock
+        self._recent = Recent()
+
+    def prompt(self, root: Path, session: str, prompt: str, *, budget: int, seconds: float) -> str:
+        """What is added to a prompt; empty when nothing is.
+
+        Args:
+            root: the project's root.
+            session: whose prompt.
+            prompt: what the person wrote.
+            budget: tokens that the answer may take.
+            seconds: how long the hook waits; an answer that comes later is not counted as given.
+
+        Raises:
+            CmError: the project cannot be searched.
+        """
+        begun = self._clock()
+        if budget <= MARKS_TOKENS or not judge(prompt).substantive or self._recent.was_answered(session, prompt, begun):
+            return ""
+        text = self._fitting(root, prompt[:_LONGEST_QUESTION], budget - MARKS_TOKENS)
+        now = self._clock()
+        if now - begun <= seconds:
+            self._recent.answered(session, prompt, now)
+        return text
+
+    def _fitting(self, root: Path, question: str, budget: int) -> str:
+        """A pack that also fits into what agents take; a smaller one is asked for when it does not."""
+        for _ in range(3):
+            pack = self._pack(root, question, budget)
+            if pack is None or not any(item.included for item in pack.items):
+                return ""
+            # A pack begins with its question, which the agent has already.
+            text = fenced(pack.markdown.removeprefix(pack.question.strip()))
+            if len(text) <= CHARACTERS:
+                return text
+            budget = budget * CHARACTERS // len(text) * 9 // 10
+        return ""

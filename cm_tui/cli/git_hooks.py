@@ -1,0 +1,55 @@
+"""`cm hooks install|uninstall|status`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, add_family, project_of
+
+if TYPE_CHECKING:
+    from cm_tui.model.freshness import GitHooks
+
+Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath leads out of the repository.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    add_family(
+        app, "hooks", "Git hooks that keep the index fresh: install, uninstall, status.", install, uninstall, status
+    )
+
+
+def install(force: Shared = False, project: Project = None, as_json: Json = False) -> None:
+    """Add cm's block to git's hooks; hooks that are there go on working, and git never waits or fails."""
+    from cm_tui.integrations import git_hooks
+
+    _show(git_hooks.install(project_of(project), force=force), as_json=as_json)
+
+
+def uninstall(force: Shared = False, project: Project = None, as_json: Json = False) -> None:
+    """Take cm's block out again; what was there before is back byte for byte."""
+    from cm_tui.integrations import git_hooks
+
+    _show(git_hooks.uninstall(project_of(project), force=force), as_json=as_json)
+
+
+def status(project: Project = None, as_json: Json = False) -> None:
+    """Show each hook: whether it is installed, and how it is chained to one that was there before."""
+    from cm_tui.integrations import git_hooks
+
+    _show(git_hooks.status(project_of(project)), as_json=as_json)
+
+
+def _show(hooks: GitHooks, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json, write
+
+    if as_json:
+        print_json(hooks)
+        return
+    for hook in hooks.hooks:
+        write(f"{hook.name:<16} {hook.state:<10} {hook.note}".rstrip())
+    narrate(f"in {hooks.folder}")
+    for note in hooks.notes:
+        narrate(f"note: {note}")

@@ -1,0 +1,60 @@
+"""Opening the application."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+
+def launch(project: Path | None, episode: str = "") -> int:
+    """Open the application on a project; the store is opened behind its first frame.
+
+    Args:
+        project: a folder of it; the current one when not given.
+        episode: name of an episode whose moment is shown.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        UsageError: there is no terminal to draw on.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
+    from cm_tui.config import load_config
+    from cm_tui.tui.app.app import run
+
+    folder = (project or Path.cwd()).absolute()
+
+    said: list[str] = []
+
+    def open_door() -> Door:
+        from cm_tui.daemon.open_engine import connect
+
+        return connect(folder, say=said.append)
+
+    def mend() -> None:
+        from cm_tui.daemon.open_engine import remove
+        from cm_tui.engine.local import Memory
+
+        remove(Memory.store_of(folder))
+
+    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said, episode=episode)
+    if said:
+        from cm_tui.cli.output import narrate
+
+        for text in dict.fromkeys(said):
+            narrate(f"cm: {text}")
+    return code
+
+
+def _root_around(folder: Path) -> Path:
+    """The folder whose `.cm` holds the settings: looked for by name, as git itself takes long to import."""
+    parents = (folder, *folder.parents)
+    return next((path for path in parents if (path / ".git").exists() or (path / ".cm").is_dir()), folder)

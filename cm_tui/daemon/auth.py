@@ -1,0 +1,77 @@
+"""Who may ask the owner anything, and the form in which it answers."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.errors import OwnerError
+
+_OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
+"""Every version may ask these: an old owner must hear a new door that comes to replace it."""
+
+
+class Gate:
+    """Lets in who speaks this protocol and, on the loopback address, knows the token; counts who is inside."""
+
+    def __init__(self, app: ASGIApp, state: OwnerState) -> None:
+        self._app = app
+        self._state = state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"cm-owner", str(bootstrap.PROTOCOL).encode())]
+            await send(message)
+
+        with self._state.visit():
+            await self._app(scope, receive, marked)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        said = {name.lower(): value for name, value in scope["headers"]}
+        token = self._state.token
+        # A Unix socket is private to the user, and its connections have no address.
+        if (
+            token
+            and scope.get("client")
+            and not hmac.compare_digest(said.get(b"authorization", b""), f"Bearer {token}".encode())
+        ):
+            refusal = failed(OwnerError("This request carries no token of this owner."), 401)
+            # Nobody keeps a place by knocking.
+            refusal.headers["connection"] = "close"
+            return refusal
+        path = scope["path"]
+        if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
+            return None
+        theirs = said.get(b"cm-protocol", b"").decode("latin-1")
+        if theirs == str(bootstrap.PROTOCOL):
+            return None
+        error = OwnerError(
+            f"The owner speaks protocol {bootstrap.PROTOCOL}, this request {theirs[:20] or 'none'}.",
+            hint="Use the same version of cm everywhere; `cm serve --stop` ends the owner.",
+        )
+        return failed(error, 426)
+
+
+def failed(error: Exception, status: int) -> Response:
+    """An error as an answer."""
+    return answered({"error": rpc.error_record(error)}, status)
+
+
+def answered(value: Any, status: int = 200) -> Response:
+    """Records as an answer."""
+    return Response(rpc.dump(value), status, media_type="application/json")

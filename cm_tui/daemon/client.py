@@ -1,0 +1,192 @@
+"""The remote door: the same questions, answered by the owner process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partialmethod
+from pathlib import Path
+from typing import Any, Self
+
+from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon.connection import GoneError, Line
+from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.model import Cancel, Candidates, Mode, Profile, Progress, SearchResult
+
+ANSWER_SECONDS = 600.0
+"""A first question may have to wait until the index has followed a large checkout."""
+_FORGOTTEN = 410
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """In place of a table: where the owner keeps it, and how to get another one when it no longer does."""
+
+    ref: rpc.CandidatesRef
+    profile: str | Profile
+    mode: Mode
+
+
+class RemoteMemory:
+    """The door to one project, through the owner.
+
+    Every call is safe to repeat: when the owner went away, another one is started and asked once more. Its methods are
+    those of `Door`; `connect` gives it out as one.
+
+    Args:
+        where: the project.
+    """
+
+    def __init__(self, where: rpc.Where) -> None:
+        self.where = where
+        self._root: Path | None = None
+        self._mine = threading.local()
+        self._lock = threading.Lock()
+        self._lines: list[Line] = []
+        self.own_jobs: set[str] = set()
+        """Numbers of the jobs that were started through this door."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self, *, create: bool = True) -> Self:
+        """Have the owner open the project.
+
+        Raises:
+            NotIndexedError: there is no index, and `create` is not set.
+            CmError: it cannot be opened.
+        """
+        answer = self._ask("/v1/project", {"create": create})
+        self._root = Path(answer["root"])
+        return self
+
+    @property
+    def root(self) -> Path:
+        """The project's root folder."""
+        if self._root is None:
+            self.open()
+        assert self._root is not None
+        return self._root
+
+    def close(self) -> None:
+        """Hang up; the owner keeps the project open for others."""
+        with self._lock:
+            for line in self._lines:
+                line.close()
+            self._lines.clear()
+        self._mine = threading.local()
+
+    # --- what is not a plain call ---
+
+    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+        """Only retrieve; the candidates stay with the owner."""
+        ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
+        return Candidates(ref.query, ref.mode, _Kept(ref, profile, mode), ref.took_ms, ref.notes)
+
+    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
+        """Only rank; what the owner has forgotten is retrieved again."""
+        kept = candidates.table
+        if not isinstance(kept, _Kept):
+            raise UsageError("These candidates come from another door.", hint="Retrieve and rank through the same one.")
+        try:
+            result: SearchResult = self._call("rank", kept.ref, profile, limit=limit)
+        except _ForgottenError:
+            again = self.retrieve(candidates.query, profile=kept.profile, mode=kept.mode)
+            result = self._call("rank", again.table.ref, profile, limit=limit)
+        return result
+
+    # --- asking ---
+
+    def _call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        method = rpc.METHODS[name]
+        return method.result(self._ask(f"/v1/call/{name}", {"arguments": method.pack(args, kwargs)}))
+
+    def _work(self, name: str, /, *args: Any, cancel: Cancel | None = None, **kwargs: Any) -> Iterator[Progress]:
+        body = {**self._about(), "arguments": rpc.METHODS[name].pack(args, kwargs), "attached": True}
+        return self._steps(rpc.METHODS[name], body, cancel or Cancel())
+
+    def _steps(self, method: rpc.Method, body: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
+        again = True
+        while True:
+            try:
+                for step in self._follow(method, body, cancel):
+                    again = True
+                    yield step
+            except GoneError:
+                if not again:
+                    raise
+                again = False
+                bootstrap.start_owner()
+            else:
+                return
+
+    def _follow(self, method: rpc.Method, body: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
+        job = ""
+        line = Line(bootstrap.START_SECONDS)
+        with closing(line):
+            for status, data in line.lines("POST", f"/v1/stream/{method.name}", body):
+                record = self._checked(status, data) if data else {}
+                if "job" in record:
+                    job = record["job"]
+                    self.own_jobs.add(job)
+                if "error" in record:
+                    raise rpc.error_of(record["error"])
+                if "end" in record:
+                    return
+                if "step" in record:
+                    yield method.result(record["step"])
+                if job and cancel.is_set:
+                    self._ask(f"/v1/jobs/{job}/cancel", {})
+                    job = ""
+        raise GoneError
+
+    def _ask(self, path: str, body: dict[str, Any]) -> Any:
+        """One request; an owner that has gone is started again, once."""
+        full = {**self._about(), **body}
+        try:
+            answer = self._line().ask("POST", path, full)
+        except GoneError:
+            bootstrap.start_owner()
+            answer = self._line().ask("POST", path, full)
+        return self._checked(*answer).get("result")
+
+    def _about(self) -> dict[str, Any]:
+        return {"where": rpc.plain(self.where)}
+
+    def _line(self) -> Line:
+        """This thread's line."""
+        line: Line | None = getattr(self._mine, "line", None)
+        if line is None:
+            line = self._mine.line = Line(ANSWER_SECONDS)
+            with self._lock:
+                self._lines.append(line)
+        return line
+
+    @staticmethod
+    def _checked(status: int, data: bytes) -> dict[str, Any]:
+        try:
+            return rpc.answered(status, data)
+        except NotFoundError as error:
+            if status == _FORGOTTEN:
+                raise _ForgottenError(error.message, hint=error.hint) from error
+            raise
+
+
+class _ForgottenError(CmError):
+    """The owner no longer keeps these candidates."""
+
+
+def _attach() -> None:
+    """Give the remote door every method of the protocol that it has not defined itself."""
+    for name, method in rpc.METHODS.items():
+        if name not in vars(RemoteMemory):
+            call = RemoteMemory._work if method.streams else RemoteMemory._call  # noqa: SLF001 - its own
+            setattr(RemoteMemory, name, partialmethod(call, name))
+
+
+_attach()

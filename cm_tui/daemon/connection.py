@@ -1,0 +1,136 @@
+"""A line to the owner: HTTP over its socket, one request after another."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+from cm_tui.daemon import bootstrap
+from cm_tui.errors import OwnerError
+
+SILENT_SECONDS = 1.0
+"""After so long without an answer it is worth a look whether an owner is there at all."""
+
+
+class GoneError(OwnerError):
+    """The owner was there and has gone, or has never been there."""
+
+    def __init__(self) -> None:
+        super().__init__("The owner process has gone.", hint="Run the command again.")
+
+
+class _Connection(http.client.HTTPConnection):
+    """The standard client, on the owner's socket."""
+
+    def connect(self) -> None:
+        self.sock = bootstrap.dial(self.timeout)
+        if self.sock is None:
+            raise ConnectionRefusedError
+
+
+class Line:
+    """One connection to the owner, kept open between requests; for one thread at a time.
+
+    Args:
+        timeout: seconds without any answer after which the owner counts as hanging.
+    """
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+        self._connection = _Connection("cm", timeout=timeout)
+
+    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+        """One request and its whole answer.
+
+        Raises:
+            GoneError: the owner has gone.
+            OwnerError: it hangs, or is no owner.
+        """
+        response = self._send(method, path, body)
+        try:
+            return response.status, response.read()
+        except TimeoutError as error:
+            raise self._hangs() from error
+        except (http.client.HTTPException, OSError) as error:
+            raise self._lost() from error
+
+    def lines(self, method: str, path: str, body: Any = None) -> Iterator[tuple[int, bytes]]:
+        """One request whose answer comes line by line, each with the status; empty lines are signs of life.
+
+        Raises:
+            GoneError: the owner went away before the answer was whole.
+            OwnerError: it hangs, or is no owner.
+        """
+        response = self._send(method, path, body)
+        if response.status != 200:
+            yield response.status, response.read()
+            return
+        try:
+            while line := response.readline():
+                yield 200, line.strip()
+        except TimeoutError as error:
+            raise self._hangs() from error
+        except (http.client.HTTPException, OSError) as error:
+            raise self._lost() from error
+        finally:
+            if not response.isclosed():
+                self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def _send(self, method: str, path: str, body: Any) -> http.client.HTTPResponse:
+        # Escaped, so that halves of surrogate pairs, which arrive with undecodable arguments, pass as they are.
+        data = None if body is None else json.dumps(body).encode()
+        said = {**bootstrap.headers(), **({"Content-Type": "application/json"} if data else {})}
+        kept = self._connection.sock is not None
+        try:
+            self._connection.request(method, path, data, said)
+            self._hear()
+            response = self._connection.getresponse()
+        except TimeoutError as error:
+            raise self._hangs() from error
+        except (http.client.BadStatusLine, OSError) as error:
+            lost = self._lost()
+            if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
+                raise bootstrap.foreign() from error
+            if kept:
+                # The owner ends connections that rested long; it may well be there for a new one.
+                return self._send(method, path, body)
+            raise lost from error
+        except http.client.HTTPException as error:
+            self.close()
+            raise bootstrap.foreign() from error
+        return response
+
+    def _hear(self) -> None:
+        """Wait a moment for the answer to begin: where none does, and nobody is the owner, something else listens."""
+        channel = self._connection.sock
+        if channel is None or self._timeout <= SILENT_SECONDS:
+            return
+        channel.settimeout(SILENT_SECONDS)
+        try:
+            channel.recv(1, socket.MSG_PEEK)
+        except TimeoutError:
+            if not bootstrap.owns():
+                self.close()
+                raise bootstrap.foreign() from None
+        finally:
+            if self._connection.sock is not None:
+                channel.settimeout(self._timeout)
+
+    def _lost(self) -> GoneError:
+        self.close()
+        return GoneError()
+
+    def _hangs(self) -> OwnerError:
+        self.close()
+        if not bootstrap.owns():
+            return bootstrap.foreign()
+        info = bootstrap.owner_info()
+        who = f" (process {info.pid})" if info else ""
+        return OwnerError(f"The owner{who} does not answer for {self._timeout:g} s.", hint=bootstrap.RESTART)

@@ -1,0 +1,118 @@
+"""What an owner is made of, and when it has done enough."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from cm_tui import __version__
+from cm_tui.config import OwnerConfig
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.extensions import Extensions, extensions
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.rpc import plain
+
+
+class OwnerState:
+    """Projects, jobs and events of one owner, and its way out.
+
+    Args:
+        config: how long it stays.
+        token: what requests must carry; empty where the socket itself is private.
+        joining: what joins it; the product's own when not given.
+    """
+
+    def __init__(self, config: OwnerConfig, token: str = "", joining: Extensions | None = None) -> None:
+        self.config = config
+        self.token = token
+        self.events = Events()
+        self.jobs = Jobs(self.events)
+        self.projects = Projects()
+        self.desk = Desk(self.projects, self.jobs, self.events)
+        self.extensions = extensions(self.desk) if joining is None else joining
+        self.started = time.time()
+        self.handing_over = False
+        self.complaints: list[str] = []
+        """What it cannot do although the settings ask for it."""
+        self.done = threading.Event()
+        """Set once nothing is left to do but to close."""
+        self._leaving = False
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._rested_since = time.monotonic()
+
+    @contextmanager
+    def visit(self) -> Iterator[None]:
+        """A request is being answered."""
+        with self._lock:
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                self._rested_since = time.monotonic()
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nobody has asked anything, nobody listens and nothing runs."""
+        with self._lock:
+            if self._inside or self.jobs.busy:
+                self._rested_since = time.monotonic()
+            return time.monotonic() - self._rested_since
+
+    def leave(self, *, handover: bool = False) -> None:
+        """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
+
+        Args:
+            handover: another owner follows, with which clients go on.
+        """
+        with self._lock:
+            if self._leaving:
+                return
+            self._leaving = True
+            self.handing_over = handover
+        threading.Thread(target=self._leave, name="cm-leave", daemon=True).start()
+
+    def _leave(self) -> None:
+        self.events.publish("ending", handover=self.handing_over)
+        self.jobs.close()
+        self.desk.keepers.close()
+        self.events.close()
+        self.done.set()
+
+    def report(self) -> dict[str, Any]:
+        """What it says about itself to whoever asks."""
+        return {
+            "name": "cm",
+            "pid": os.getpid(),
+            "version": __version__,
+            "protocol": bootstrap.PROTOCOL,
+            "started": self.started,
+            "settings": bootstrap.settings_digest(),
+            "idle_seconds": round(self.idle_seconds, 1),
+            "memory_bytes": _resident(),
+            "projects": [
+                {"root": str(project.root), "store": str(project.store), "users": project.users}
+                for project in self.projects.opened()
+            ],
+            "complaints": list(self.complaints),
+            "listeners": self.events.listeners,
+            "jobs": plain([job for job in self.jobs.records() if job.ended is None]),
+        }
+
+
+def _resident() -> int:
+    """Memory of this process; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0

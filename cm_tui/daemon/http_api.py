@@ -1,0 +1,303 @@
+"""The owner's paths: calls, streams, jobs, events and upkeep as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from pydantic import TypeAdapter
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from cm_tui.daemon import rpc
+from cm_tui.daemon.auth import Gate, answered, failed
+from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.invoke import ForgottenError
+from cm_tui.daemon.jobs import Job
+from cm_tui.errors import CancelledError, CmError, UsageError
+
+BODY_BYTES = 8_000_000
+"""More than any question needs."""
+BODY_SECONDS = 30.0
+PATH_CHARACTERS = 4096
+"""The longest path, and the longest name in one, that any system takes."""
+_NAME_CHARACTERS = 255
+THREADS = 32
+"""Questions that are worked on at once; the others wait."""
+
+T = TypeVar("T")
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
+_WHERE = TypeAdapter(rpc.Where)
+_FLAG = TypeAdapter(bool)
+_TEXT = TypeAdapter(str)
+_log = logging.getLogger(__name__)
+
+
+def service(state: OwnerState) -> ASGIApp:
+    """The owner's application.
+
+    Args:
+        state: what it serves.
+    """
+    routes = [
+        Route("/v1/health", _guarded(_health), methods=["GET"]),
+        Route("/v1/shutdown", _guarded(_shutdown), methods=["POST"]),
+        Route("/v1/project", _guarded(_project), methods=["POST"]),
+        Route("/v1/call/{method}", _guarded(_call), methods=["POST"]),
+        Route("/v1/stream/{method}", _guarded(_stream), methods=["POST"]),
+        Route("/v1/jobs", _guarded(_jobs), methods=["GET"]),
+        Route("/v1/jobs/{job}", _guarded(_watch), methods=["GET"]),
+        Route("/v1/jobs/{job}/cancel", _guarded(_cancel), methods=["POST"]),
+        Route("/v1/events", _guarded(_events), methods=["GET"]),
+        Route("/v1/nudge", _guarded(_nudge), methods=["POST"]),
+        Route("/v1/upkeep/examine", _guarded(_examine), methods=["POST"]),
+        Route("/v1/upkeep/remove", _guarded(_remove), methods=["POST"]),
+        *(Mount(path, app) for path, app in state.extensions.mounts.items()),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=functools.partial(_lifespan, state),
+        exception_handlers={HTTPException: _no_such_path},
+    )
+    app.state.owner = state
+    app.state.threads = None
+    # A redirection would be built from the Host header, whatever that says.
+    app.router.redirect_slashes = False
+    return Gate(_at_the_root(app, frozenset(state.extensions.mounts)), state)
+
+
+def _at_the_root(app: ASGIApp, mounts: Collection[str]) -> ASGIApp:
+    """Let what is mounted at `/PATH` answer there, and not only at `/PATH/`."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] in mounts:
+            scope = {**scope, "path": f"{scope['path']}/"}
+        await app(scope, receive, send)
+
+    return answer
+
+
+@asynccontextmanager
+async def _lifespan(state: OwnerState, app: Starlette) -> AsyncIterator[None]:
+    app.state.threads = anyio.CapacityLimiter(THREADS)
+    async with AsyncExitStack() as stack:
+        for mounted in state.extensions.mounts.values():
+            # Starlette leaves the lifespan of what is mounted to whoever mounts it.
+            if isinstance(mounted, Starlette):
+                await stack.enter_async_context(mounted.router.lifespan_context(mounted))
+        for worker in state.extensions.background:
+            await asyncio.to_thread(worker.start, state.desk)
+        yield
+        for worker in state.extensions.background:
+            await asyncio.to_thread(worker.close)
+
+
+def _guarded(endpoint: Endpoint) -> Endpoint:
+    """Turn what an endpoint raises into an answer."""
+
+    @functools.wraps(endpoint)
+    async def answer(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except CmError as error:
+            status = 410 if isinstance(error, ForgottenError) else _STATUS.get(error.exit_code, 500)
+            return failed(error, status)
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:  # noqa: BLE001 - told to the client, kept in the log
+            _log.exception("%s failed", request.url.path)
+            return failed(error, 500)
+
+    return answer
+
+
+async def _no_such_path(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "The owner has no such path.", 405: "The owner does not take this method here."}
+    return failed(UsageError(words.get(status, "The owner cannot do that.")), status)
+
+
+def _state(request: Request) -> OwnerState:
+    state: OwnerState = request.app.state.owner
+    return state
+
+
+async def _on_thread(request: Request, work: Callable[..., T], *args: Any) -> T:
+    return await anyio.to_thread.run_sync(functools.partial(work, *args), limiter=request.app.state.threads)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    data = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > BODY_BYTES:
+                    raise UsageError(f"A request may have {BODY_BYTES:,} bytes at most.")
+    except TimeoutError as error:
+        raise UsageError("The request did not arrive in time.") from error
+    value = rpc.load(bytes(data))
+    if not isinstance(value, dict):
+        raise UsageError("A request is a JSON object.")
+    return value
+
+
+def _where(body: dict[str, Any]) -> rpc.Where:
+    where: rpc.Where = rpc.checked(_WHERE, body.get("where"), "where")
+    _path(where.folder, "where: folder")
+    return where
+
+
+def _path(text: str, what: str) -> Path:
+    """A path as the system can have it."""
+    if "\0" in text:
+        raise UsageError(f"{what}: a path holds no zero byte.")
+    if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):
+        raise UsageError(f"{what}: no path is that long.")
+    return Path(text)
+
+
+def _flag(body: dict[str, Any], name: str, *, default: bool) -> bool:
+    flag: bool = rpc.checked(_FLAG, body.get(name, default), name)
+    return flag
+
+
+# --- endpoints ---
+
+
+async def _health(request: Request) -> Response:
+    return answered(_state(request).report())
+
+
+async def _shutdown(request: Request) -> Response:
+    state = _state(request)
+    handover = _flag(await _body(request), "handover", default=False)
+    state.leave(handover=handover)
+    return answered({"result": True})
+
+
+async def _project(request: Request) -> Response:
+    body = await _body(request)
+    create = _flag(body, "create", default=True)
+    desk = _state(request).desk
+    return answered({"result": await _on_thread(request, lambda: desk.open(_where(body), create=create))})
+
+
+async def _call(request: Request) -> Response:
+    body = await _body(request)
+    where = _where(body)
+    desk = _state(request).desk
+    name = request.path_params["method"]
+
+    def work() -> bytes:
+        return rpc.dump({"result": desk.call(name, where, body.get("arguments"))})
+
+    return Response(await _on_thread(request, work), media_type="application/json")
+
+
+async def _stream(request: Request) -> Response:
+    body = await _body(request)
+    where = _where(body)
+    attached = _flag(body, "attached", default=False)
+    state = _state(request)
+    job = await _on_thread(request, state.desk.start, request.path_params["method"], where, body.get("arguments"))
+    return _following(state, job, attached=attached)
+
+
+async def _jobs(request: Request) -> Response:
+    return answered({"result": _state(request).desk.jobs.records()})
+
+
+async def _watch(request: Request) -> Response:
+    state = _state(request)
+    return _following(state, state.desk.jobs.get(request.path_params["job"]), attached=False)
+
+
+async def _cancel(request: Request) -> Response:
+    _state(request).desk.cancel(request.path_params["job"])
+    return answered({"result": True})
+
+
+async def _events(request: Request) -> Response:
+    state = _state(request)
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"\n"
+        async for record in state.desk.events.listen():
+            yield b"\n" if record is None else rpc.dump(record) + b"\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+async def _nudge(request: Request) -> Response:
+    root = _path(rpc.checked(_TEXT, (await _body(request)).get("root"), "root"), "root")
+    if not root.is_absolute():
+        raise UsageError("root: an absolute path is needed.")
+    state = _state(request)
+    state.desk.events.publish("nudge", project=str(root))
+    answer = answered({"result": True})
+    # A hook waits for the answer, and needs to know no more than that it was heard.
+    answer.background = BackgroundTask(_work_on, request, root)
+    return answer
+
+
+async def _work_on(request: Request, root: Path) -> None:
+    for worker in _state(request).extensions.background:
+        try:
+            await _on_thread(request, worker.on_nudge, root)
+        except CmError as error:
+            _log.warning("the journal of %s: %s", root, error.message)
+        except OSError as error:
+            _log.warning("the journal of %s: %s", root, error)
+        except Exception:  # noqa: BLE001 - kept in the log; the hook has gone
+            _log.exception("the journal of %s", root)
+
+
+async def _examine(request: Request) -> Response:
+    where = _where(await _body(request))
+    return answered({"result": await _on_thread(request, _state(request).desk.examine, where)})
+
+
+async def _remove(request: Request) -> Response:
+    name = rpc.checked(_TEXT, (await _body(request)).get("store"), "store")
+    await _on_thread(request, _state(request).desk.remove, name)
+    return answered({"result": True})
+
+
+def _following(state: OwnerState, job: Job, *, attached: bool) -> Response:
+    """A job's steps, a line each, as they come.
+
+    Args:
+        state: the owner's.
+        job: what is followed.
+        attached: a client that goes away cancels it.
+    """
+
+    async def lines() -> AsyncIterator[bytes]:
+        try:
+            yield rpc.dump({"job": job.id}) + b"\n"
+            async for step in job.watch():
+                yield b"\n" if step is None else rpc.dump({"step": step}) + b"\n"
+            if isinstance(job.error, CancelledError) and state.handing_over:
+                # Without a last word: the client goes on with the next owner.
+                return
+            yield rpc.dump({"error": rpc.error_record(job.error)} if job.error else {"end": job.state}) + b"\n"
+        finally:
+            if attached and not job.is_over:
+                job.cancel.set()
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")

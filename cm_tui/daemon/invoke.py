@@ -1,0 +1,62 @@
+"""One question to the engine, and what is said with its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.daemon.project_pool import Project
+from cm_tui.daemon.rpc import METHODS, CandidatesRef, Method
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Candidates, Page
+
+
+class ForgottenError(NotFoundError):
+    """Candidates that the owner no longer keeps: retrieve them again."""
+
+
+def method_of(name: str, *, streams: bool) -> Method:
+    """A method of the door.
+
+    Args:
+        name: as the protocol has it.
+        streams: whether long work is wanted, or a question.
+
+    Raises:
+        UsageError: there is none.
+    """
+    method = METHODS.get(name)
+    if method is None or method.streams != streams:
+        raise UsageError(f"There is no {'long work' if streams else 'method'} {name[:80]!r}.")
+    return method
+
+
+def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
+    """Ask the engine; candidates stay here, and only their name goes out."""
+    if name == "rank":
+        ref = values.pop("candidates")
+        found = project.kept(ref.id)
+        if found is None:
+            raise ForgottenError("These candidates are no longer kept.", hint="Search again.")
+        return project.memory.rank(found, **values)
+    result = getattr(project.memory, name)(**values)
+    if isinstance(result, Candidates):
+        return CandidatesRef(project.keep(result), result.query, result.mode, result.took_ms, result.notes)
+    return result
+
+
+def of_other(root: str, reflects: str = "reflects") -> str:
+    """What has to be said of an answer, or a state, that is another checkout's."""
+    return f"The index {reflects} another checkout, {root}."
+
+
+def has_room(result: Any) -> bool:
+    """Whether a note can be left on a result."""
+    return isinstance(result, Page) or hasattr(result, "notes")
+
+
+def noted(result: Any, note: str) -> Any:
+    """A result with a note, where its record has room for one."""
+    if isinstance(result, Page):
+        return replace(result, note=f"{result.note} {note}".strip())
+    return replace(result, notes=(*result.notes, note)) if has_room(result) else result

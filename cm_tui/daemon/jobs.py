@@ -1,0 +1,246 @@
+"""Long work of the owner: one after another for a project, watched and cancelled from any door."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+from cm_tui.daemon.events import BEAT_SECONDS, Bell, Events
+from cm_tui.errors import CancelledError, CmError, NotFoundError
+from cm_tui.model import Cancel, IndexSummary, Progress
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Steps = Callable[[Cancel], Iterator[Progress]]
+
+STEP_SECONDS = 0.05
+"""Of the steps between a stage's first and last, one is kept in this time."""
+_REMEMBERED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A job as doors see it."""
+
+    id: str
+    project: str
+    name: str
+    state: State
+    started: float
+    ended: float | None
+    step: Progress | None
+    error: str = ""
+
+
+@dataclass(eq=False)
+class Job:
+    """One piece of long work and all that it said so far."""
+
+    id: str
+    store: str
+    project: str
+    name: str
+    work: Steps
+    state: State = "queued"
+    steps: list[Progress] = field(default_factory=list)
+    error: Exception | None = None
+    cancel: Cancel = field(default_factory=Cancel)
+    started: float = field(default_factory=time.time)
+    ended: float | None = None
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    _bells: set[Bell] = field(default_factory=set)
+    _kept_at: float = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """True once nothing more will come."""
+        return self.ended is not None
+
+    @property
+    def searchable(self) -> bool:
+        """True once keyword and symbol queries answer."""
+        return bool(self.steps) and self.steps[-1].searchable
+
+    @property
+    def summary(self) -> IndexSummary | None:
+        """What it did, once it is done."""
+        return self.steps[-1].summary if self.steps else None
+
+    @property
+    def record(self) -> JobRecord:
+        """How it stands."""
+        said = self.error.message if isinstance(self.error, CmError) else str(self.error or "")
+        step = self.steps[-1] if self.steps else None
+        return JobRecord(self.id, self.project, self.name, self.state, self.started, self.ended, step, said)
+
+    def wait(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
+        """Until it is over, or far enough.
+
+        Raises:
+            Exception: what made it fail.
+        """
+        self.join(enough)
+        if self.error is not None:
+            raise self.error
+
+    def join(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
+        """The same, however it ended."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.is_over or enough(self))
+
+    async def watch(self) -> AsyncIterator[Progress | None]:
+        """Its steps, those that were and those to come; None when there was none for a while."""
+        bell = Bell()
+        with self.changed:
+            self._bells.add(bell)
+        seen = 0
+        try:
+            while True:
+                over = self.is_over
+                for step in self.steps[seen:]:
+                    seen += 1
+                    yield step
+                if over:
+                    return
+                await bell.wait(BEAT_SECONDS)
+                yield None
+        finally:
+            with self.changed:
+                self._bells.discard(bell)
+
+    def add(self, step: Progress) -> None:
+        """Keep a step, unless there were just as many of its kind."""
+        now = time.monotonic()
+        last = self.steps[-1] if self.steps else None
+        between = last is not None and last.stage == step.stage and 0 < step.done < step.total and not step.summary
+        if between and now - self._kept_at < STEP_SECONDS:
+            return
+        self._kept_at = now
+        self.steps.append(step)
+        self.tell()
+
+    def tell(self) -> None:
+        """Wake whoever watches."""
+        with self.changed:
+            self.changed.notify_all()
+            for bell in self._bells:
+                bell.ring()
+
+
+class Jobs:
+    """Runs long work, one job at a time for a store, stores beside each other.
+
+    Args:
+        events: told when a job starts and ends.
+    """
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        self._lock = threading.Condition()
+        self._queues: dict[str, deque[Job]] = {}
+        self._known: dict[str, Job] = {}
+        self._ids = count(1)
+        self._closing = False
+
+    def submit(self, store: Path, project: Path, name: str, work: Steps, *, lane: str = "") -> Job:
+        """Put work at the end of a store's queue.
+
+        Args:
+            store: whose queue.
+            project: the project's root.
+            name: what it is called.
+            work: gives its steps.
+            lane: another queue of that store, whose jobs run beside those of the first.
+
+        Raises:
+            CmError: the owner is ending.
+        """
+        with self._lock:
+            if self._closing:
+                raise CmError("The owner is ending.", hint="Run the command again.")
+            job = Job(str(next(self._ids)), key := f"{store}{lane}", str(project), name, work)
+            self._known[job.id] = job
+            self._forget()
+            queue = self._queues.get(key)
+            if queue is not None:
+                queue.append(job)
+                return job
+            self._queues[key] = deque([job])
+        # Not a pool: a run lasts long, and its project's others wait for it anyway.
+        threading.Thread(target=self._drain, args=(key,), name=f"cm-job-{job.id}", daemon=True).start()
+        return job
+
+    def get(self, number: str) -> Job:
+        """A job by its number.
+
+        Raises:
+            NotFoundError: there is none, or it ended long ago.
+        """
+        job = self._known.get(number)
+        if job is None:
+            raise NotFoundError(f"There is no job {number}.", hint="`cm serve --status` lists them.")
+        return job
+
+    def records(self) -> list[JobRecord]:
+        """All jobs that are remembered, oldest first."""
+        with self._lock:
+            return [job.record for job in self._known.values()]
+
+    def of(self, store: Path, *, lane: str = "") -> list[Job]:
+        """A store's jobs that are not over, in their order."""
+        with self._lock:
+            return list(self._queues.get(f"{store}{lane}", ()))
+
+    @property
+    def busy(self) -> bool:
+        """True while any job is not over."""
+        return bool(self._queues)
+
+    def close(self, seconds: float = 30.0) -> None:
+        """Cancel everything and wait until each has ended its current step."""
+        with self._lock:
+            self._closing = True
+            for job in self._known.values():
+                job.cancel.set()
+            self._lock.wait_for(lambda: not self._queues, seconds)
+
+    def _drain(self, store: str) -> None:
+        while True:
+            with self._lock:
+                job = self._queues[store][0]
+            self._run(job)
+            with self._lock:
+                queue = self._queues[store]
+                queue.popleft()
+                if not queue:
+                    del self._queues[store]
+                    self._lock.notify_all()
+                    return
+
+    def _run(self, job: Job) -> None:
+        facts: dict[str, Any] = {"job": job.id, "project": job.project, "name": job.name}
+        state: State = "done"
+        try:
+            job.cancel.check()
+            job.state = "running"
+            self._events.publish("job-started", **facts)
+            for step in job.work(job.cancel):
+                job.add(step)
+        except CancelledError as error:
+            job.error, state = error, "cancelled"
+        except Exception as error:  # noqa: BLE001 - told to whoever waits for it, as what it is
+            job.error, state = error, "failed"
+        job.state = state
+        job.ended = time.time()
+        job.tell()
+        self._events.publish("job-ended", **facts, state=state)
+
+    def _forget(self) -> None:
+        over = [number for number, job in self._known.items() if job.is_over]
+        for number in over[: max(0, len(self._known) - _REMEMBERED)]:
+            del self._known[number]

@@ -1,0 +1,266 @@
+"""The owner process: takes the lock, listens on the socket, and ends when it is told to or nobody needs it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import logging.handlers
+import os
+import secrets
+import signal
+import socket
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from filelock import FileLock, Timeout
+
+from cm_tui import __version__, paths
+from cm_tui.config import OwnerConfig, load_config
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.http_api import service
+from cm_tui.daemon.loopback import Impatient, Port
+from cm_tui.daemon.runtime_dir import drop_socket_folder
+from cm_tui.errors import OwnerError, RefusedError
+
+GRACE_SECONDS = 10
+"""How long answers may take that are on their way when it ends."""
+
+_log = logging.getLogger(__name__)
+
+
+def serve(*, background: bool) -> bool:
+    """Own all stores until told to end; a background owner also ends when nobody needed it for a while.
+
+    Returns:
+        False when another owner is there already.
+
+    Raises:
+        RefusedError: the runtime folder is not private, or something foreign listens on the socket.
+        CmError: settings cannot be read, or the socket cannot be made.
+    """
+    home = bootstrap.folder()
+    lock = FileLock(home / bootstrap.LOCK, timeout=0, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout:
+        return False
+    try:
+        # What an owner writes is for its user alone.
+        os.umask(0o077)
+        _set_up_log()
+        _serve(load_config().owner, background=background)
+    finally:
+        lock.release()
+    return True
+
+
+def _serve(config: OwnerConfig, *, background: bool) -> None:
+    token = "" if bootstrap.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
+    state = OwnerState(config, token)
+    with _listening() as listener, _also_on(config.port, state) as more:
+        # A port that somebody else has is not written down: nobody shall send them the token.
+        port = more.getsockname()[1] if more is not None else 0
+        port = port if bootstrap.HAS_UNIX else listener.getsockname()[1]
+        info = bootstrap.OwnerInfo(
+            os.getpid(), __version__, bootstrap.PROTOCOL, state.started, bootstrap.settings_digest(), token, port
+        )
+        bootstrap.write_info(info)
+        _log.info("owner %s started, process %d", __version__, os.getpid())
+        try:
+            _Server(state, listener, more, stays=not background).run(sockets=[listener])
+        finally:
+            state.projects.close()
+            (bootstrap.folder() / bootstrap.INFO).unlink(missing_ok=True)
+            _log.info("owner ended")
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[socket.socket]:
+    """The socket, which only this user can reach; removed at the end."""
+    if not bootstrap.HAS_UNIX:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            yield listener
+        return
+    path = bootstrap.socket_path(make=True)
+    _clear(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    except OSError as error:
+        raise OwnerError(f"Cannot listen on {path}: {error}", hint="Check its folder's permissions.") from error
+    finally:
+        os.umask(before)
+    ours = path.stat().st_ino
+    try:
+        listener.listen(128)
+        yield listener
+    finally:
+        listener.close()
+        if _inode(path) == ours:
+            path.unlink(missing_ok=True)
+        drop_socket_folder()
+
+
+@contextlib.contextmanager
+def _also_on(port: int, state: OwnerState) -> Iterator[socket.socket | None]:
+    """The port that the settings ask for, where anybody on this machine can knock: requests need the token.
+
+    When it cannot be had, doors are served all the same, and the state says so.
+    """
+    if not port:
+        yield None
+        return
+    try:
+        listener = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        complaint = f"Cannot listen on port {port}: {error.strerror or error}. Set owner.port to another, or to 0."
+        state.complaints.append(complaint)
+        _log.warning("%s", complaint)
+        yield None
+        return
+    with listener:
+        yield listener
+
+
+def _clear(path: Path) -> None:
+    """Remove what a dead owner left; this process holds the lock, so whoever answers there is no owner.
+
+    Raises:
+        RefusedError: somebody listens, or it is no socket.
+    """
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(found.st_mode):
+        raise RefusedError(f"{path} is in the way: it is no socket.", hint="Remove it.")
+    channel = bootstrap.dial(5.0)
+    if channel is not None:
+        channel.close()
+        raise RefusedError(
+            f"Something that is not cm listens on {path}.",
+            hint="Stop that process and remove the socket, or set CM_HOME to another folder.",
+        )
+    path.unlink(missing_ok=True)
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.lstat().st_ino
+    except OSError:
+        return None
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which ends when the owner is done, and closes what rests.
+
+    Args:
+        state: the owner's.
+        listener: where doors come.
+        more: the open port, if there is one.
+        stays: it does not end though nobody needs it.
+    """
+
+    def __init__(self, state: OwnerState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
+        app = service(state)
+        super().__init__(
+            uvicorn.Config(
+                app, loop="asyncio", http="h11" if bootstrap.HAS_UNIX else Impatient, ws="none", lifespan="on", log_config=None, access_log=False,
+                server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=60, limit_concurrency=1000,
+                timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+        )  # fmt: skip
+        self._state = state
+        self._port = Port(app, more) if more is not None else None
+        self._stays = stays
+        self._path = Path(listener.getsockname()) if bootstrap.HAS_UNIX else None
+        self._ours = _inode(self._path) if self._path else None
+        self._sweeping: asyncio.Future[None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer doors, then the port too."""
+        await super().startup(sockets)
+        if self._port is not None:
+            self._port.begin()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """The port first: what it serves lives as long as this server."""
+        if self._port is not None:
+            await self._port.end()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End cleanly, where uvicorn would raise the signal again before anything is closed."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        names = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+        before = {number: signal.signal(number, lambda *_: self._state.leave()) for number in names}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Every tenth of a second: is there anything left to do?"""
+        if self._state.done.is_set():
+            self.should_exit = True
+        if counter % 10 == 0:
+            self._look_around()
+        return await super().on_tick(counter)
+
+    def _look_around(self) -> None:
+        state = self._state
+        if self._sweeping is None or self._sweeping.done():
+            self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep)
+        if not self._stays and state.idle_seconds >= state.config.idle_seconds:
+            _log.info("nobody asked for %.0f s", state.config.idle_seconds)
+            state.leave()
+        elif self._path is not None and _inode(self._path) != self._ours:
+            # Nobody can reach this owner any more, and it holds what the next one needs.
+            _log.warning("the socket %s was removed", self._path)
+            state.leave()
+
+    def _sweep(self) -> None:
+        for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
+            _log.info("%s is gone", root)
+            self._state.events.publish("gone", project=str(root))
+
+
+class _PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log that only the user can read, also after it was rotated."""
+
+    def _open(self) -> TextIOWrapper[Any]:
+        def opener(file: str, flags: int) -> int:
+            return os.open(file, flags, 0o600)
+
+        return TextIOWrapper(
+            open(self.baseFilename, "ab", opener=opener),
+            encoding=self.encoding,
+            line_buffering=True,
+        )
+
+
+def _set_up_log() -> None:
+    """What happens goes to the log file, and to a terminal that watches; what is asked and answered does not."""
+    file = paths.private_dir(paths.state_dir()) / "owner.log"
+    handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
+    if sys.stderr is not None and sys.stderr.isatty():
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for name, level in (("cm_tui", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        for handler in handlers:
+            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+            logger.addHandler(handler)

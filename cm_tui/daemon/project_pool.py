@@ -1,0 +1,289 @@
+"""The projects that the owner has open: one door a store, opened when asked for, closed after a rest."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.config import load_config
+from cm_tui.daemon.rpc import Where
+from cm_tui.engine.local import Memory
+from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
+from cm_tui.model import Candidates
+
+PATIENCE_SECONDS = 120.0
+"""How long to wait for a store that another checkout of the same project is working with."""
+_LOCATED_SECONDS = 5.0
+_LOCATED = 256
+_CANDIDATES = 16
+
+_log = logging.getLogger(__name__)
+
+Signature = tuple[object, ...]
+
+
+@dataclass(eq=False)
+class Project:
+    """An open project; `memory` is its door."""
+
+    root: Path
+    store: Path
+    memory: Memory
+    signature: Signature
+    users: int = 0
+    runs: int = 0
+    """How many of the users are long work."""
+    used: float = field(default_factory=time.monotonic)
+    _candidates: OrderedDict[str, Candidates] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, candidates: Candidates) -> str:
+        """Keep candidates for ranking them again; the oldest are forgotten. Gives their id."""
+        number = secrets.token_hex(8)
+        with self._lock:
+            self._candidates[number] = candidates
+            while len(self._candidates) > _CANDIDATES:
+                self._candidates.popitem(last=False)
+        return number
+
+    def kept(self, number: str) -> Candidates | None:
+        """Candidates by their id, unless they were forgotten."""
+        with self._lock:
+            found = self._candidates.get(number)
+            if found is not None:
+                self._candidates.move_to_end(number)
+        return found
+
+    def sign(self) -> None:
+        """Take the settings and the store as they are now for the ones in use."""
+        self.signature = _signature(self.root, self.store)
+
+
+@dataclass(eq=False)
+class _Ticket:
+    """Someone who waits for a store, as a checkout."""
+
+    root: Path
+
+
+class Projects:
+    """Opens projects and lends them out.
+
+    A store is lent to any number of users at once, but only as one checkout: when another clone or worktree of the same
+    project asks, it waits until the first is free, and whoever comes later waits behind it. Only beside long work of the
+    first, which it has to wait for anyway, others of the first go before. What changed on disk below an open project (settings, a store that
+    was removed, a folder that was replaced) makes it open again, as soon as nobody uses it.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._open: dict[Path, Project] = {}
+        self._taken: set[Path] = set()
+        self._waiting: dict[Path, list[_Ticket]] = {}
+        self._located: OrderedDict[Where, tuple[float, Path, Path]] = OrderedDict()
+
+    def locate(self, where: Where) -> tuple[Path, Path]:
+        """Root and store of the project that a request is about.
+
+        Raises:
+            NotFoundError: there is no such folder.
+            RefusedError: the root is unsafe.
+        """
+        folder = Path(where.folder)
+        if not folder.is_absolute():
+            raise NotFoundError(f"{where.folder} is not an absolute path.")
+        now = time.monotonic()
+        with self._changed:
+            known = self._located.get(where)
+        if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
+            return known[1], known[2]
+        root, store = Memory.locate(folder, force=where.force, around=where.around)
+        with self._changed:
+            self._located[where] = (now, root, store)
+            self._located.move_to_end(where)
+            while len(self._located) > _LOCATED:
+                self._located.popitem(last=False)
+        return root, store
+
+    @contextmanager
+    def lend(self, where: Where, *, create: bool = True, run: bool = False) -> Iterator[Project]:
+        """A project, open for as long as the block lasts.
+
+        Args:
+            where: which.
+            create: make a store where there is none.
+            run: for long work.
+
+        Raises:
+            NotIndexedError: there is no store, and `create` is not set.
+            CmError: the project cannot be opened.
+        """
+        root, store = self.locate(where)
+        project = self._acquire(root, store, create=create, run=run)
+        try:
+            yield project
+        finally:
+            with self._changed:
+                project.users -= 1
+                project.runs -= run
+                project.used = time.monotonic()
+                self._changed.notify_all()
+
+    def _acquire(self, root: Path, store: Path, *, create: bool, run: bool) -> Project:
+        with self._changed:
+            free = self._wait_in_line(store, root)
+            project = self._open.get(store)
+            if not free:
+                other = project.root if project else store
+                raise StoreBusyError(
+                    f"The index of {root} is in use for {other}, another checkout of the same project.",
+                    hint="Wait until that has ended, then try again.",
+                )
+            # While others use it, settings that changed wait.
+            if project and project.root == root and (project.users or project.signature == _signature(root, store)):
+                project.users += 1
+                project.runs += run
+                return project
+            if not create and not Memory.store_file(store).exists():
+                raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
+            self._taken.add(store)
+        try:
+            project = self._reopen(root, store)
+            project.runs += run
+            return project
+        finally:
+            self._give(store)
+
+    def _wait_in_line(self, store: Path, root: Path) -> bool:
+        """Wait for a turn; False when it did not come."""
+        line = self._waiting.setdefault(store, [])
+        ticket = _Ticket(root)
+        line.append(ticket)
+        try:
+            return self._changed.wait_for(lambda: self._is_free(store, ticket), PATIENCE_SECONDS)
+        finally:
+            line.remove(ticket)
+            if not line:
+                self._waiting.pop(store, None)
+            self._changed.notify_all()
+
+    def _is_free(self, store: Path, ticket: _Ticket) -> bool:
+        project = self._open.get(store)
+        if store in self._taken:
+            return False
+        if project is not None and project.users:
+            if project.root != ticket.root:
+                return False
+            if project.runs:
+                return True
+        line = self._waiting[store]
+        return all(other.root == ticket.root for other in line[: line.index(ticket)])
+
+    def _reopen(self, root: Path, store: Path) -> Project:
+        """Open a store that nobody else can reach meanwhile, lent once."""
+        self._drop(store)
+        signature = _signature(root, store)
+        memory = Memory(root, store, load_config(root))
+        project = Project(root, store, memory, signature, users=1)
+        project.sign()
+        with self._changed:
+            self._open[store] = project
+        _log.info("opened %s", root)
+        return project
+
+    def _drop(self, store: Path) -> None:
+        with self._changed:
+            project = self._open.pop(store, None)
+        if project is not None:
+            project.memory.close()
+            _log.info("closed %s", project.root)
+
+    def _give(self, store: Path) -> None:
+        with self._changed:
+            self._taken.discard(store)
+            self._changed.notify_all()
+
+    @contextmanager
+    def alone(self, store: Path) -> Iterator[None]:
+        """A store closed and out of everybody's reach, for as long as the block lasts.
+
+        Raises:
+            StoreBusyError: it stays in use.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: store not in self._taken, PATIENCE_SECONDS):
+                raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
+            self._taken.add(store)
+        try:
+            with self._changed:
+                if not self._changed.wait_for(lambda: not self._users(store), PATIENCE_SECONDS):
+                    raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
+            self._drop(store)
+            yield
+        finally:
+            self._give(store)
+
+    def _users(self, store: Path) -> int:
+        project = self._open.get(store)
+        return project.users if project else 0
+
+    def opened(self) -> list[Project]:
+        """Those that are open now."""
+        with self._changed:
+            return list(self._open.values())
+
+    def sweep(self, idle_seconds: float) -> list[Path]:
+        """Close what nobody asked about for a while, and what has lost its folder; gives the roots of the latter."""
+        gone = []
+        for project in self.opened():
+            lost = not project.root.is_dir()
+            if not lost and time.monotonic() - project.used < idle_seconds:
+                continue
+            with self._changed:
+                if project.users or project.store in self._taken or self._open.get(project.store) is not project:
+                    continue
+                self._taken.add(project.store)
+            try:
+                self._drop(project.store)
+            finally:
+                self._give(project.store)
+            gone += [project.root] if lost else []
+        return gone
+
+    def close(self) -> None:
+        """Close everything, as soon as it is free; what does not get free is left to the store's own log."""
+        for project in self.opened():
+            try:
+                with self.alone(project.store):
+                    continue
+            except StoreBusyError as error:
+                _log.warning("%s", error.message)
+
+
+def _signature(root: Path, store: Path) -> Signature:
+    """What an open project stands on; another one means to open it again."""
+    return tuple(
+        _stamp(path, whole=whole)
+        for path, whole in (
+            (root, False),
+            (Memory.store_file(store), False),
+            (paths.config_file(), True),
+            (paths.project_config_file(root), True),
+        )
+    )
+
+
+def _stamp(path: Path, *, whole: bool) -> object:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino, *((found.st_mtime_ns, found.st_size) if whole else ()))

@@ -1,0 +1,215 @@
+"""What crosses the socket: the door's methods as a table, records and errors as JSON, checked on both sides."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
+from typing_extensions import TypedDict
+
+from cm_tui import errors
+from cm_tui.daemon import bootstrap
+from cm_tui.engine.api.engine import Door
+from cm_tui.errors import CmError, UsageError
+from cm_tui.model import Candidates, Mode, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which project a request is about."""
+
+    folder: str
+    """Absolute: the project's folder, or one in it."""
+    around: bool = False
+    """The folder is where someone stands, not one that they named."""
+    force: bool = False
+    """They insist on a root that is refused as unsafe."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatesRef:
+    """Candidates that stay with the owner, whose table never crosses the wire."""
+
+    id: str
+    query: str
+    mode: Mode
+    took_ms: float
+    notes: tuple[str, ...] = ()
+
+
+_INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
+
+
+class Method:
+    """One method of the door: its arguments and its result, as its annotations have them.
+
+    Args:
+        function: the method of the protocol.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.name: str = function.__name__
+        self._function = function
+        self._signature = inspect.signature(function)
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        hints = typing.get_type_hints(self._function)
+        return {name: _INSTEAD.get(hint, hint) for name, hint in hints.items()}
+
+    @property
+    def streams(self) -> bool:
+        """Whether it is long work that tells how far it is."""
+        return "cancel" in self._signature.parameters
+
+    @cached_property
+    def _arguments(self) -> TypeAdapter[Any]:
+        fields: dict[str, Any] = {
+            name: self._hints[name] if parameter.default is parameter.empty else typing.NotRequired[self._hints[name]]
+            for name, parameter in self._signature.parameters.items()
+            if name not in ("self", "cancel")
+        }
+        make: Any = TypedDict  # made from annotations, so no type checker can follow
+        shape = make(f"{self.name}_arguments", fields)
+        shape.__pydantic_config__ = ConfigDict(extra="forbid")
+        return TypeAdapter(shape)
+
+    @cached_property
+    def _result(self) -> TypeAdapter[Any]:
+        kind: Any = Progress if self.streams else self._hints["return"]
+        return TypeAdapter(kind)
+
+    def pack(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """A call's arguments by name, as JSON types.
+
+        Raises:
+            TypeError: they do not fit the method.
+            UsageError: a value is of a wrong type.
+        """
+        bound = dict(self._signature.bind(None, *args, **kwargs).arguments)
+        bound.pop("self")
+        bound.pop("cancel", None)
+        self.unpack(bound)
+        return plain(bound)  # type: ignore[no-any-return]
+
+    def unpack(self, arguments: Any) -> dict[str, Any]:
+        """Arguments as the method takes them.
+
+        Raises:
+            UsageError: one is unknown, missing or of a wrong type.
+        """
+        return checked(self._arguments, arguments, self.name)  # type: ignore[no-any-return]
+
+    def result(self, value: Any) -> Any:
+        """What came back, as the record that it is.
+
+        Raises:
+            UsageError: it is not what the method returns.
+        """
+        return checked(self._result, value, f"the answer to {self.name}")
+
+
+METHODS: dict[str, Method] = {
+    name: Method(member)
+    for name, member in vars(Door).items()
+    if inspect.isfunction(member) and not name.startswith("_") and name != "close"
+}
+"""Every method of the door, by name."""
+
+
+def checked(adapter: TypeAdapter[Any], value: Any, what: str) -> Any:
+    """A value as the type that it must be.
+
+    Raises:
+        UsageError: it is not; the message names the first place that is wrong.
+    """
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"{what}: {place or 'value'}: {first['msg']}") from error
+
+
+def plain(value: Any) -> Any:
+    """A record as JSON types."""
+    return to_jsonable_python(value, inf_nan_mode="constants")
+
+
+def dump(value: Any) -> bytes:
+    """A record as JSON."""
+    try:
+        return to_json(value, inf_nan_mode="constants")
+    except PydanticSerializationError:
+        # Halves of surrogate pairs, from names and arguments that are not UTF-8, pass as escapes.
+        return json.dumps(plain(value)).encode()
+
+
+def load(data: bytes) -> Any:
+    """What JSON says.
+
+    Raises:
+        UsageError: it is not JSON, or nested beyond reason.
+    """
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("This is not JSON.") from error
+
+
+# --- errors ---
+
+_ERRORS: dict[str, type[CmError]] = {
+    name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, CmError)
+}
+
+
+def error_record(error: Exception) -> dict[str, str]:
+    """A failure as JSON types; one that nobody foresaw says what it was and no more."""
+    if isinstance(error, CmError):
+        kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
+        return {"class": kind, "message": error.message, "hint": error.hint}
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        name = error.object.encode("utf-8", "backslashreplace").decode()
+        hint = "Give the folder another name: git's library and the store need it."
+        return {"class": "UsageError", "message": f"{name} is not valid UTF-8.", "hint": hint}
+    return {
+        "class": "CmError",
+        "message": f"Internal error: {type(error).__name__}: {error}",
+        "hint": "The owner's log has the details.",
+    }
+
+
+def answered(status: int, data: bytes) -> dict[str, Any]:
+    """What the owner answered.
+
+    Raises:
+        CmError: the failure that the answer tells of.
+        OwnerError: it has no time, or it is no answer of an owner.
+    """
+    if status == bootstrap.BUSY:
+        raise bootstrap.busy()
+    try:
+        record = load(data)
+    except UsageError as error:
+        raise bootstrap.foreign() from error
+    if not isinstance(record, dict):
+        raise bootstrap.foreign()
+    if status != 200:
+        raise error_of(record.get("error"))
+    return record
+
+
+def error_of(record: Any) -> CmError:
+    """The failure that a record tells of, as the same class."""
+    if not isinstance(record, Mapping):
+        return CmError("The owner answered with something that is no error.")
+    kind = _ERRORS.get(str(record.get("class")), CmError)
+    return kind(str(record.get("message", "")), hint=str(record.get("hint", "")))

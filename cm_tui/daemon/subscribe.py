@@ -1,0 +1,95 @@
+"""Following the owner from outside: what happens there, and its jobs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon.connection import GoneError, Line
+from cm_tui.daemon.jobs import JobRecord
+from cm_tui.errors import OwnerError
+from cm_tui.model import Progress
+
+RETRY_SECONDS = 1.0
+"""How often an owner that has gone is looked for again."""
+
+
+def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
+    """What happens in the owner, as it happens; never starts one, and waits for the next when it goes.
+
+    Each record has `event` (`index`, `config`, `job-started`, `job-ended`, `nudge`, `gone`, `ending`, `lost`), `at`, and
+    what belongs to it. `connected` and `disconnected` say how the line is.
+
+    Args:
+        stop: ends it, within a second.
+    """
+    while not stop.is_set():
+        line = Line(10.0)
+        connected = False
+        with closing(line):
+            try:
+                for status, data in line.lines("GET", "/v1/events"):
+                    if stop.is_set():
+                        return
+                    # An owner that refuses, as it speaks another protocol, is none to be connected to.
+                    record = rpc.answered(status, data) if data else {}
+                    if not connected:
+                        connected = True
+                        yield {"event": "connected"}
+                    if record:
+                        yield record
+            except OwnerError:
+                # Gone, or hanging: the next one is looked for below.
+                line.close()
+        if connected:
+            yield {"event": "disconnected"}
+        stop.wait(RETRY_SECONDS)
+
+
+def jobs() -> list[JobRecord]:
+    """The owner's jobs, oldest first; none when there is no owner."""
+    answer = bootstrap.request("GET", "/v1/jobs")
+    if answer is None:
+        return []
+    found = rpc.answered(*answer).get("result")
+    records: list[JobRecord] = rpc.checked(TypeAdapter(list[JobRecord]), found, "jobs")
+    return records
+
+
+def watch(job: str) -> Iterator[Progress]:
+    """Steps of a job from its beginning to its end.
+
+    Raises:
+        CmError: the job failed, as it says, or was cancelled.
+        OwnerError: the owner has gone.
+    """
+    adapter = TypeAdapter(Progress)
+    line = Line(bootstrap.START_SECONDS)
+    with closing(line):
+        for status, data in line.lines("GET", f"/v1/jobs/{job}"):
+            record = rpc.answered(status, data) if data else {}
+            if "error" in record:
+                raise rpc.error_of(record["error"])
+            if "end" in record:
+                return
+            if "step" in record:
+                yield rpc.checked(adapter, record["step"], "step")
+    raise GoneError
+
+
+def cancel(job: str) -> None:
+    """Ask a job to stop, whoever started it.
+
+    Raises:
+        NotFoundError: there is no such job.
+        OwnerError: there is no owner.
+    """
+    answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
+    if answer is None:
+        raise GoneError
+    rpc.answered(*answer)

@@ -1,0 +1,130 @@
+"""Embedding in a process of its own what will be asked for soon, while this one is busy with other things."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+import numpy as np
+
+from cm_tui.engine.embed.provider import Matrix
+
+_START = "from cm_tui.engine.embed.worker_process import main; main()"
+_Row = tuple[Future[Matrix], int]
+
+
+class Ahead:
+    """Vectors that are being made, by text; a text is given out once.
+
+    Nothing depends on it: what a lost process did not make is simply not there.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[str, _Row] = {}
+        self._work: queue.SimpleQueue[tuple[list[str], Future[Matrix]] | None] = queue.SimpleQueue()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread: threading.Thread | None = None
+        self._closing = threading.Event()
+
+    def prepare(self, texts: Sequence[str], batch: int) -> None:
+        """Begin to embed texts, `batch` at a time; returns at once."""
+        if self._thread is None:
+            self._closing.clear()
+            self._thread = threading.Thread(target=self._run, name="cm-embed-ahead", daemon=True)
+            self._thread.start()
+        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        for start in range(0, len(new), batch):
+            part = new[start : start + batch]
+            future: Future[Matrix] = Future()
+            self._rows |= {text: (future, row) for row, text in enumerate(part)}
+            self._work.put((part, future))
+
+    def take(self, texts: Sequence[str], into: Matrix) -> list[int]:
+        """Fill in the rows of what was prepared, waiting for it where needed.
+
+        Returns:
+            Positions of the texts that are not there.
+        """
+        missing: list[int] = []
+        for position, text in enumerate(texts):
+            future, row = self._rows.pop(text, (None, 0))
+            if future is None or future.exception() is not None:
+                missing.append(position)
+            else:
+                into[position] = future.result()[row]
+        return missing
+
+    def close(self) -> None:
+        """End the process and forget what nobody took."""
+        self._rows.clear()
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        self._closing.set()
+        self._work.put(None)
+        if self._process is not None:
+            self._process.kill()
+        thread.join()
+
+    def _run(self) -> None:
+        """Hand batches to the process, one after the other."""
+        # -P: a project's own files must never be imported in place of libraries.
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+        command = [sys.executable, "-P", "-c", _START]
+        pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+        problem: Exception | None = None
+        try:
+            process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=quiet, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            process, problem = None, error
+        self._process = process
+        while item := self._work.get():
+            texts, future = item
+            try:
+                if problem is not None or self._closing.is_set():
+                    raise problem or EOFError
+                future.set_result(_exchange(process, texts))
+            except (OSError, EOFError, pickle.PickleError, ValueError) as error:
+                problem = error
+                future.set_exception(error)
+        self._process = None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+def _exchange(process: subprocess.Popen[bytes] | None, texts: list[str]) -> Matrix:
+    assert process is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
+    pickle.dump(texts, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
+    process.stdin.flush()
+    rows: Matrix = pickle.load(process.stdout)  # noqa: S301 - from our own process
+    if rows.shape[0] != len(texts):
+        raise ValueError("the process answered something else")
+    return rows
+
+
+def main() -> None:
+    """Embed with the bundled model what comes in, until the other end closes."""
+    from cm_tui.engine.embed.bundled import BundledProvider
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    provider = BundledProvider()
+    while True:
+        try:
+            texts: list[str] = pickle.load(inward)  # noqa: S301 - from our own parent process
+        except EOFError:
+            return
+        pickle.dump(np.asarray(provider.embed(texts)), outward, protocol=pickle.HIGHEST_PROTOCOL)
+        outward.flush()

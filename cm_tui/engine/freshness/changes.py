@@ -1,0 +1,71 @@
+"""What a layer says has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cm_tui.config import Config
+
+MOST_PATHS = 1000
+"""More changed paths than this are told as everything: comparing the whole project costs less than naming them."""
+
+DECISIVE = frozenset({".gitignore", ".git/info/exclude", ".cm/config.toml"})
+"""Files that decide what is indexed."""
+_HEAD = (".git/HEAD", ".git/packed-refs", ".git/logs/HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Paths that may differ from the index, relative to the root with `/`; None: everything may."""
+
+    paths: frozenset[str] | None = None
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> Changes:
+        """Changes at some paths, or at everything when they are many or decide what is indexed."""
+        found = frozenset(paths)
+        whole = len(found) > MOST_PATHS or any(is_decisive(path) for path in found)
+        return EVERYTHING if whole else cls(found)
+
+    def __or__(self, other: Changes) -> Changes:
+        if self.paths is None or other.paths is None:
+            return EVERYTHING
+        return Changes.of(self.paths | other.paths)
+
+    def __str__(self) -> str:
+        if self.paths is None:
+            return "everything"
+        return min(self.paths, default="nothing") if len(self.paths) < 2 else f"{len(self.paths):,} paths"
+
+
+EVERYTHING = Changes()
+NOTHING = Changes(frozenset())
+
+
+def is_decisive(path: str) -> bool:
+    """True for a path that decides what else is indexed: HEAD, and the files that hold rules."""
+    return path.startswith(_HEAD) or path in DECISIVE or path.endswith("/.gitignore")
+
+
+def is_git(path: str) -> bool:
+    """True for a path of git's own data."""
+    return path == ".git" or path.startswith(".git/")
+
+
+def sieve(root: Path, shadow: Path, config: Config) -> Callable[[str], bool]:
+    """Says of a changed path whether it may matter to the index, by the rules of the walk as they are now.
+
+    Args:
+        root: the project's root.
+        shadow: where the private repository of a folder without git is kept.
+        config: what is indexed.
+    """
+    from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.scan.content_reader import Contents
+    from cm_tui.engine.scan.working_tree import Walk
+
+    repository = Repository(root, shadow)
+    walk = Walk(repository, config.index, Contents(repository), {})
+    return lambda path: is_decisive(path) or (not is_git(path) and walk.looks_at(path))

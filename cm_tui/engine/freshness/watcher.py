@@ -1,0 +1,203 @@
+"""Watching one project's folder, and telling what changed once it has come to rest."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes
+from cm_tui.errors import CmError
+from cm_tui.model.freshness import LayerState
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+NAME = "watcher"
+_TICK_MS = 200
+_STEP_MS = 50
+_STORM_MS = 400
+"""Events that come without a pause are taken after so long."""
+_LOOK_MS = 1
+"""How long a question waits for events that the system is about to tell of."""
+_POLL_MS = 1000
+_LONGEST = 5
+"""A tree that never comes to rest is told after so many times the debounce."""
+_RETRY_SECONDS = 1.0
+
+
+class Watcher:
+    """Watches in a thread of its own.
+
+    Args:
+        root: the project's root.
+        sieve: makes the function that says whether a path matters; called again when what decides that has changed.
+        tell: called in that thread with what changed; must not wait for another thread.
+        debounce: seconds of rest before it is told.
+        polling: look again and again instead of being told by the system.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        sieve: Callable[[], Callable[[str], bool]],
+        tell: Callable[[Changes], None],
+        *,
+        debounce: float = 2.0,
+        polling: bool = False,
+    ) -> None:
+        self._root = root.resolve()
+        self._make_sieve = sieve
+        self._tell = tell
+        self._debounce = debounce
+        self._polling = polling
+        self._why = ""
+        self._stop = threading.Event()
+        self._watching = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._state = LayerState(NAME, "off")
+        self._lock = threading.RLock()
+        """Held from when events are taken until they are pending, and from then on until they are told."""
+        self._events: RustNotify | None = None
+        self._looks_at: Callable[[str], bool] = lambda _: True
+        self._pending = NOTHING
+        self._first = self._last = 0.0
+
+    @property
+    def state(self) -> LayerState:
+        """How it works at the moment, and what it told last."""
+        return self._state
+
+    @property
+    def pending(self) -> Changes:
+        """What changed and has not been told yet."""
+        with self._lock:
+            return self._pending
+
+    def take(self) -> Changes:
+        """What has not come to rest yet, or not even been taken from the system; it is told to nobody else."""
+        with self._lock:
+            try:
+                found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
+            except (OSError, RuntimeError):
+                found = "timeout"  # the thread that watches meets the same, and says so
+            if found == "signal":
+                raise KeyboardInterrupt
+            self._notice(found)
+            return self._taken()
+
+    def start(self) -> None:
+        """Begin to watch; changes from before are not noticed."""
+        if self._thread is None:
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._work, name=f"watch {self._root.name}", daemon=True)
+            self._thread.start()
+
+    def wait_until_watching(self, seconds: float) -> bool:
+        """Wait until the first change would be noticed."""
+        return self._watching.wait(seconds)
+
+    def stop(self) -> None:
+        """End it; what was not told yet is told no more."""
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._thread = None
+        self._watching.clear()
+        self._state = replace(self._state, state="off", mode="")
+
+    def _work(self) -> None:
+        lost = False
+        while not self._stop.is_set():
+            try:
+                self._watch(lost=lost)
+            except FileNotFoundError:
+                self._fail("the folder is gone")
+            except CmError as error:
+                self._fail(error.message)
+            except (OSError, RuntimeError) as error:
+                # watchfiles raises RuntimeError for what the system says while it watches.
+                self._why = f"the system cannot watch this folder ({error})"
+                self._polling = True
+                self._fail(self._why)
+            except Exception as error:  # noqa: BLE001 - shown, and tried again: a folder is not whole while it is removed
+                self._fail(f"{type(error).__name__}: {error}")
+            lost = True
+
+    def _fail(self, note: str) -> None:
+        self._watching.clear()
+        self._state = replace(self._state, state="failed", mode="", note=note)
+        self._stop.wait(_RETRY_SECONDS)
+
+    def _watch(self, *, lost: bool) -> None:
+        """Watch until the folder is another one; `lost`: something may have changed while nobody looked."""
+        # Not `watchfiles.watch`: a question must be able to ask for events that its thread has not taken yet.
+        from watchfiles._rust_notify import RustNotify
+
+        identity = _identity(self._root)
+        self._looks_at = self._make_sieve()
+        with RustNotify([str(self._root)], False, self._polling, _POLL_MS, True, True) as events:
+            self._events = events
+            try:
+                while (found := events.watch(_STORM_MS, _STEP_MS, _TICK_MS, self._stop)) != "stop":
+                    if not self._watching.is_set():
+                        self._begin(lost=lost)
+                    self._notice(found)
+                    self._tell_if_at_rest()
+                    if _identity(self._root) != identity:
+                        raise FileNotFoundError(self._root)
+            finally:
+                with self._lock:
+                    self._events = None
+
+    def _begin(self, *, lost: bool) -> None:
+        mode = "polling" if self._polling else "native"
+        self._state = replace(self._state, state="on", mode=mode, note=self._why)
+        self._watching.set()
+        if lost:
+            self._collect(EVERYTHING)
+
+    def _notice(self, events: set[tuple[int, str]] | str) -> None:
+        """Keep those events that matter; a word instead of them says why there are none."""
+        if isinstance(events, str):
+            return
+        with self._lock:
+            found = Changes.of(path for path in self._relative(path for _, path in events) if self._looks_at(path))
+            if found == EVERYTHING:
+                self._looks_at = self._make_sieve()
+            self._collect(found)
+
+    def _relative(self, paths: Iterable[str]) -> Iterable[str]:
+        root = f"{self._root}{os.sep}"
+        for path in paths:
+            if path.startswith(root):
+                yield path[len(root) :].replace(os.sep, "/")
+
+    def _collect(self, found: Changes) -> None:
+        with self._lock:
+            if found != NOTHING:
+                self._last = time.monotonic()
+                self._first = self._last if self._pending == NOTHING else self._first
+                self._pending |= found
+
+    def _tell_if_at_rest(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            rests = now - self._last >= self._debounce or now - self._first >= self._debounce * _LONGEST
+            if rests and (changes := self._taken()) != NOTHING:
+                self._tell(changes)
+
+    def _taken(self) -> Changes:
+        taken, self._pending = self._pending, NOTHING
+        if taken != NOTHING:
+            self._state = replace(self._state, fired_at=time.time(), did=f"told of {taken}")
+        return taken
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino

@@ -1,0 +1,187 @@
+"""What each import statement binds: a name in a scope, and the file behind it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cm_tui.engine.graph.module_index import Layout, PythonModules, Target
+from cm_tui.engine.graph.modules_javascript import WebModules
+from cm_tui.engine.graph.modules_other import NativeModules
+
+
+class ImportRow(NamedTuple):
+    """An import as stored, with the file it stands in."""
+
+    file: int
+    path: str
+    family: str
+    scope: int
+    module: str
+    name: str | None
+    alias: str | None
+    reexport: bool
+    line: int
+
+
+@dataclass(slots=True)
+class Bound:
+    """Columns of the tables `env` (imports only), `star` and `import_target`."""
+
+    scope: list[int] = field(default_factory=list)
+    name: list[str] = field(default_factory=list)
+    node: list[int | None] = field(default_factory=list)
+    segs: list[str | None] = field(default_factory=list)
+    there: list[int | None] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    stars: set[tuple[int, int]] = field(default_factory=set)
+    targets: list[tuple[ImportRow, int | None]] = field(default_factory=list)
+
+    def add(
+        self, row: ImportRow, local: str, node: int | None, segs: str | None = None, there: int | None = None
+    ) -> None:
+        """Bind a local name to a node, or to an expression in another scope."""
+        self.scope.append(row.scope)
+        self.name.append(local)
+        self.node.append(node)
+        self.segs.append(segs)
+        self.there.append(there)
+        self.line.append(row.line)
+
+
+class Binder:
+    """Turns import rows into bindings, language by language.
+
+    Args:
+        layout: the files.
+        defined: (file id, name) of what packages' `__init__` files define themselves.
+    """
+
+    def __init__(self, layout: Layout, defined: set[tuple[int, str]]) -> None:
+        self._layout = layout
+        self._defined = defined
+        self.python = PythonModules(layout)
+        self._web = WebModules(layout)
+        self._native = NativeModules(layout)
+        self._folders = {f.id: posixpath.dirname(p) for p, f in layout.by_path.items()
+                         if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
+        self.bound = Bound()
+
+    def bind(self, row: ImportRow) -> None:
+        """Add what one import row binds."""
+        if row.family == "python":
+            self._bind_python(row)
+        elif row.family == "js":
+            self._bind_web(row)
+        else:
+            self._bind_native(row)
+
+    def bind_modules(self) -> None:
+        """Bind the modules that stand within modules without an import (Rust's `mod`)."""
+        for package, name, module in self._native.rust_modules():
+            self.bound.add(ImportRow(package, "", "rust", -package, "", None, None, False, 0), name, -module)
+
+    def file_of(self, family: str, module: str) -> int | None:
+        """The file that a module means when asked for from the project's root."""
+        if family == "python":
+            return self.python.resolve("", module).file
+        if family == "js":
+            return self._web.resolve("", module).file
+        return self._native.resolve(family, "", module).file
+
+    def _bind_python(self, row: ImportRow) -> None:
+        target = self.python.resolve(row.path, row.module).file
+        node = 0 if target is None else -target
+        if row.name is None:
+            self.bound.targets.append((row, target))
+            if row.alias:
+                self.bound.add(row, row.alias, node)
+            else:
+                top = self.python.resolve(row.path, row.module.partition(".")[0]).file
+                self.bound.add(row, row.module.partition(".")[0], 0 if top is None else -top)
+            return
+        if row.name == "*":
+            self.bound.targets.append((row, target))
+            if target is not None:
+                self.bound.stars.add((-row.file, node))
+            return
+        local = row.alias or row.name
+        if target is None:
+            self.bound.targets.append((row, None))
+            self.bound.add(row, local, 0)
+            return
+        submodule = self._submodule(target, row.name)
+        own = submodule is not None and (target, row.name) not in self._defined
+        self.bound.targets.append((row, submodule if own else target))
+        if submodule is not None and target == row.file:
+            self.bound.add(row, local, -submodule)
+        else:
+            self.bound.add(row, local, None, row.name, node)
+
+    def _submodule(self, package: int, name: str) -> int | None:
+        folder = self._folders.get(package)
+        if folder is None:
+            folder = next((f.path for f in self._layout.pseudo if f.id == package), None)
+        return None if folder is None else self.python.locate(posixpath.join(folder, name))
+
+    def _bind_web(self, row: ImportRow) -> None:
+        target = self._web.resolve(row.path, row.module).file
+        self.bound.targets.append((row, target))
+        node = 0 if target is None else -target
+        if row.name == "*" or row.name is None:
+            if row.alias:
+                self.bound.add(row, row.alias, node)
+            elif row.reexport and target is not None:
+                self.bound.stars.add((-row.file, node))
+            return
+        local = row.alias or row.name
+        if target is None:
+            self.bound.add(row, local, 0)
+        else:
+            self.bound.add(row, local, None, row.name, node)
+
+    def _bind_native(self, row: ImportRow) -> None:
+        named = row.name not in (None, "*", "")
+        joint = {"rust": "::", "php": "\\", "go": "/"}.get(row.family, ".")
+        full = f"{row.module}{joint}{row.name}" if named and row.module else row.name if named else row.module
+        target = self._native.resolve(row.family, row.path, full or "")
+        self.bound.targets.append((row, target.file))
+        local = row.alias or (_last(full or "") if row.family != "go" else _go_name(full or ""))
+        if target.file is None:
+            if local and row.name != "*":
+                self.bound.add(row, local, 0)
+        elif row.name == "*" or (not named and not row.alias and self._takes_all(row.family, target)):
+            self.bound.stars.add((-row.file, -target.file))
+        elif target.member:
+            self.bound.add(row, local, None, target.member, -target.file)
+        elif row.family == "jvm":
+            self.bound.add(row, local, None, _last(full or ""), -target.file)
+        else:
+            self.bound.add(row, local, -target.file)
+
+    @staticmethod
+    def _takes_all(family: str, target: Target) -> bool:
+        """True when an import without a name brings in everything that the target defines."""
+        return target.member is None and family in {
+            "c",
+            "csharp",
+            "dart",
+            "haskell",
+            "ruby",
+            "bash",
+            "fsharp",
+            "elixir",
+            "php",
+        }
+
+
+def _last(name: str) -> str:
+    return re.split(r"[.:/\\]", name)[-1]
+
+
+def _go_name(module: str) -> str:
+    """Name of a Go package by its path: `/v2` is a version, and `go-` or `.go` no part of it."""
+    parts = [p for p in module.split("/") if not re.fullmatch(r"v\d+", p)] or [module]
+    return parts[-1].removeprefix("go-").removesuffix("-go").split(".")[0].replace("-", "_")

@@ -1,0 +1,164 @@
+"""Which file a JavaScript or TypeScript module specifier means."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from typing import Any
+
+from cm_tui.engine.graph.module_index import OUTSIDE, Layout, Target
+
+_EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte")
+# TypeScript sources are imported by the name of what they compile to.
+_COMPILED = {".js": (".ts", ".tsx", ".d.ts", ".jsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+
+
+class WebModules:
+    """Relative files, `index` files, `tsconfig.json` paths and base URL, and the packages of a workspace."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._cache: dict[tuple[str, str], Target] = {}
+        self._configs = _paths_by_folder(layout)
+        self._packages = _workspace(layout)
+
+    def resolve(self, importer: str, module: str) -> Target:
+        """The file of a specifier as written in an importing file."""
+        folder = posixpath.dirname(importer)
+        key = (folder, module)
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = Target(self._resolve(folder, module))
+        return found
+
+    def _resolve(self, folder: str, module: str) -> int | None:
+        if module.startswith("."):
+            return self.locate(posixpath.normpath(posixpath.join(folder, module)))
+        for base in self._mapped(folder, module):
+            found = self.locate(base)
+            if found is not None:
+                return found
+        parts = module.split("/")
+        size = 2 if module.startswith("@") else 1
+        package = self._packages.get("/".join(parts[:size]))
+        if package is None:
+            return None
+        return self._inside(package, "/".join(parts[size:]))
+
+    def _mapped(self, folder: str, module: str) -> list[str]:
+        """Paths that the nearest `tsconfig.json` or `jsconfig.json` gives for a specifier."""
+        while True:
+            config = self._configs.get(folder)
+            if config is not None:
+                return config.candidates(module)
+            if not folder:
+                return []
+            folder = posixpath.dirname(folder)
+
+    def _inside(self, package: tuple[str, dict[str, Any]], rest: str) -> int | None:
+        folder, manifest = package
+        if rest:
+            return self._first_of(posixpath.join(folder, rest), posixpath.join(folder, "src", rest))
+        named = [manifest.get(k) for k in ("source", "types", "module", "main")] + [_exported(manifest.get("exports"))]
+        entries = [posixpath.normpath(posixpath.join(folder, n)) for n in named if isinstance(n, str)]
+        # What a package names is usually built; its source stands under src.
+        sources = [re.sub(r"/(dist|lib|build|out)/", "/src/", e) for e in entries]
+        return self._first_of(*entries, *sources, posixpath.join(folder, "src/index"), posixpath.join(folder, "index"))
+
+    def _first_of(self, *bases: str) -> int | None:
+        return next((f for f in map(self.locate, bases) if f is not None), None)
+
+    def locate(self, base: str) -> int | None:
+        """Id of the file for a path with or without its extension, or of the folder's index."""
+        base = "" if base == "." else base
+        direct = self._layout.by_path.get(base)
+        if direct is not None and direct.family == "js":
+            return direct.id
+        stem, extension = posixpath.splitext(base)
+        swapped = [stem + e for e in _COMPILED.get(extension, ())]
+        index = posixpath.join(base, "index")
+        return self._layout.first(*(base + e for e in _EXTENSIONS), *swapped, *(index + e for e in _EXTENSIONS))
+
+
+class _PathMap:
+    """`paths` and `baseUrl` of one configuration file."""
+
+    def __init__(self, base: str | None, patterns: dict[str, list[str]], origin: str) -> None:
+        self._base = base
+        self._origin = origin if base is None else base
+        self._patterns = sorted(patterns.items(), key=lambda p: len(p[0].partition("*")[0]), reverse=True)
+
+    def candidates(self, module: str) -> list[str]:
+        """Project paths that a specifier may mean, best first."""
+        for pattern, targets in self._patterns:
+            head, star, tail = pattern.partition("*")
+            if (star and module.startswith(head) and module.endswith(tail)) or module == pattern:
+                middle = module[len(head) : len(module) - len(tail) or None] if star else ""
+                return [posixpath.normpath(posixpath.join(self._origin, t.replace("*", middle))) for t in targets]
+        return [] if self._base is None else [posixpath.normpath(posixpath.join(self._base, module))]
+
+
+def _paths_by_folder(layout: Layout) -> dict[str, _PathMap]:
+    result: dict[str, _PathMap] = {}
+    for path in sorted(layout.texts):
+        name = posixpath.basename(path)
+        if re.fullmatch(r"(ts|js)config(\.base)?\.json", name):
+            folder = posixpath.dirname(path)
+            found = _read_config(layout, path, 0)
+            if found is not None and (folder not in result or name == "tsconfig.json"):
+                result[folder] = found
+    return result
+
+
+def _read_config(layout: Layout, path: str, depth: int) -> _PathMap | None:
+    """The path map of a configuration, or of the one it extends."""
+    values = loose_json(layout.texts.get(path, ""))
+    options = values.get("compilerOptions")
+    options = options if isinstance(options, dict) else {}
+    folder = posixpath.dirname(path)
+    base, paths = options.get("baseUrl"), options.get("paths")
+    if isinstance(base, str) or isinstance(paths, dict):
+        root = posixpath.normpath(posixpath.join(folder, base)) if isinstance(base, str) else None
+        patterns = {k: [t for t in v if isinstance(t, str)] for k, v in (paths or {}).items() if isinstance(v, list)}
+        return _PathMap("" if root == "." else root, patterns, folder)
+    parent = values.get("extends")
+    if isinstance(parent, str) and parent.startswith(".") and depth < 4:
+        parent = posixpath.normpath(posixpath.join(folder, parent))
+        return _read_config(layout, parent if parent.endswith(".json") else parent + ".json", depth + 1)
+    return None
+
+
+def _workspace(layout: Layout) -> dict[str, tuple[str, dict[str, Any]]]:
+    result: dict[str, tuple[str, dict[str, Any]]] = {}
+    for path, text in layout.texts.items():
+        if posixpath.basename(path) == "package.json":
+            values = loose_json(text)
+            name = values.get("name")
+            if isinstance(name, str):
+                result.setdefault(name, (posixpath.dirname(path), values))
+    return result
+
+
+def _exported(exports: Any) -> str | None:
+    """The entry of a package's `exports`, whatever its nesting."""
+    while isinstance(exports, dict):
+        exports = next(
+            (exports[k] for k in (".", "source", "types", "import", "default", "require") if k in exports), None
+        )
+    return exports if isinstance(exports, str) else None
+
+
+def loose_json(text: str) -> dict[str, Any]:
+    """JSON with comments and trailing commas, as configuration files have them; {} when it is none."""
+    plain = _COMMENT.sub(lambda m: m[1] or "", text)
+    try:
+        values = json.loads(_TRAILING_COMMA.sub(r"\1", plain))
+    except ValueError:
+        return {}  # A broken manifest maps nothing; its specifiers stay external.
+    return values if isinstance(values, dict) else {}
+
+
+__all__ = ["OUTSIDE", "WebModules", "loose_json"]

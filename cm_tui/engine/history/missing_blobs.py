@@ -1,0 +1,84 @@
+"""File versions that are not in this clone: their spans are kept, and they are read once git has them."""
+
+from __future__ import annotations
+
+import pygit2
+
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.store.database import Database
+
+LANGUAGE = "absent"
+"""Stands for the language of a blob whose content was not there to be read; it has no symbols and no references."""
+ERROR = "its content is not in this clone"
+_NAMED = 3
+_PROBED = 500
+"""How many are looked for before each reading in the background: what git does not have costs it 50 µs a time."""
+_BLOBS = f"(SELECT id FROM blob WHERE language = '{LANGUAGE}')"  # noqa: S608 - our own word
+
+
+def store(db: Database, oids: dict[str, int]) -> None:
+    """Insert blobs without content; the caller holds the transaction.
+
+    Args:
+        db: the store.
+        oids: number of each blob by object id.
+    """
+    names = ("id", "oid", "language", "bytes", "lines", "generated", "parsed_by", "error")
+    values = ((number, oid, LANGUAGE, 0, 0, False, EXTRACTOR_VERSION, ERROR) for oid, number in oids.items())
+    row_batches.insert(db, "blob", row_batches.transpose(names, values))
+
+
+def count(db: Database) -> int:
+    """How many file versions of the past are not there."""
+    return int(db.value(f"SELECT count(DISTINCT blob) FROM file_span WHERE blob IN {_BLOBS}"))  # noqa: S608 - likewise
+
+
+def note(db: Database, alive: str) -> str:
+    """What has to be said about a relation of (path, blob): how many of its files have no content here, and which."""
+    if not db.value(f"SELECT count(*) FROM {_BLOBS}"):  # noqa: S608 - likewise
+        return ""
+    paths = [row[0] for row in db.rows(f"SELECT path FROM {alive} WHERE blob IN {_BLOBS} ORDER BY path")]  # noqa: S608 - likewise
+    if not paths:
+        return ""
+    named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+    what = "a file of that moment is" if len(paths) == 1 else f"{len(paths):,} files of that moment are"
+    return f"the content of {what} not in this clone, so nothing within is known: {named}"
+
+
+def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]]:
+    """Path, from_ord and to_ord where the content of some files is not there, oldest first."""
+    return db.rows(
+        f"SELECT path, from_ord, to_ord FROM file_span WHERE blob IN {_BLOBS} "  # noqa: S608 - likewise
+        "AND path IN (SELECT unnest(?::VARCHAR[])) ORDER BY from_ord",
+        [paths],
+    )
+
+
+def returned(db: Database, repository: Repository) -> list[tuple[str, int, str]]:
+    """Path, blob and object id of what can be read by now."""
+    found = db.rows(
+        "SELECT DISTINCT f.path, b.id, b.oid FROM file_span f JOIN blob b ON b.id = f.blob "
+        "WHERE b.language = ? ORDER BY b.id, f.path",
+        [LANGUAGE],
+    )
+    here: dict[str, bool] = {}
+    for _, _, oid in found:
+        if oid not in here:
+            here[oid] = content(repository, oid) is not None
+    return [row for row in found if here[row[2]]]
+
+
+def has_returned(db: Database, repository: Repository) -> bool:
+    """True when some of it can be read by now; of very many, only the first are looked for."""
+    found = db.rows("SELECT oid FROM blob WHERE language = ? ORDER BY id LIMIT ?", [LANGUAGE, _PROBED])
+    return any(content(repository, oid) is not None for (oid,) in found)
+
+
+def content(repository: Repository, oid: str) -> bytes | None:
+    """What a file held; None when that is not in this clone, or damaged."""
+    try:
+        return repository.read(oid)
+    except pygit2.GitError:
+        return None

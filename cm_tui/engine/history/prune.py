@@ -1,0 +1,105 @@
+"""Dropping the past that nobody needs."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+
+from cm_tui.engine.history.commits import Moments, day_of
+from cm_tui.engine.index.target_state import drop_unused
+from cm_tui.engine.mainline import coverage, user_marks
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.errors import UsageError
+from cm_tui.model import Cancel, VacuumReport
+
+_AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)", re.IGNORECASE)
+_SECONDS = {"h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000}
+_COUNTS = """
+WITH dropped AS (
+    SELECT DISTINCT blob FROM file_span WHERE {where}
+    EXCEPT SELECT blob FROM file_span WHERE NOT ({where})
+    EXCEPT SELECT blob FROM head_file
+    EXCEPT SELECT blob FROM worktree
+)
+SELECT (SELECT count(*) FROM file_span WHERE {where}),
+       (SELECT count(*) FROM dropped),
+       (SELECT count(*) FROM symbol WHERE blob IN (FROM dropped)),
+       (SELECT count(*) FROM reference WHERE blob IN (FROM dropped)),
+       (SELECT coalesce(sum(bytes), 0) FROM blob WHERE id IN (FROM dropped))
+"""
+
+
+class Vacuum:
+    """Drops spans, and the blobs that nothing else refers to.
+
+    Args:
+        db: the store.
+        moments: its line.
+    """
+
+    def __init__(self, db: Database, moments: Moments) -> None:
+        self._db = db
+        self._moments = moments
+
+    def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> VacuumReport:
+        """Count what would go, and drop it unless this is only a trial.
+
+        Raises:
+            UsageError: not exactly one of the three says what, or the age is malformed.
+        """
+        if (before is not None) + (older_than is not None) + everything != 1:
+            raise UsageError("Say what to drop: before a moment, older than an age, or everything.")
+        self._moments.ensure()
+        with Turn.of(self._db).batch(Cancel()):
+            keep, note = (0, "") if everything else self._oldest_kept(before, older_than)
+            report = self._drop(keep, dry_run=dry_run)
+            return replace(report, note="; ".join(filter(None, (note, report.note))))
+
+    def _oldest_kept(self, before: str | None, older_than: str | None) -> tuple[int, str]:
+        """The ordinal, and what has to be said when it is not that of what was named."""
+        if before is not None:
+            place = self._moments.resolve(before)
+            return place.moment.ordinal, "" if place.exact else place.note
+        age = _AGE.fullmatch((older_than or "").strip())
+        if age is None:
+            raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
+        since = int(time.time()) - int(age[1]) * _SECONDS[age[2].lower()]
+        head = self._moments.head()
+        # The first commit that is young enough: one with an absurd date after it takes nothing along.
+        young = self._db.value("SELECT min(ord) FROM line_commit WHERE time >= ?", [since])
+        return int(young or (head.ordinal if head else 1)), ""
+
+    def _drop(self, keep: int, *, dry_run: bool) -> VacuumReport:
+        known = coverage.load(self._db)
+        head = self._moments.head()
+        if not known.to_ord or head is None:
+            return VacuumReport(dry_run, None, 0, 0, 0, 0, 0, 0, "nothing is known of the past")
+        whole = keep == 0 or keep > known.to_ord
+        if not whole and keep <= known.from_ord:
+            return VacuumReport(
+                dry_run, self._moments.at(known.from_ord), 0, 0, 0, 0, 0, 0, "nothing before that is known"
+            )
+        where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
+        counts = self._db.rows(_COUNTS.format(where=where))[0]
+        commits = (min(known.to_ord, head.ordinal - 1) if whole else keep - 1) - known.from_ord + 1
+        first = head if whole else self._moments.at(keep)
+        if not dry_run:
+            with self._db.transaction():
+                self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
+                if whole:
+                    coverage.save(self._db, coverage.Known(version=known.version + 1, floor=head.ordinal))
+                else:
+                    self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
+                    kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
+                    coverage.save(self._db, kept)
+                coverage.drop_spares(self._db)
+                drop_unused(self._db)
+            if first is not None:
+                user_marks.put(self._db.folder, "removed", first.sha)
+            self._db.give_back()
+        said = "would be" if dry_run else "was"
+        note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""
+        spans_, blobs, symbols, references, size = map(int, counts)
+        return VacuumReport(dry_run, first, max(0, commits), spans_, blobs, symbols, references, size, note)

@@ -1,0 +1,193 @@
+"""From a file of a past tree to a blob of the store, parsed when it is new."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Container, Iterator
+
+import pygit2
+
+from cm_tui.config import Config
+from cm_tui.engine.git.delta import Change, Trees
+from cm_tui.engine.git.repository import Repository, TreeEntry
+from cm_tui.engine.history import missing_blobs
+from cm_tui.engine.index.stored_state import NEXT_BLOB
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.parse.pool import Pool
+from cm_tui.engine.parse.worker import Task
+from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, Rules, by_content
+from cm_tui.engine.scan.working_tree import is_text, own_folders
+from cm_tui.engine.store.database import Database
+
+_PENDING_BYTES = 6_000_000
+"""Source that waits to be parsed, at most: enough to keep the processes busy."""
+_LOOK = 4096
+_PARSE_SECONDS = 30.0
+_KEPT_VERDICTS = 500_000
+
+
+class _Everything(Container[str]):
+    """Folders that git tracks: what is read from a tree always lies in such."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+class Reader:
+    """Decides on files of past trees by the rules of now, and parses what is new, each content once.
+
+    Used within a turn; `begin` looks what others have parsed meanwhile.
+
+    Args:
+        db: the store.
+        repository: where content is.
+        config: what is indexed.
+    """
+
+    def __init__(self, db: Database, repository: Repository, config: Config) -> None:
+        self._db = db
+        self._repository = repository
+        self.trees = Trees(repository)
+        # Which folders are filled by a tool is asked of the past tree, not of the disk.
+        self._rules = Rules(config.index, repository.root, _Everything(), on_disk=False)
+        self._own = own_folders(repository.root)
+        self._pool = Pool(config.index.workers, _PARSE_SECONDS, db.folder / "parsing-history")
+        self._known: dict[tuple[str, str], int] = {}
+        self._verdicts: dict[tuple[str, str, bool], int | None] = {}
+        self._pending: list[Task] = []
+        self._absent: dict[str, int] = {}
+        """File versions that are not in this clone and that the store does not have yet: blob by object id."""
+        self._bytes = 0
+        self._next = 1
+        self.parsed = 0
+
+    def begin(self) -> None:
+        """Take over what the store knows at this moment."""
+        sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? ORDER BY id"
+        known = {(oid, language): number for oid, language, number in self._db.rows(sql, [EXTRACTOR_VERSION])}
+        if known != self._known:
+            # Another run may have dropped or replaced blobs.
+            self._known = known
+            self._verdicts.clear()
+            self._pending.clear()
+            self._absent.clear()
+            self._bytes = 0
+        newest = self._db.value("SELECT max(id) FROM blob") or 0
+        self._next = max(newest + 1, int(self._db.get_meta(NEXT_BLOB) or 1))
+
+    def close(self) -> None:
+        """End the parser processes."""
+        self._pool.close()
+
+    def changes(self, before: bytes | None, after: bytes) -> Iterator[tuple[str, int | None, int | None]]:
+        """Paths at which two trees differ, with the blob on each side; None where there is none to index.
+
+        Raises:
+            MissingError: a tree is not in this clone, or damaged.
+        """
+        found = list(self.trees.changes(before, after))
+        for change in [*found, *self._around_vendors(found, before, after)]:
+            old = self._take(before, change.path, change.before)
+            new = self._take(after, change.path, change.after)
+            if old != new:
+                yield change.path, old, new
+
+    def flush(self) -> None:
+        """Parse and store what is new."""
+        pending, self._pending, self._bytes = self._pending, [], 0
+        lost, self._absent = self._absent, {}
+        if not pending and not lost:
+            return
+        batch = row_batches.merge(list(self._pool.parse(pending))) if pending else {}
+        with self._db.transaction():
+            row_batches.write(self._db, batch)
+            missing_blobs.store(self._db, lost)
+            self._db.set_meta(NEXT_BLOB, str(self._next))
+        self.parsed += len(pending)
+
+    def read_again(self, path: str, oid: str) -> int | None:
+        """Blob of a file version that was not there before, or None when it is to be left out."""
+        return self._judge(path, oid, included=self._rules.included(path))
+
+    def _take(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
+        """Blob of a file, or None when it is left out."""
+        if entry is None or tree is None or entry.is_link or entry.is_submodule or not is_text(path):
+            return None
+        if path.startswith(self._own) or self._rules.by_path(path) is not None:
+            return None
+        included = self._rules.included(path)
+        if not included and self._is_vendored(tree, path):
+            return None
+        key = (entry.oid, posixpath.basename(path), included)
+        if key not in self._verdicts:
+            if len(self._verdicts) > _KEPT_VERDICTS:
+                self._verdicts.clear()
+            self._verdicts[key] = self._judge(path, entry.oid, included=included)
+        return self._verdicts[key]
+
+    def _judge(self, path: str, oid: str, *, included: bool) -> int | None:
+        size = self._size(oid)
+        if size is not None and self._rules.by_size(path, size) is not None:
+            return None
+        data = None if size is None else missing_blobs.content(self._repository, oid)
+        if data is None:
+            return self._without_content(oid)
+        if by_content(path, data, included=included) is not None:
+            return None
+        language = language_of(path, data[:_LOOK])
+        number = self._known.get((oid, language))
+        if number is None:
+            number = self._known[oid, language] = self._next
+            self._next += 1
+            self._pending.append(Task(number, oid, language, data))
+            self._bytes += len(data)
+            if self._bytes > _PENDING_BYTES:
+                self.flush()
+        return number
+
+    def _size(self, oid: str) -> int | None:
+        try:
+            return self._repository.size(oid)
+        except pygit2.GitError:
+            # Damaged: as good as not there.
+            return None
+
+    def _without_content(self, oid: str) -> int:
+        """A blob that holds the place of what cannot be read."""
+        key = (oid, missing_blobs.LANGUAGE)
+        if key not in self._known:
+            self._known[key] = self._absent[oid] = self._next
+            self._next += 1
+        return self._known[key]
+
+    def _is_vendored(self, tree: bytes | None, path: str) -> bool:
+        """True below a `vendor` folder that a tool filled."""
+        return any(self._is_filled(tree, folder) for folder in _vendors(path))
+
+    def _is_filled(self, tree: bytes | None, folder: str) -> bool:
+        found = self.trees.folder(tree, folder) if tree is not None else None
+        return found is not None and not self.trees.names(found).isdisjoint(VENDOR_MARKERS)
+
+    def _around_vendors(self, found: list[Change], before: bytes | None, after: bytes) -> Iterator[Change]:
+        """What did not change itself, but lies in a `vendor` folder that became, or no longer is, one of a tool."""
+        touched = {folder for change in found for folder in _vendors(change.path)}
+        turned = {folder for folder in touched if self._is_filled(before, folder) != self._is_filled(after, folder)}
+        if not turned:
+            return
+        seen = {change.path for change in found}
+        sides: list[dict[str, TreeEntry]] = [
+            dict(self.trees.files(tree)) if tree is not None else {} for tree in (before, after)
+        ]
+        for path in sorted(sides[0].keys() | sides[1].keys()):
+            if path not in seen and not turned.isdisjoint(_vendors(path)):
+                yield Change(path, sides[0].get(path), sides[1].get(path))
+
+
+def _vendors(path: str) -> list[str]:
+    """The `vendor` folders above a path."""
+    if "vendor/" not in path:
+        return []
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: at + 1]) for at, name in enumerate(parts) if name == "vendor"]

@@ -1,0 +1,117 @@
+"""From a path and its content to a blob of the store, or to the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cm_tui.engine.index.stored_state import Content, Stored
+from cm_tui.engine.parse.worker import Task
+from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.skip_rules import Rules, by_content, suffix_of
+from cm_tui.engine.scan.working_tree import Scan
+
+_LOOK = 4096
+"""Bytes at the start of a file that may tell its language."""
+
+
+class Intake:
+    """Decides on every file of a scan; what has to be parsed comes out as tasks.
+
+    Args:
+        scan: the files. A file that was edited since gets its new object id there.
+        stored: what is known already.
+        contents: reads files.
+        rules: what the project asks for.
+        anew: parse what is known too.
+    """
+
+    def __init__(self, scan: Scan, stored: Stored, contents: Contents, rules: Rules, *, anew: bool) -> None:
+        self._scan = scan
+        self._stored = stored
+        self._contents = contents
+        self._rules = rules
+        self._anew = anew
+        self._known = {} if anew else dict(stored.known)
+        self._next = stored.next_id
+        self.verdicts: dict[tuple[str, str], int | str] = {}
+        """By path and object id: the blob's id, or why it is left out."""
+        self.rejected: dict[Content, str] = {}
+        self.undecided: list[tuple[str, str, bool]] = []
+        """What has to be read: path, object id, and whether it differs from HEAD."""
+
+        self.seen = 0
+        """How many of them were read."""
+
+    def settle(self) -> None:
+        """Decide on what needs no reading."""
+        wanted = [(path, oid, False) for path, oid in self._scan.committed.items()]
+        wanted += [(path, oid, True) for path, oid in self._scan.disk.items() if oid is not None]
+        for path, oid, on_disk in sorted(wanted):
+            if not self._known_verdict(path, oid):
+                self.undecided.append((path, oid, on_disk))
+
+    def tasks(self, undecided: Iterable[tuple[str, str, bool]]) -> Iterator[Task]:
+        """Read what is undecided; gives what has to be parsed, with ids in the order of paths."""
+        for path, oid, on_disk in undecided:
+            self.seen += 1
+            found = self._read(path, oid, on_disk=on_disk)
+            if found is not None:
+                yield from self._take(path, *found)
+
+    def _known_verdict(self, path: str, oid: str) -> bool:
+        place = self._stored.place(path)
+        for held in (place, self._stored.spans.get(path)):
+            if held is not None and held.oid == oid and held.blob in self._stored.current and not self._anew:
+                self.verdicts[path, oid] = held.blob
+                return True
+        content = self._content(path, oid)
+        reason = self._stored.rejected.get(content)
+        if reason is not None and not self._anew:
+            self._reject(path, oid, content, reason)
+            return True
+        return False
+
+    def _read(self, path: str, oid: str, *, on_disk: bool) -> tuple[str, bytes] | None:
+        data = self._contents.get(path, oid)
+        if data is not None:
+            return oid, data
+        if not on_disk:
+            self.verdicts[path, oid] = "content is not in this clone"
+            return None
+        # Edited or deleted since the scan: take it as it is at this moment.
+        self._scan.disk[path] = None
+        try:
+            oid, data = self._contents.from_disk(path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._scan.skipped[path] = f"unreadable: {error.strerror or error}"
+            return None
+        reason = self._rules.by_size(path, len(data))
+        if reason is not None:
+            self._scan.skipped[path] = reason
+            return None
+        self._scan.disk[path] = oid
+        return oid, data
+
+    def _take(self, path: str, oid: str, data: bytes) -> Iterator[Task]:
+        content = self._content(path, oid)
+        reason = by_content(path, data, included=content.included)
+        if reason is not None:
+            self._reject(path, oid, content, reason)
+            return
+        language = language_of(path, data[:_LOOK])
+        number = self._known.get((oid, language))
+        if number is None:
+            number = self._known[oid, language] = self._next
+            self._next += 1
+            yield Task(number, oid, language, data)
+        self.verdicts[path, oid] = number
+
+    def _reject(self, path: str, oid: str, content: Content, reason: str) -> None:
+        self.verdicts[path, oid] = reason
+        self.rejected[content] = reason
+
+    def _content(self, path: str, oid: str) -> Content:
+        return Content(oid, suffix_of(path), self._rules.included(path))

@@ -1,0 +1,296 @@
+"""Bringing the index up to the project: scan, parse what is new, store, keywords, vectors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.config import Config
+from cm_tui.engine.git.identity import identify
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.index.classify import Intake
+from cm_tui.engine.index.stored_state import NEXT_BLOB, digest_of_rules, load
+from cm_tui.engine.index.summary import summarise
+from cm_tui.engine.index.target_state import State, arrive, arrive_partly, is_stored, write
+from cm_tui.engine.mainline.commits import compare
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.parse.pool import Pool
+from cm_tui.engine.scan.content_reader import ChangedError, Contents
+from cm_tui.engine.scan.working_tree import Walk, chooser
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.errors import CmError, ModelError, NotIndexedError
+from cm_tui.model import Cancel, IndexPlan, Progress
+
+if TYPE_CHECKING:
+    from cm_tui.engine.vectors import VectorIndex
+
+PARSE_SECONDS = 30.0
+"""How long a parser may take for a batch before the blob at fault is cut by lines."""
+_ROWS_A_COMMIT = 100_000
+_ATTEMPTS = 20
+
+
+class Indexer:
+    """Runs the index of one project.
+
+    Args:
+        db: its store.
+        root: the checkout that the index shall reflect.
+        config: what is indexed, and with which model.
+        vectors: the vector index in use; opened when needed if not given.
+    """
+
+    def __init__(self, db: Database, root: Path, config: Config, vectors: VectorIndex | None = None) -> None:
+        self.db = db
+        self.root = root
+        self.config = config
+        self.vectors = vectors
+
+    def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
+        """What a run would do; reads only what differs from HEAD on disk.
+
+        Args:
+            full: as for `run`.
+            since: compare with this commit instead of with the index.
+
+        Raises:
+            NotFoundError: there is no such commit.
+        """
+        from cm_tui.engine.index.plan import make_plan
+
+        return make_plan(self.db, self.root, self.config.index, full=full, since=since)
+
+    def run(
+        self,
+        full: bool = False,
+        since: str | None = None,
+        paths: Sequence[str] = (),
+        cancel: Cancel | None = None,
+    ) -> Iterator[Progress]:
+        """Bring the index up to the working tree.
+
+        Args:
+            full: parse what is known too.
+            since: a commit that must exist; content names itself, so the comparison is exact whatever it is.
+            paths: look at these alone (files, or folders with all below them), relative to the root or absolute.
+            cancel: looked at between steps; what was done is kept.
+
+        Raises:
+            CancelledError: it was cancelled.
+            CmError: this store is being indexed already, or git's data cannot be read.
+            NotFoundError: there is no such commit.
+            NotIndexedError: paths were given, and there is no index yet.
+            RefusedError: a path lies outside the project.
+            StoreError: the store cannot be written.
+        """
+        with Turn.of(self.db).run():
+            yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths)
+
+
+class _Run:
+    """One run and what it has found so far."""
+
+    def __init__(self, indexer: Indexer, cancel: Cancel) -> None:
+        from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+
+        self._db = indexer.db
+        self._root = indexer.root.resolve()
+        self._config = indexer.config
+        self._indexer = indexer
+        self._cancel = cancel
+        self._seconds: dict[str, float] = {}
+        self._notes: list[str] = []
+        self._extractor = EXTRACTOR_VERSION
+        self._digest = digest_of_rules(self._config.index, self._extractor)
+        self._parsed = 0
+        self._embedded = 0
+        self._mode = "hybrid"
+
+    def steps(self, *, full: bool, since: str | None, paths: Sequence[str]) -> Iterator[Progress]:
+        yield Progress("scan", 0, 1, "Looking at files")
+        with self._timed("scan"):
+            self._scan(full=full, since=since, paths=paths)
+        found = len(self._walk.scan.committed) + len(self._walk.scan.disk)
+        yield Progress("scan", found, found, f"{found:,} files")
+        yield from self._parse()
+        self._cancel.check()
+        yield Progress("store", 0, 1, "Writing the index")
+        state = self._store()
+        yield Progress("store", 1, 1, "Keyword and symbol search answer now", searchable=True)
+        yield from self._fill_vectors()
+        summary = summarise(
+            self._db, state, self._stored, blobs=self._parsed, embedded=self._embedded, seconds=self._seconds,
+            mode=self._mode, notes=self._notes,
+        )  # fmt: skip
+        yield Progress("done", summary.files, summary.files, summary=summary, searchable=True)
+
+    def _scan(self, *, full: bool, since: str | None, paths: Sequence[str]) -> None:
+        self._repository = Repository(self._root, self._db.folder / "shadow")
+        self._contents = Contents(self._repository)
+        base = None if since is None else self._repository.tree(self._repository.resolve(since))
+        self._stored = load(self._db, self._extractor, self._digest)
+        self._chosen: Callable[[str], bool] | None = None
+        if paths:
+            if "indexed_at" not in self._stored.meta:
+                raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
+            chosen = chooser(self._root, paths)
+            # Rows of another checkout cannot be mixed with files of this one.
+            if self._stored.meta.get("root") == str(self._root):
+                self._chosen = chosen
+        self._walk = Walk(self._repository, self._config.index, self._contents, self._stored.sizes, self._chosen)
+        scan = self._walk.run()
+        self._intake = Intake(scan, self._stored, self._contents, self._walk.rules, anew=full)
+        self._intake.settle()
+        if base is not None:
+            now = {**scan.committed, **scan.disk}
+            differing = sum(entry.oid != now.get(path, entry.oid) for path, entry in base.items())
+            differing += sum(path not in base for path, oid in now.items() if oid is not None)
+            self._notes.append(f"{differing:,} files differ from {since}; the index was compared as a whole.")
+
+    def _parse(self) -> Iterator[Progress]:
+        undecided = self._intake.undecided
+        if not undecided:
+            return
+        with self._timed("parse"):
+            pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing")
+            waiting: list[row_batches.Batch] = []
+            try:
+                for batch in pool.parse(self._intake.tasks(undecided)):
+                    waiting.append(batch)
+                    if sum(map(row_batches.size_of, waiting)) > _ROWS_A_COMMIT:
+                        self._keep(waiting)
+                    yield Progress("parse", self._intake.seen, len(undecided))
+                    self._cancel.check()
+            finally:
+                pool.close()
+                self._keep(waiting)
+        yield Progress("parse", len(undecided), len(undecided))
+
+    def _keep(self, waiting: list[row_batches.Batch]) -> None:
+        """Commit what was parsed, so that a run that is killed goes on from here."""
+        if not waiting:
+            return
+        merged = row_batches.merge(waiting)
+        waiting.clear()
+        ids = merged["blob"]["id"]
+        if not ids:
+            return
+        self._parsed += len(ids)
+        with self._db.transaction():
+            row_batches.write(self._db, merged)
+            self._db.set_meta(NEXT_BLOB, str(max(ids) + 1))
+
+    def _store(self) -> State:
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._store_once()
+            except ChangedError as changed:
+                self._look_again(changed.path)
+        raise CmError(
+            "Files change faster than they can be read.", hint="Run the command again when they have come to rest."
+        )
+
+    def _look_again(self, path: str) -> None:
+        """A file was edited between parsing and storing: take it as it is now."""
+        oid = self._walk.scan.disk.get(path)
+        if oid is None:
+            return
+        pool = Pool(1, PARSE_SECONDS, self._db.folder / "parsing")
+        try:
+            for batch in pool.parse(self._intake.tasks([(path, oid, True)])):
+                self._keep([batch])
+        finally:
+            pool.close()
+
+    def _store_once(self) -> State:
+        from cm_tui.engine.search import passages
+
+        with self._timed("store"):
+            state = self._arrive()
+            if is_stored(self._db, state, self._stored) and passages.is_current(self._db):
+                self._remember(state, changed=False)
+                return state
+            with self._db.transaction():
+                write(self._db, state)
+                with self._timed("keywords"):
+                    passages.sync(self._db, self._read, self._prepare)
+                self._remember(state, changed=True)
+        self._seconds["store"] -= self._seconds["keywords"]
+        return state
+
+    def _prepare(self, texts: list[str]) -> None:
+        if self._config.embedding.provider != "none":
+            self._open_vectors().prepare(texts)
+
+    def _read(self, path: str, oid: str) -> str:
+        self._cancel.check()
+        return self._contents.text(path, oid)
+
+    def _arrive(self) -> State:
+        scan = self._walk.scan
+        if self._chosen is not None:
+            return arrive_partly(scan, self._intake, self._stored, self._chosen)
+        state = arrive(scan, self._intake)
+        state.head = scan.head.sha
+        state.rules = self._digest
+        state.line = compare(self._db, self._repository, scan.head.sha)
+        return state
+
+    def _remember(self, state: State, *, changed: bool) -> None:
+        meta = self._stored.meta
+        identity = identify(self._root)
+        facts = {"indexed_at": f"{time.time():.3f}", "root": str(self._root)}
+        if state.whole:
+            facts["indexed_head"] = state.head or ""
+            facts["rules"] = self._digest
+            facts["identity"] = identity.text
+        if changed:
+            facts["generation"] = str(int(meta.get("generation", "0")) + 1)
+        with self._db.transaction():
+            for key, value in facts.items():
+                if meta.get(key) != value:
+                    self._db.set_meta(key, value)
+        if meta.get("root") != facts["root"] and self._db.folder == identity.folder:
+            identity.leave_card(self._root)
+
+    def _fill_vectors(self) -> Iterator[Progress]:
+        if self._config.embedding.provider == "none":
+            self._mode = "keyword"
+            self._notes.append("Keyword only: no embedding model is configured.")
+            return
+        with self._timed("vectors"):
+            try:
+                vectors = self._open_vectors()
+                before = None
+                for done, total in vectors.fill(self._cancel):
+                    before = done if before is None else before
+                    self._embedded = done - before
+                    yield Progress("vectors", done, total, searchable=True)
+                for done, total in vectors.build_graph(self._cancel):
+                    yield Progress("graph", done, total, searchable=True)
+            except ModelError as error:
+                self._mode = "keyword"
+                self._notes.append(f"Keyword only: {error.message}")
+
+    def _open_vectors(self) -> VectorIndex:
+        if self._indexer.vectors is None:
+            from cm_tui.engine.embed import provider_for
+            from cm_tui.engine.vectors import VectorIndex
+
+            embedding = self._config.embedding
+            self._indexer.vectors = VectorIndex(
+                self._db, self._db.folder, provider_for(embedding), entries=embedding.cache_entries
+            )
+        return self._indexer.vectors
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - start

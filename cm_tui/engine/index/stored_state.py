@@ -1,0 +1,97 @@
+"""What the store held before a run."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cm_tui.config import IndexConfig
+from cm_tui.engine.scan.skip_rules import RULES_VERSION
+from cm_tui.engine.store.database import Database
+
+NEXT_BLOB = "next_blob"
+"""Key in `meta`: the number of the next blob; no number is ever given twice."""
+
+
+class Place(NamedTuple):
+    """A blob at a path."""
+
+    blob: int
+    oid: str
+
+
+class Content(NamedTuple):
+    """Content as a verdict on it depends on: object id, suffix of the path, and whether the project asks for it."""
+
+    oid: str
+    suffix: str
+    included: bool
+
+
+@dataclass(slots=True)
+class Stored:
+    """Read once at the start of a run."""
+
+    spans: dict[str, Place] = field(default_factory=dict)
+    """HEAD's files as of the last run."""
+    overlay: dict[str, Place | None] = field(default_factory=dict)
+    """What differed from them on disk; None: deleted."""
+    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Blobs that this extractor parsed, by object id and language."""
+    current: frozenset[int] = frozenset()
+    """Ids of those blobs that may be taken over by their path alone."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes by object id."""
+    rejected: dict[Content, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    meta: dict[str, str] = field(default_factory=dict)
+    next_id: int = 1
+
+    def place(self, path: str) -> Place | None:
+        """What a path held."""
+        return self.overlay[path] if path in self.overlay else self.spans.get(path)
+
+    def paths(self) -> set[str]:
+        """Every path that held something."""
+        return {path for path in {*self.spans, *self.overlay} if self.place(path) is not None}
+
+
+def load(db: Database, extractor: str, rules: str) -> Stored:
+    """Read the state of the last run.
+
+    Args:
+        db: the store.
+        extractor: version of the extractor; blobs of another one have to be parsed again.
+        rules: digest of the rules; verdicts on content that were made by others are left out.
+    """
+    stored = Stored(meta=dict(db.rows("SELECT key, value FROM meta")))
+    stored.next_id = int(stored.meta.get(NEXT_BLOB, "1"))
+    for path, blob, oid in db.rows("SELECT h.path, b.id, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"):
+        stored.spans[path] = Place(blob, oid)
+    for path, blob, oid in db.rows("SELECT w.path, b.id, b.oid FROM worktree w LEFT JOIN blob b ON b.id = w.blob"):
+        stored.overlay[path] = None if blob is None else Place(blob, oid)
+    for number, oid, language, size, version in db.rows(
+        "SELECT id, oid, language, bytes, parsed_by FROM blob ORDER BY id"
+    ):
+        stored.sizes[oid] = size
+        stored.next_id = max(stored.next_id, number + 1)
+        if version == extractor:
+            stored.known[oid, language] = number
+    stored.current = frozenset(stored.known.values())
+    stored.skipped = dict(db.rows("SELECT path, reason FROM skipped"))
+    if stored.meta.get("rules") == rules:
+        stored.rejected = {
+            Content(oid, suffix, included): reason
+            for oid, suffix, included, reason in db.rows("SELECT oid, suffix, included, reason FROM rejected")
+        }
+    else:
+        # Every verdict is taken anew, so no blob may be taken over by its path alone.
+        stored.current = frozenset()
+    return stored
+
+
+def digest_of_rules(config: IndexConfig, extractor: str) -> str:
+    """Names the rules that decide on content, so that verdicts of others are not trusted."""
+    parts = (RULES_VERSION, extractor, repr(config.include), repr(config.exclude), str(config.max_file_bytes))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

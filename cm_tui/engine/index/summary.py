@@ -1,0 +1,57 @@
+"""What a run did, in numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from cm_tui.engine.index.stored_state import Stored
+from cm_tui.engine.index.target_state import State
+from cm_tui.engine.store.database import Database
+from cm_tui.model import IndexSummary
+
+
+def summarise(
+    db: Database,
+    state: State,
+    stored: Stored,
+    *,
+    blobs: int,
+    embedded: int,
+    seconds: Mapping[str, float],
+    mode: str,
+    notes: Sequence[str],
+) -> IndexSummary:
+    """Count what the index holds now, and what differs from before the run.
+
+    Args:
+        db: the store.
+        state: what the run arrived at.
+        stored: what was there before.
+        blobs: how many were parsed.
+        embedded: how many passages were embedded.
+        seconds: by stage.
+        mode: what a search would use now.
+        notes: why it is not more.
+    """
+    return IndexSummary(
+        files=len(state.now()),
+        blobs=blobs,
+        symbols=db.value("SELECT count(*) FROM symbol JOIN now_file USING (blob)"),
+        references=db.value("SELECT count(*) FROM reference JOIN now_file USING (blob)"),
+        passages=db.value("SELECT count(*) FROM passage WHERE source = 'code'"),
+        embedded=embedded,
+        skipped=dict(sorted(Counter(state.skipped.values()).items())),
+        seconds={stage: round(spent, 4) for stage, spent in seconds.items()},
+        changed=_changed(db, state, stored),
+        mode=mode,
+        notes=tuple(notes),
+    )
+
+
+def _changed(db: Database, state: State, stored: Stored) -> int:
+    """How many paths hold other content than before."""
+    oids = dict(db.rows("SELECT id, oid FROM blob"))
+    before = {path: place.oid for path in stored.paths() if (place := stored.place(path)) is not None}
+    after = {path: oids[blob] for path, blob in state.now().items()}
+    return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())

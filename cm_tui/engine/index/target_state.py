@@ -1,0 +1,137 @@
+"""The state that a run arrives at, and writing it where it differs from what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from cm_tui.engine.index.classify import Intake
+from cm_tui.engine.index.stored_state import Content, Stored
+from cm_tui.engine.mainline import commits, coverage
+from cm_tui.engine.mainline.commits import LineChange
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.scan.working_tree import Scan
+from cm_tui.engine.store.database import Database
+
+
+@dataclass(slots=True)
+class State:
+    """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the line changes.
+
+    When only chosen paths were looked at, `whole` is False: HEAD's rows and the verdicts on content stay as they are.
+    """
+
+    whole: bool = True
+
+    rules: str = ""
+    """Digest of the rules that decided."""
+    committed: dict[str, int] = field(default_factory=dict)
+    overlay: dict[str, int | None] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    rejected: dict[Content, str] = field(default_factory=dict)
+    head: str | None = None
+    """HEAD's commit."""
+    line: LineChange | None = None
+
+    def now(self) -> dict[str, int]:
+        """Blob by path."""
+        merged: dict[str, int | None] = {**self.committed, **self.overlay}
+        return {path: blob for path, blob in merged.items() if blob is not None}
+
+
+def arrive(scan: Scan, intake: Intake) -> State:
+    """State of the whole project."""
+    state = State(skipped=dict(scan.skipped), rejected=dict(intake.rejected))
+    for path, oid in scan.committed.items():
+        verdict = intake.verdicts[path, oid]
+        if isinstance(verdict, int):
+            state.committed[path] = verdict
+        elif path not in scan.disk:
+            state.skipped[path] = verdict
+    for path, there in scan.disk.items():
+        found = intake.verdicts.get((path, there)) if there is not None else None
+        if isinstance(found, str):
+            state.skipped[path] = found
+        blob = found if isinstance(found, int) else None
+        if blob != state.committed.get(path):
+            state.overlay[path] = blob
+    return state
+
+
+def arrive_partly(scan: Scan, intake: Intake, stored: Stored, chosen: Callable[[str], bool]) -> State:
+    """State in which only chosen paths have moved; HEAD's rows stay those of the last run."""
+    seen = arrive(scan, intake)
+    now = seen.now()
+    state = State(
+        whole=False,
+        committed={path: place.blob for path, place in stored.spans.items()},
+        overlay={path: place and place.blob for path, place in stored.overlay.items() if not chosen(path)},
+        skipped={path: reason for path, reason in stored.skipped.items() if not chosen(path)} | seen.skipped,
+    )
+    for path in {path for path in {*stored.spans, *stored.overlay} if chosen(path)} | set(now):
+        blob = now.get(path)
+        if blob != state.committed.get(path):
+            state.overlay[path] = blob
+    return state
+
+
+def is_stored(db: Database, state: State, stored: Stored) -> bool:
+    """True when writing would change nothing."""
+    if state.overlay != {path: place and place.blob for path, place in stored.overlay.items()}:
+        return False
+    if state.skipped != stored.skipped:
+        return False
+    return not state.whole or (
+        state.committed == {path: place.blob for path, place in stored.spans.items()}
+        and state.rejected == stored.rejected
+        and state.line is None
+        and coverage.is_current(db, state.rules)
+        and not db.value(_UNUSED_COUNT)
+    )
+
+
+_UNUSED = f"""
+SELECT id FROM blob
+WHERE id NOT IN (
+    SELECT blob FROM head_file UNION SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL
+    UNION SELECT unnest(value::INTEGER[]) FROM meta WHERE key = '{coverage.SPARE}'
+)
+"""  # noqa: S608 - our own word
+_UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own query
+
+
+def write(db: Database, state: State) -> None:
+    """Replace the rows, and drop blobs that nothing refers to; the caller holds the transaction."""
+    if state.whole:
+        if state.line is not None:
+            commits.write(db, state.line)
+            coverage.recall(db)
+        paths = sorted(state.committed)
+        _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
+        if not coverage.is_current(db, state.rules):
+            coverage.forget(db)
+            coverage.drop_spares(db)
+        coverage.unite(db)
+        contents = sorted(state.rejected)
+        verdicts = ((*content, state.rejected[content]) for content in contents)
+        _replace(db, "rejected", row_batches.transpose((*Content._fields, "reason"), verdicts))
+    paths = sorted(state.overlay)
+    _replace(db, "worktree", {"path": paths, "blob": [state.overlay[path] for path in paths]})
+    paths = sorted(state.skipped)
+    _replace(db, "skipped", {"path": paths, "reason": [state.skipped[path] for path in paths]})
+    drop_unused(db)
+
+
+def _replace(db: Database, table: str, columns: row_batches.Columns) -> None:
+    db.execute(f'DELETE FROM "{table}"')  # noqa: S608 - our own names
+    row_batches.insert(db, table, columns)
+
+
+def drop_unused(db: Database) -> None:
+    """Remove blobs that nothing refers to; the caller holds the transaction."""
+    unused = [row[0] for row in db.rows(_UNUSED)]
+    if not unused:
+        return
+    for table in row_batches.BLOB_TABLES:
+        db.execute(f'DELETE FROM "{table}" WHERE blob IN (SELECT unnest(?::INTEGER[]))', [unused])  # noqa: S608 - our own names
+    db.execute("DELETE FROM blob WHERE id IN (SELECT unnest(?::INTEGER[]))", [unused])

@@ -1,0 +1,110 @@
+"""The first-parent line of HEAD in the store: which commit has which ordinal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+
+from cm_tui.engine.git.commits import CommitInfo
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.mainline.coverage import keep_up
+from cm_tui.engine.parse import row_batches
+from cm_tui.engine.store.database import Database
+
+_COLUMNS = ("ord", *CommitInfo._fields)
+_OPEN = "line_shallow"
+"""Key in `meta`: where the line ends while that is not the first commit of all, so that its ordinals may still move."""
+_PIECE = 64
+_GAP = "gap"
+"""What it says when no shallow clone is the reason: commits are missing, or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineChange:
+    """How the stored line becomes the one of HEAD."""
+
+    keep: int = 0
+    """Rows up to this ordinal (after the shift) stay."""
+    shift: int = 0
+    """How far ordinals move: a shallow clone was deepened."""
+    commits: list[CommitInfo] = field(default_factory=list)
+    """What comes after, oldest first."""
+    end: str = ""
+    """Where the line ends, as it is kept."""
+
+
+def compare(db: Database, repository: Repository, head: str | None) -> LineChange | None:
+    """What has to change for the stored line to be that of a commit; None: nothing.
+
+    Only the part that is not stored yet is read, unless the far end may have moved.
+    """
+    newest = db.rows("SELECT sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
+    if head is None:
+        return LineChange() if newest else None
+    if not repository.has(head):
+        # Lost since it was indexed: what is stored is all that there is.
+        return None
+    if newest and end_moved(db, repository):
+        return _compare_whole(db, repository, head)
+    if newest and newest[0][0] == head:
+        return None
+    horizon = repository.horizon()
+    line = repository.first_parents(head)
+    commits: list[CommitInfo] = []
+    # In pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
+    while piece := list(islice(line, max(_PIECE, len(commits)))):
+        sql = "SELECT sha, ord FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))"
+        known = dict(db.rows(sql, [[commit.sha for commit in piece]]))
+        fork = next((number for number, commit in enumerate(piece) if commit.sha in known), None)
+        commits += piece[:fork]
+        if fork is not None:
+            return LineChange(keep=known[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
+    return LineChange(commits=commits[::-1], end=_end(repository, horizon, commits))
+
+
+def end_moved(db: Database, repository: Repository) -> bool:
+    """True when the line may reach further back by now, or no longer as far; cheap enough for every question."""
+    kept = db.get_meta(_OPEN) or ""
+    now = repository.horizon()
+    if (now or kept) and kept != (now or _GAP):
+        return True
+    if kept != _GAP:
+        return False
+    oldest = db.rows("SELECT sha FROM line_commit WHERE ord = 1")
+    hidden = repository.hidden_parent(oldest[0][0]) if oldest else None
+    return hidden is not None and repository.has(hidden)
+
+
+def _end(repository: Repository, horizon: str, newest_first: list[CommitInfo]) -> str:
+    if horizon or not newest_first:
+        return horizon
+    return _GAP if repository.hidden_parent(newest_first[-1].sha) is not None else ""
+
+
+def _compare_whole(db: Database, repository: Repository, head: str) -> LineChange | None:
+    """The same where the far end may have moved."""
+    horizon = repository.horizon()
+    newest_first = list(repository.first_parents(head))
+    line, end = newest_first[::-1], _end(repository, horizon, newest_first)
+    before = dict(db.rows("SELECT sha, ord FROM line_commit"))
+    common = next((number for number in range(len(line), 0, -1) if line[number - 1].sha in before), 0)
+    shift = common - before[line[common - 1].sha] if common else 0
+    if not shift and common == len(line) == len(before) and end == (db.get_meta(_OPEN) or ""):
+        return None
+    # Nothing is kept below a line that has moved: all rows are written again, while spans may stay.
+    return LineChange(keep=common, shift=shift, commits=line if shift or not common else line[common:], end=end)
+
+
+def write(db: Database, change: LineChange) -> None:
+    """Make the stored line that of HEAD, and take back what is known of the past up to the fork."""
+    with db.transaction():
+        keep_up(db, keep=change.keep, shift=change.shift)
+        start = 0 if change.shift else change.keep
+        db.execute("DELETE FROM line_commit WHERE ord > ?", [start])
+        numbered = ((number, *commit) for number, commit in enumerate(change.commits, start + 1))
+        # In pieces: a line may have a million commits.
+        while piece := list(islice(numbered, 50_000)):
+            row_batches.insert(db, "line_commit", row_batches.transpose(_COLUMNS, piece))
+        db.execute("DELETE FROM meta WHERE key = ?", [_OPEN])
+        if change.end:
+            db.set_meta(_OPEN, change.end)

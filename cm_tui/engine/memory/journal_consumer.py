@@ -1,0 +1,214 @@
+"""What the owner makes of a journal: edits and git's moves become one index run, a stop becomes an episode."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.memory.debounce import Debounce
+from cm_tui.engine.memory.journal_cursor import START, Bookmark
+from cm_tui.engine.memory.recorder import Sessions, Turn, episode
+from cm_tui.errors import CmError, UsageError
+
+QUIET_SECONDS = 1.5
+"""How long it must have been quiet before what was edited is indexed: 20 edits are one run."""
+LEAVE_SECONDS = 15.0
+_SEVERAL = 500
+"""More paths than this are not worth naming."""
+
+_log = logging.getLogger(__name__)
+
+Source = Literal["agent hooks", "git hooks"]
+"""Who told of it."""
+Index = Callable[[Path, Sequence[str], Source], None]
+"""Brings a root's index up to date: these paths, or all that changed when there are none. Returns when it is done."""
+
+
+class Processor:
+    """Reads the journals of projects as they grow.
+
+    Args:
+        index: what runs an index.
+        quiet: seconds of quiet before it is called.
+    """
+
+    def __init__(self, index: Index, *, quiet: float = QUIET_SECONDS) -> None:
+        self._index = index
+        self._quiet = quiet
+        self._lock = threading.Lock()
+        self._readers: dict[Path, _Reader] = {}
+        self._pending: dict[Path, _Pending] = {}
+        self._closed = False
+
+    def on_nudge(self, root: Path) -> None:
+        """Read what a project's journal holds since last time; soon done, as the work itself comes later.
+
+        Raises:
+            CmError: the journal cannot be read.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            journal = Journal.of(root)
+            reader = self._readers.setdefault(journal.folder, _Reader(journal))
+        for event, turn in reader.news():
+            self._take(reader, event, turn, root)
+
+    def close(self) -> None:
+        """Finish what is under way; what is still waiting is found again by the next check of the project."""
+        with self._lock:
+            self._closed = True
+            pending = list(self._pending.values())
+        for one in pending:
+            one.timer.close()
+        for reader in self._readers.values():
+            reader.close()
+
+    def _take(self, reader: _Reader, event: Event, turn: Turn | None, nudged: Path) -> None:
+        # Clones and worktrees share a journal: an event says which of them it is about.
+        root = Path(str(event.data.get("root") or nudged))
+        if event.kind == "hook.edit":
+            self._due(root, [str(path) for path in event.data.get("paths", ())], "agent hooks")
+        elif event.kind in {"hook.git", "hook.session-start"}:
+            self._due(root, None, "git hooks" if event.kind == "hook.git" else "agent hooks")
+        elif turn is not None and not self._closed:
+            reader.stopped(root, event, turn)
+
+    def _due(self, root: Path, files: list[str] | None, source: Source) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if root not in self._pending:
+                self._pending[root] = _Pending(root, self._index, self._quiet)
+            self._pending[root].add(files, source)
+
+
+class _Pending:
+    """What is to be indexed below a root once it is quiet."""
+
+    def __init__(self, root: Path, index: Index, quiet: float) -> None:
+        self._root = root
+        self._index = index
+        self._lock = threading.Lock()
+        self._files: dict[str, None] = {}
+        self._all = False
+        self._source: Source = "agent hooks"
+        self.timer = Debounce(self._run, quiet)
+
+    def add(self, files: list[str] | None, source: Source) -> None:
+        """Ask for these files, or for everything that changed."""
+        with self._lock:
+            # Of several it is git that asks for most.
+            self._source = source if source == "git hooks" else self._source
+            self._files |= dict.fromkeys(files or ())
+            self._all = self._all or files is None or len(self._files) > _SEVERAL
+        self.timer.call()
+
+    def _run(self) -> None:
+        with self._lock:
+            files = [] if self._all else list(self._files)
+            source = self._source
+            self._files, self._all, self._source = {}, False, "agent hooks"
+        if not self._root.is_dir():
+            return
+        try:
+            self._index(self._root, files, source)
+        except CmError as error:
+            _log.warning("indexing %s after a hook: %s", self._root, error.message)
+        except Exception:  # noqa: BLE001 - kept in the log
+            # The next edit is to have its run whatever became of this one.
+            _log.exception("indexing %s after a hook", self._root)
+
+
+class _Reader:
+    """Where the owner stands in one journal, kept on disk: what is past is not read again, and nothing is done twice.
+
+    A stop counts as past once its episode is written. An owner that is killed before leaves it to the next, which also
+    reads again how the session came to it.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._lock = threading.Lock()
+        self._bookmark = Bookmark(journal.folder.name)
+        self._at: Position | None = None
+        self._past = self._settled = START
+        self._sessions = Sessions()
+        self._stops: dict[str, tuple[Position, Turn]] = {}
+        """Stops whose episode is not written yet: the place before each, and the turn that it ended."""
+        self._recording: list[threading.Thread] = []
+
+    def news(self) -> list[tuple[Event, Turn | None]]:
+        """Events since last time, which are then past; a stop comes with the turn that it ended."""
+        with self._lock:
+            at = begun = self._begin() if self._at is None else self._at
+            try:
+                found = list(self._follow(at))
+            except CmError:
+                # What was read before it is not done: next time it is read again.
+                self._at = None
+                raise
+            # The episode of a stop stands behind it: only now is known which of them there are already.
+            news = [(event, None if self._sessions.is_recorded(event) else turn, at) for event, turn, at in found]
+            self._stops |= {event.id: (before, turn) for event, turn, before in news if turn is not None}
+            if self._at != begun:
+                self._keep()
+        return [(event, turn) for event, turn, _ in news]
+
+    def _follow(self, at: Position) -> Iterator[tuple[Event, Turn | None, Position]]:
+        """What is not done yet behind a place: events, turns that they ended, and the place before each."""
+        self._at = at
+        for event in self._journal.read(at):
+            before, self._at = self._at, event.position
+            turn = self._sessions.take(event, before)
+            if event.position <= self._settled or event.id in self._stops:
+                turn = None
+            if event.position > self._past or turn is not None:
+                yield event, turn, before
+
+    def stopped(self, root: Path, stop: Event, turn: Turn) -> None:
+        """Record an episode on a thread of its own: git may take its time."""
+        thread = threading.Thread(target=self._record, args=(root, stop, turn), name="cm-episode", daemon=True)
+        self._recording = [*(one for one in self._recording if one.is_alive()), thread]
+        thread.start()
+
+    def close(self) -> None:
+        """Wait for episodes that are being recorded; git is given up before this is."""
+        for thread in self._recording:
+            thread.join(LEAVE_SECONDS)
+
+    def _record(self, root: Path, stop: Event, turn: Turn) -> None:
+        try:
+            found = episode(root, turn, stop, now=time.time())
+            if found is not None:
+                self._journal.append("episode", found, head=stop.head)
+        except UsageError as error:
+            # It would be too long for the journal the next time too.
+            _log.warning("recording a session of %s: %s", root, error)
+        except (CmError, OSError) as error:
+            _log.warning("recording a session of %s, tried again by the next owner: %s", root, error)
+            return
+        with self._lock:
+            self._stops.pop(stop.id, None)
+            self._keep()
+
+    def _begin(self) -> Position:
+        kept = self._bookmark.read()
+        self._sessions = Sessions(kept.patches)
+        if kept.past > self._journal.end():
+            # The journal is another one than that.
+            return START
+        self._past, self._settled = kept.past, kept.settled
+        return kept.start
+
+    def _keep(self) -> None:
+        at = self._at or START
+        begins = [turn.begin for _, turn in self._stops.values()]
+        settled = min([at, *(before for before, _ in self._stops.values())])
+        start = min([settled, self._sessions.begin or at, *begins])
+        self._bookmark.write(start=start, settled=settled, past=at, patches=self._sessions.patches)

@@ -1,0 +1,109 @@
+"""Markdown by heading: each heading is a section that reaches to the next heading of its level or above."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+from cm_tui.engine.parse.normalise import MAX_SIGNATURE, fold
+from cm_tui.engine.parse.qualified_name import BETWEEN_HEADINGS
+from cm_tui.engine.parse.records import ParsedImport, ParsedSymbol
+from cm_tui.engine.parse.symbol_tree import Placed
+from cm_tui.engine.parse.tree_query import Findings
+
+_ATX = re.compile(r"\s*(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
+_MARKUP = re.compile(
+    r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`+|<[^>]+>|\s*\{#[^}]*\}$"
+)
+_LINK = re.compile(
+    r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*(<[^>]*>|[^\s)]+)[^)]*\)|^\s{0,3}\[[^\]]+\]:\s*(<[^>]*>|\S+)"
+)
+_ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#")
+_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+def sections(found: Findings, lines: Sequence[str]) -> list[Placed]:
+    """The sections of a document, in order; headings without text are none."""
+    offsets = _offsets(lines)
+    headings = [
+        (raw.first_row, level, name)
+        for raw in sorted(found.symbols.values(), key=lambda raw: raw.start)
+        for level, name in [_heading(lines, raw.first_row, raw.last_row)]
+        if name
+    ]
+    placed: list[Placed] = []
+    open_sections: list[tuple[int, int]] = []
+    overloads: Counter[str] = Counter()
+    for position, (row, level, name) in enumerate(headings):
+        while open_sections and open_sections[-1][0] >= level:
+            open_sections.pop()
+        stop = next((r for r, other, _ in headings[position + 1 :] if other <= level), len(lines))
+        last = _last_with_text(lines, row, stop)
+        parent = open_sections[-1][1] if open_sections else None
+        above = placed[parent].row.qualname + BETWEEN_HEADINGS if parent is not None else ""
+        qualname = above + name
+        symbol = ParsedSymbol(
+            parent,
+            "section",
+            name,
+            qualname,
+            overloads[qualname],
+            fold(lines[row], MAX_SIGNATURE),
+            "",
+            row + 1,
+            last + 1,
+        )
+        overloads[qualname] += 1
+        open_sections.append((level, len(placed)))
+        placed.append(Placed(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
+    return placed
+
+
+def links(found: Findings, lines: Sequence[str], placed: Sequence[Placed]) -> list[ParsedImport]:
+    """Links to files, as imports of the section they stand in; code is left out."""
+    code = {row for node in found.scopes for row in range(node.start_point[0], node.end_point[0] + 1)}
+    rows: list[ParsedImport] = []
+    section: int | None = None
+    following = 0
+    for row, line in enumerate(lines):
+        while following < len(placed) and placed[following].row.start_line <= row + 1:
+            section = following
+            following += 1
+        if row in code or "]" not in line:
+            continue
+        for match in _LINK.finditer(_CODE_SPAN.sub("", line)):
+            target = (match[1] or match[2]).strip("<>")
+            if _ELSEWHERE.match(target) is None:
+                path = unquote(target.partition("#")[0].partition("?")[0])
+                rows.append(ParsedImport(section, path, None, None, False, row + 1))
+    return [row for row in rows if row.module]
+
+
+def _heading(lines: Sequence[str], first_row: int, last_row: int) -> tuple[int, str]:
+    """Level and text of a heading that covers those rows."""
+    atx = _ATX.fullmatch(lines[first_row])
+    if atx is not None:
+        return len(atx[1]), _plain(atx[2] or "")
+    text = " ".join(lines[first_row:last_row])
+    return (1 if lines[last_row].strip().startswith("=") else 2), _plain(text)
+
+
+def _plain(text: str) -> str:
+    return fold(_MARKUP.sub(lambda match: match[1] or "", text), MAX_SIGNATURE)
+
+
+def _last_with_text(lines: Sequence[str], row: int, stop: int) -> int:
+    last = stop - 1
+    while last > row and not lines[last].strip():
+        last -= 1
+    return last
+
+
+def _offsets(lines: Sequence[str]) -> list[int]:
+    """Byte at which each line begins, and the end."""
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line.encode("utf-8", "replace")) + 1)
+    return offsets

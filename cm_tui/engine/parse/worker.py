@@ -1,0 +1,85 @@
+"""Parsing in a process of its own: batches of blobs come in, columns of rows go out, as pickles on two pipes.
+
+The pickles are exchanged with a process that this program started itself, never with anything else.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO, NamedTuple
+
+from cm_tui.engine.parse.records import ParsedBlob
+from cm_tui.engine.parse.row_batches import Batch, columns_of
+
+
+class Task(NamedTuple):
+    """A blob to parse."""
+
+    id: int
+    """Its number in the store."""
+    oid: str
+    language: str
+    data: bytes
+    failed: str = ""
+    """Why it is cut by lines only: an earlier attempt ended badly."""
+
+
+def parse_tasks(tasks: Sequence[Task]) -> Iterator[tuple[int, ParsedBlob]]:
+    """Parse one blob after the other; one that cannot be is cut by lines, with the cause as its error."""
+    for task in tasks:
+        try:
+            yield task.id, _parse(task)
+        except Exception as error:  # noqa: BLE001 - one file must not stop the index; the cause is stored and listed
+            yield task.id, _parse(task._replace(failed=f"{type(error).__name__}: {error}"))
+
+
+def _parse(task: Task) -> ParsedBlob:
+    from cm_tui.engine.parse.parse_blob import parse_blob
+
+    parsed = parse_blob(task.oid, "text" if task.failed else task.language, task.data)
+    if task.failed:
+        parsed.language, parsed.error = task.language, task.failed
+    return parsed
+
+
+def parse_batch(tasks: Sequence[Task]) -> Batch:
+    """Parse blobs in this process."""
+    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+
+    return columns_of(parse_tasks(tasks), EXTRACTOR_VERSION)
+
+
+def main() -> None:
+    """Serve batches until the other end closes; announces each blob before it is parsed."""
+    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inward = os.fdopen(os.dup(0), "rb")
+    outward = os.fdopen(os.dup(1), "wb")
+    # Whatever a parser may print must not land between the pickles.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.stdout = sys.stderr
+    # Rows and nodes by the hundred thousand make the collector look at them over and over: a quarter of the time.
+    gc.disable()
+    while True:
+        try:
+            tasks: list[Task] = pickle.load(inward)  # noqa: S301 - from our own parent process
+        except EOFError:
+            return
+        done: list[tuple[int, ParsedBlob]] = []
+        for index, task in enumerate(tasks):
+            _send(outward, index)
+            done.extend(parse_tasks([task]))
+        _send(outward, columns_of(done, EXTRACTOR_VERSION))
+        done.clear()
+        gc.collect(1)
+
+
+def _send(outward: BinaryIO, message: object) -> None:
+    pickle.dump(message, outward, protocol=pickle.HIGHEST_PROTOCOL)
+    outward.flush()

@@ -1,0 +1,226 @@
+"""What the project holds now: HEAD's files, what differs on disk, and what is left out."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pygit2.enums import FileStatus
+
+from cm_tui.config import IndexConfig
+from cm_tui.engine.git.repository import Head, Repository, TreeEntry
+from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.skip_rules import Rules, folders_of
+from cm_tui.errors import RefusedError
+from cm_tui.paths import data_dir, state_dir
+
+UNREAD = "unread:"
+"""Stands before a path in place of the object id of a file that was not read."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """The project's files before any of their content is judged.
+
+    Paths are relative to the root, with `/`.
+    """
+
+    head: Head
+    committed: dict[str, str] = field(default_factory=dict)
+    """HEAD's files that may be indexed, by path: object id."""
+    disk: dict[str, str | None] = field(default_factory=dict)
+    """Paths at which the disk differs from HEAD: object id of what is there; None: nothing to index."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Bytes of what is there now."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Why a path is left out."""
+
+
+class Walk:
+    """One look at the project.
+
+    Args:
+        repository: the checkout.
+        config: what is indexed.
+        contents: reads the disk.
+        known_size: bytes of a blob by object id where the store knows them.
+        chosen: says which paths to look at; None: all.
+        unread: do not read what differs on disk: it gets a name of its own, and the size that the folder says.
+    """
+
+    def __init__(
+        self,
+        repository: Repository,
+        config: IndexConfig,
+        contents: Contents,
+        known_size: Mapping[str, int],
+        chosen: Callable[[str], bool] | None = None,
+        *,
+        unread: bool = False,
+    ) -> None:
+        self._repository = repository
+        self._root = repository.root
+        self._contents = contents
+        self._known_size = known_size
+        self._chosen = chosen
+        self._unread = unread
+        self.scan = Scan(repository.head())
+        self._tree = repository.tree(self.scan.head.sha)
+        self._status = repository.status()
+        self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
+        self._folders = folders_of([*self._tree, *self._staged])
+        self.rules = Rules(config, self._root, self._folders if repository.git else None)
+        self._own = own_folders(self._root)
+        self._linked: dict[str, bool] = {}
+        self._foreign: dict[str, bool] = {}
+
+    def run(self) -> Scan:
+        """Look at HEAD's tree, then at everything that differs from it on disk."""
+        for path, entry in self._tree.items():
+            if self._chosen is None or self._chosen(path):
+                self._committed(path, entry)
+        for path, flags in sorted(self._status.items()):
+            if self._chosen is None or self._chosen(path):
+                self._differing(path, flags)
+        return self.scan
+
+    def looks_at(self, path: str) -> bool:
+        """True when a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
+
+        For what is there now: a path may be added to git, or a `.gitignore` changed, after this walk was made.
+        """
+        if self._by_path(path) is not None or self._is_foreign(path.rpartition("/")[0]):
+            return False
+        if path in self._tree or path in self._staged or path in self._folders:
+            return True
+        if self._repository.ignored(path):
+            return False
+        if not (self._root / path).is_dir():
+            return True
+        # A folder is judged by what would lie in it.
+        return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
+
+    def _is_foreign(self, folder: str) -> bool:
+        """True for a folder below a link or in a repository of its own."""
+        if not folder:
+            return False
+        if folder not in self._foreign:
+            place = self._root / folder
+            above = self._is_foreign(folder.rpartition("/")[0])
+            self._foreign[folder] = above or place.is_symlink() or (place / ".git").exists()
+        return self._foreign[folder]
+
+    def _committed(self, path: str, entry: TreeEntry) -> None:
+        reason = _entry_reason(entry) or self._by_path(path)
+        size = 0
+        if reason is None:
+            size = self._known_size.get(entry.oid) or self._repository.size(entry.oid) or 0
+            reason = self.rules.by_size(path, size)
+        if reason is None:
+            self.scan.committed[path] = entry.oid
+        if path in self._status:
+            return
+        if reason is None:
+            self.scan.sizes[path] = size
+        else:
+            self.scan.skipped[_printable(path)] = reason
+
+    def _differing(self, path: str, flags: FileStatus) -> None:
+        if path.endswith("/"):
+            nested = (self._root / path / ".git").exists()
+            self.scan.skipped[_printable(path)] = "nested repository" if nested else "unreadable folder"
+            return
+        self.scan.disk[path] = None
+        gone = FileStatus.WT_DELETED in flags or (FileStatus.INDEX_DELETED in flags and FileStatus.WT_NEW not in flags)
+        if gone or self._below_link(path):
+            return
+        try:
+            reason = self._on_disk(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            reason = f"unreadable: {error.strerror or error}"
+        if reason:
+            self.scan.skipped[_printable(path)] = reason
+        elif self.scan.disk[path] == self.scan.committed.get(path):
+            del self.scan.disk[path]
+
+    def _on_disk(self, path: str) -> str | None:
+        """Note what is on disk at a path; says why it is left out."""
+        found = os.lstat(self._root / path)
+        if stat.S_ISLNK(found.st_mode):
+            return "symbolic link"
+        if stat.S_ISDIR(found.st_mode):
+            entry = self._tree.get(path)
+            return "submodule" if entry is not None and entry.is_submodule else "nested repository"
+        if not stat.S_ISREG(found.st_mode):
+            return "not a regular file"
+        reason = self._by_path(path) or self.rules.by_size(path, found.st_size)
+        if reason is None and self._unread:
+            self.scan.disk[path] = f"{UNREAD}{path}"
+            self.scan.sizes[path] = found.st_size
+        elif reason is None:
+            oid, data = self._contents.from_disk(path)
+            self.scan.disk[path] = oid
+            self.scan.sizes[path] = len(data)
+        return reason
+
+    def _by_path(self, path: str) -> str | None:
+        if path.startswith(self._own):
+            return "folder of cm itself"
+        return self.rules.by_path(path) if is_text(path) else "name is not UTF-8"
+
+    def _below_link(self, path: str) -> bool:
+        """True when a folder above is a link, so that the path would lead elsewhere."""
+        parent = path.rpartition("/")[0]
+        if not parent:
+            return False
+        if parent not in self._linked:
+            self._linked[parent] = self._below_link(parent) or (self._root / parent).is_symlink()
+        return self._linked[parent]
+
+
+def _entry_reason(entry: TreeEntry) -> str | None:
+    if entry.is_link:
+        return "symbolic link"
+    return "submodule" if entry.is_submodule else None
+
+
+def own_folders(root: Path) -> tuple[str, ...]:
+    """Where stores, journals and logs lie when that is below the root."""
+    own = {data_dir().resolve(), state_dir().resolve()}
+    return tuple(f"{one.relative_to(root).as_posix()}/" for one in own if one.is_relative_to(root) and one != root)
+
+
+def is_text(path: str) -> bool:
+    """True when a path is valid Unicode."""
+    return path.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in path)
+
+
+def _printable(path: str) -> str:
+    """A path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
+    return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def chooser(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
+    """Says whether a path of the project is, or lies below, one of those named.
+
+    Raises:
+        RefusedError: one of them lies outside the project.
+    """
+    names: set[str] = set()
+    folders: list[str] = []
+    for text in paths:
+        # The folder is resolved, the name is not: a link is a name of the project like any other.
+        given = root / text
+        place = given.parent.resolve() / given.name if given.name not in {"", ".."} else given.resolve()
+        if not place.is_relative_to(root):
+            raise RefusedError(f"{text} is outside the project {root}.", hint="Name files of this project.")
+        name = place.relative_to(root).as_posix()
+        names.add(name)
+        folders.append("" if name == "." else f"{name}/")
+    below = tuple(folders)
+    return lambda path: path in names or path.startswith(below)

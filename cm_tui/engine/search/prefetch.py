@@ -1,0 +1,61 @@
+"""Reading into memory, behind the answers, what the next questions will need."""
+
+from __future__ import annotations
+
+import threading
+
+import duckdb
+
+from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.passage_cache import Cards
+from cm_tui.errors import CmError
+
+_QUIET = 1.0
+"""Seconds that it leaves to the questions that come first; after an edit there are often several."""
+_AFTER = 2
+"""Questions after which it begins: a process that asks once is quicker without."""
+
+
+class ReadAhead:
+    """One thread that reads the keyword index and the passages' cards, again after each change of the passages.
+
+    Nothing depends on it: what is not in memory is read when it is asked for.
+    """
+
+    def __init__(self, keyword: KeywordIndex, cards: Cards) -> None:
+        self._keyword = keyword
+        self._cards = cards
+        self._questions = 0
+        self._generation = -1
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def asked(self, generation: int) -> None:
+        """A question was answered from this state of the passages."""
+        with self._lock:
+            self._questions += 1
+            running = self._thread is not None and self._thread.is_alive()
+            if self._questions < _AFTER or generation == self._generation or running or self._stop.is_set():
+                return
+            self._generation = generation
+            self._thread = threading.Thread(target=self._read, name="cm-read-ahead", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop reading, and wait until that has happened."""
+        self._stop.set()
+        with self._lock:
+            thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join()
+
+    def _read(self) -> None:
+        if self._stop.wait(_QUIET):
+            return
+        try:
+            self._keyword.read_all()
+            self._cards.read_all(self._stop)
+        except (CmError, duckdb.Error):
+            # Whoever asks next reads for themselves, and is told what is wrong.
+            return

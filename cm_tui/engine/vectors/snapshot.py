@@ -1,0 +1,65 @@
+"""The file of live vectors: what it held, and what can be said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.vectors import cache
+from cm_tui.engine.vectors.array_file import Arrays, UnusableFileError, load_arrays, save_arrays
+from cm_tui.engine.vectors.embedder import Embedder
+from cm_tui.engine.vectors.live import Rows
+
+FILE = "vectors.bin"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What the file gave: rows with the store's generation at which they were saved, or the reason why not."""
+
+    rows: Rows
+    generation: str | None = None
+    damage: str = ""
+    other: str = ""
+    """The mark of another model."""
+
+
+def read_rows(folder: Path, mark: str) -> Saved:
+    """Read the rows of a model; damage and absence are answers, not errors."""
+    try:
+        header, arrays = load_arrays(folder / FILE)
+    except FileNotFoundError:
+        return Saved(Rows.empty())
+    except UnusableFileError as error:
+        return Saved(Rows.empty(), damage=f"{folder / FILE} could not be used ({error})")
+    if header.get("mark") != mark:
+        return Saved(Rows.empty(), other=str(header.get("mark")))
+    return Saved(Rows.of(arrays["ids"], arrays["keys"], arrays["codes"]), header.get("generation"))
+
+
+def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> None:
+    """Write live rows.
+
+    Raises:
+        OSError: the disk is full or the folder cannot be written; an older file is then still there.
+    """
+    arrays: Arrays = {"ids": rows.ids, "keys": rows.keys, "codes": rows.codes}
+    save_arrays(folder / FILE, {"mark": mark, "generation": generation}, arrays)
+
+
+def differences(db: Database, embedder: Embedder, rows: Rows) -> list[str]:
+    """Compare live rows with the store, all of them; says in words what differs."""
+    live = dict(zip(*(array.tolist() for array in cache.live_keys(db)), strict=True))
+    strays = sum(live.get(id_) != key for id_, key in zip(rows.ids.tolist(), rows.keys.tolist(), strict=True))
+    problems = [f"{strays} vectors belong to passages that are gone."] if strays else []
+    known = cache.wanted(db, rows.ids)
+    codes, have = embedder.stored(known)
+    at = rows.positions(known.ids[have])
+    if wrong := int(np.count_nonzero((rows.codes[at] != codes).any(axis=1))) if len(at) else 0:
+        problems.append(f"{wrong} vectors differ from the stored ones.")
+    if lost := int(np.count_nonzero(~have)):
+        problems.append(f"{lost} vectors are not stored.")
+    return problems

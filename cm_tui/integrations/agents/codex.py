@@ -1,0 +1,35 @@
+"""Codex: `config.toml` and `hooks.json` in `~/.codex`, or in a project's `.codex` once the project is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cm_tui.integrations.agents.agent_files import Agent, HookEntry, Part, Place, folder_from, grouped_hooks
+from cm_tui.integrations.agents.toml_edit import toml_server
+
+HOOKS = (
+    HookEntry("SessionStart", "session-start"),
+    HookEntry("UserPromptSubmit", "prompt"),
+    HookEntry("PostToolUse", "edit", "apply_patch|Edit|Write"),
+    HookEntry("Stop", "stop"),
+)
+
+
+def parts(place: Place) -> Sequence[Part]:
+    """The files of Codex; `CODEX_HOME` moves the user's."""
+    folder = place.root / ".codex" if place.scope == "project" else folder_from("CODEX_HOME", place.home / ".codex")
+    return (
+        toml_server(folder / "config.toml", place),
+        grouped_hooks(folder / "hooks.json", place, AGENT.name, HOOKS),
+    )
+
+
+AGENT = Agent(
+    "codex",
+    "Codex",
+    parts,
+    (
+        "Codex runs a new hook only once you have trusted it: type /hooks in Codex.",
+        "It reads a project's .codex folder only in a project that it trusts.",
+    ),
+)

@@ -1,0 +1,303 @@
+"""Put our parts into an agent's files and take them out: planned whole, shown as a diff, written atomically."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import tempfile
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from cm_tui import paths
+from cm_tui.agent_hooks.project_lookup import marked_around
+from cm_tui.errors import CmError, RefusedError
+from cm_tui.integrations.agents.agent_files import Agent, Part, Place, Scope, What
+
+MARKER = ".cm"
+State = Literal["installed", "outdated", "absent", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to one file; None: it does not exist."""
+
+    what: What
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def done(self) -> str:
+        """`created`, `changed`, `removed` or `unchanged`."""
+        if self.before == self.after:
+            return "unchanged"
+        return "created" if self.before is None else "removed" if self.after is None else "changed"
+
+    @property
+    def would(self) -> str:
+        """The same of what is only shown: `would create`, `would change`, `would remove` or `unchanged`."""
+        return self.done if self.done == "unchanged" else f"would {self.done.removesuffix('d')}"
+
+    @property
+    def diff(self) -> str:
+        """A unified diff; empty when nothing changes."""
+        before, after = (_lines(side) for side in (self.before, self.after))
+        old, new = (os.devnull if side is None else str(self.path) for side in (self.before, self.after))
+        lines = difflib.unified_diff(before, after, old, new)
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class PartStatus:
+    """How a part of an agent is wired."""
+
+    agent: str
+    scope: Scope
+    what: What
+    path: Path
+    state: State
+    note: str = ""
+
+
+def plan(agent: Agent, place: Place, *, install: bool, only: Iterable[What] = ("mcp", "hooks")) -> list[Change]:
+    """What installing or uninstalling would change; nothing is written.
+
+    Raises:
+        RefusedError: a file cannot be parsed, is read-only, or holds something in our place; the message names it.
+        CmError: a file cannot be read.
+    """
+    wanted = set(only)
+    changes = [_change(part, install=install) for part in agent.parts(place) if part.what in wanted]
+    for change in changes:
+        if change.done != "unchanged" and change.before is not None:
+            _refuse_read_only(change.path)
+    return changes
+
+
+def _refuse_read_only(path: Path) -> None:
+    """Replacing a file needs no permission of the file's own: whoever took it away meant it."""
+    target = Path(os.path.realpath(path))
+    if not target.stat().st_mode & 0o222 or not os.access(target, os.W_OK):
+        raise RefusedError(f"{target} is read-only; nothing was written.", hint=f"Allow it with `chmod u+w {target}`.")
+
+
+def _change(part: Part, *, install: bool) -> Change:
+    before = _read(part.path)
+    text = None if before is None else _decoded(part.path, before)
+    try:
+        if install:
+            after: str | None = part.wire(text)
+        else:
+            kept = None if before is None else _Memo(part.path).original(before)
+            if kept is not None:
+                return Change(part.what, part.path, before, kept)
+            after = None if text is None else part.unwire(text)
+    except RefusedError as error:
+        raise RefusedError(
+            f"{part.path}: {error.message}", hint=error.hint or "Mend the file; nothing was written."
+        ) from error
+    return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"))
+
+
+def apply(agent: Agent, place: Place, changes: Sequence[Change], *, install: bool) -> None:
+    """Write planned changes.
+
+    What uninstalling could not give back byte for byte, such as an empty object that we fill, is kept aside first.
+
+    Raises:
+        RefusedError: a file was changed since the plan.
+        CmError: a file cannot be written.
+    """
+    parts = {part.path: part for part in agent.parts(place)}
+    for change in changes:
+        if change.done == "unchanged":
+            continue
+        if _read(change.path) != change.before:
+            raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
+        memo = _Memo(change.path)
+        try:
+            if install and change.before is not None and change.after is not None:
+                part = parts[change.path]
+                original = memo.original(change.before) or _unwired(part, change.before)
+                if original is not None and _unwired(part, change.after) != original:
+                    memo.keep(original, change.after)
+            _write(change, private=place.scope == "user")
+            if not install:
+                memo.forget()
+        except OSError as error:
+            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+
+
+def _unwired(part: Part, content: bytes) -> bytes | None:
+    text = part.unwire(content.decode("utf-8"))
+    return None if text is None else text.encode("utf-8")
+
+
+def plan_marker(agents: Iterable[Agent], place: Place, changes: Sequence[Change], *, install: bool) -> list[Change]:
+    """The folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
+
+    Args:
+        agents: all there are.
+        place: where one is wired.
+        changes: what happens to that one.
+        install: whether it is put in or taken out.
+
+    Raises:
+        CmError: what is remembered of it cannot be read.
+    """
+    marker = place.root / MARKER
+    if place.scope != "project":
+        return []
+    if install:
+        needed = any(change.what == "hooks" for change in changes) and not marked_around(place.root)
+        return [Change("marker", marker, None, b"")] if needed else []
+    ours = marker.is_dir() and not any(marker.iterdir()) and _Memo(marker).original(b"") is not None
+    gone = {change.path for change in changes}
+    parts = [part for agent in agents for part in status(agent, place) if part.path not in gone]
+    return [Change("marker", marker, b"", None)] if ours and all(part.state == "absent" for part in parts) else []
+
+
+def apply_marker(changes: Sequence[Change]) -> None:
+    """Make or remove the folder.
+
+    Raises:
+        CmError: it cannot be made or removed.
+    """
+    for change in changes:
+        try:
+            if change.after is None:
+                change.path.rmdir()
+                _Memo(change.path).forget()
+            else:
+                change.path.mkdir()
+                _Memo(change.path).keep(b"", b"")
+        except OSError as error:
+            raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+
+
+def status(agent: Agent, place: Place) -> list[PartStatus]:
+    """How each part of an agent is wired at a place."""
+    return [_status(agent, place, part) for part in agent.parts(place)]
+
+
+def _status(agent: Agent, place: Place, part: Part) -> PartStatus:
+    state: State = "absent"
+    note = ""
+    try:
+        before = _read(part.path)
+        text = None if before is None else _decoded(part.path, before)
+        if text is not None:
+            wired = part.wire(text)
+            state = "absent" if part.unwire(text) == text else "installed" if wired == text else "outdated"
+    except CmError as error:
+        state, note = "unreadable", error.message
+    return PartStatus(agent.name, place.scope, part.what, part.path, state, note)
+
+
+# --- files ---
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise CmError(f"Cannot read {path}: {error}", hint="Check its permissions.") from error
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        raise RefusedError(
+            f"{path}: line {line}, column {column}: not UTF-8", hint="Mend the file; nothing was written."
+        ) from error
+
+
+def _write(change: Change, *, private: bool) -> None:
+    # A link stays a link: what it leads to is written.
+    target = Path(os.path.realpath(change.path))
+    if change.after is None:
+        target.unlink()
+        _remove_empty(target.parent)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    waiting = Path(name)
+    try:
+        with os.fdopen(fd, "wb") as out:
+            out.write(change.after)
+            out.flush()
+            os.fsync(out.fileno())
+        waiting.chmod(_mode(target, private=private))
+        waiting.replace(target)
+    except OSError:
+        waiting.unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path, *, private: bool) -> int:
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        if private:
+            return 0o600
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _remove_empty(folder: Path) -> None:
+    """An agent's own folder that is empty now was made for our file, as was `plugins` in it."""
+    for one in (folder, folder.parent):
+        if one.name not in {".claude", ".cursor", ".codex", ".opencode", "opencode", "plugins"} or any(one.iterdir()):
+            return
+        one.rmdir()
+
+
+def _lines(content: bytes | None) -> list[str]:
+    return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
+
+
+class _Memo:
+    """A file as it was, where taking our part out again could not give it back exactly."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        digest = sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:24]
+        self._file = paths.state_dir() / "agents" / f"{digest}.json"
+
+    def keep(self, before: bytes, after: bytes) -> None:
+        """Remember a file and what we made of it."""
+        paths.private_dir(paths.private_dir(paths.state_dir()) / "agents")
+        entry = {
+            "path": str(self._path),
+            "after": sha256(after).hexdigest(),
+            "before": b64encode(before).decode("ascii"),
+        }
+        fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as out:
+            json.dump(entry, out)
+
+    def original(self, now: bytes) -> bytes | None:
+        """The file as it was, if nobody changed it since."""
+        try:
+            entry = json.loads(self._file.read_bytes())
+            same = entry["after"] == sha256(now).hexdigest()
+            return b64decode(entry["before"], validate=True) if same else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CmError(f"Cannot read {self._file}: {error}", hint="Remove it, and run the command again.") from error
+
+    def forget(self) -> None:
+        """The file is as it was."""
+        self._file.unlink(missing_ok=True)

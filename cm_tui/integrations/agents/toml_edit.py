@@ -1,0 +1,126 @@
+"""A marked block in a TOML file: everything outside it keeps every byte."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from cm_tui.errors import RefusedError
+from cm_tui.integrations.agents.agent_files import SERVER, Part, Place, split
+
+BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
+END = "# <<< cm-tui"
+
+
+def toml_server(path: Path, where: Place) -> Part:
+    """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file.
+
+    Args:
+        path: the file.
+        where: which command, with which tools; what a person added to the table stays.
+    """
+
+    def wire(text: str | None) -> str:
+        text = text or ""
+        newline = "\r\n" if "\r\n" in text else "\n"
+        rest = _without_block(text)
+        if _server(_parsed(rest)) is not None:
+            raise RefusedError(
+                f"[mcp_servers.{SERVER}] is there already, outside the lines that cm writes",
+                hint=f"Remove it with `codex mcp remove {SERVER}`, and run the command again.",
+            )
+        old = _server(_parsed(text))
+        wanted = split(where.server(old))
+        if isinstance(old, dict) and {**old, **wanted} == old:
+            return text
+        written = {key: f"{key} = {_value(value)}" for key, value in wanted.items()}
+        if isinstance(old, dict):
+            return _changed(text, written, {**old, **wanted})
+        gap = "" if not rest else newline if rest.endswith("\n") else newline * 2
+        after = rest + gap + newline.join([BEGIN, f"[mcp_servers.{SERVER}]", *written.values(), END, ""])
+        _parsed(after)
+        return after
+
+    def unwire(text: str) -> str | None:
+        rest = _without_block(text)
+        if rest == text:
+            return text
+        kept = _parsed(text)
+        kept.get("mcp_servers", {}).pop(SERVER, None)
+        if not kept.get("mcp_servers", True):
+            del kept["mcp_servers"]
+        if _parsed(rest) != kept:
+            raise RefusedError(
+                f"other settings stand between the lines `{BEGIN}` and `{END}`",
+                hint="Move them out of the block, and run the command again.",
+            )
+        return rest if rest.strip() else None
+
+    return Part("mcp", path, wire, unwire)
+
+
+def _changed(text: str, written: dict[str, str], wanted: Any) -> str:
+    """The text with other lines for some keys of our table; every other line of it stays."""
+    begin = text.find(BEGIN)
+    end = text.find(END, begin)
+    block = text[begin:end]
+    for key, line in written.items():
+        found = re.search(rf"^{key}[ \t]*=[^\r\n]*", block, re.MULTILINE)
+        if found:
+            block = block[: found.start()] + line + block[found.end() :]
+    after = text[:begin] + block + text[end:]
+    refused = RefusedError(
+        f"[mcp_servers.{SERVER}] is written in a way that cannot be changed line by line",
+        hint=f"Write `{'` and `'.join(written.values())}` there yourself.",
+    )
+    try:
+        if _server(_parsed(after)) == wanted:
+            return after
+    except RefusedError as error:
+        raise refused from error
+    raise refused
+
+
+def _without_block(text: str) -> str:
+    begin = text.find(BEGIN)
+    end = text.find(END, begin)
+    if begin < 0 or end < 0:
+        return text
+    end += len(END)
+    for newline in ("\r\n", "\n"):
+        if text.startswith(newline, end):
+            end += len(newline)
+            break
+    # The empty line before the block came with it.
+    before = text[:begin]
+    for newline in ("\r\n", "\n"):
+        if before.endswith(newline):
+            before = before.removesuffix(newline)
+            break
+    return before + text[end:]
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        last = text.split("\n")
+        end = f"at line {len(last)}, column {len(last[-1]) + 1}"
+        raise RefusedError(f"not TOML: {str(error).replace('at end of document', end)}") from error
+
+
+def _server(values: dict[str, Any]) -> Any:
+    servers = values.get("mcp_servers")
+    return servers.get(SERVER) if isinstance(servers, dict) else None
+
+
+def _value(value: str | list[str]) -> str:
+    return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(char if char.isprintable() else f"\\U{ord(char):08X}" for char in escaped) + '"'

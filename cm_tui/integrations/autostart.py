@@ -1,0 +1,256 @@
+"""Starting the owner process with the user's session: systemd, launchd or Windows' Task Scheduler."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, Protocol
+
+from cm_tui.errors import CmError
+from cm_tui.integrations.git_hooks import command as cm_command
+from cm_tui.integrations.service_units import check_plist, check_task, plist, task, unit
+from cm_tui.model.freshness import Autostart
+from cm_tui.paths import state_dir
+
+UNIT = "cm-tui.service"
+LABEL = "io.github.cm-tui.serve"
+TASK = "cm-tui"
+
+
+class _System(Protocol):
+    """One way to start a program with the session."""
+
+    name: str
+    file: Path
+
+    def text(self, words: Sequence[str]) -> str:
+        """What the file holds."""
+
+    def check(self, text: str) -> str:
+        """Validate that; says by what."""
+
+    def enable(self) -> str:
+        """Make it count from the next session on; says how to begin now."""
+
+    def disable(self) -> None:
+        """Undo that; the file is removed by the caller."""
+
+
+class Systemd:
+    """A user unit that the user's default target wants."""
+
+    name = "systemd"
+
+    def __init__(self) -> None:
+        base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        self.file = Path(base) / "systemd" / "user" / UNIT
+        self._wanted = self.file.parent / "default.target.wants" / UNIT
+
+    def text(self, words: Sequence[str]) -> str:
+        """The unit."""
+        return unit(words, _environment())
+
+    def check(self, text: str) -> str:
+        """Let systemd read it."""
+        return (
+            _checked_by(["systemd-analyze", "--user", "verify"], text, UNIT) or "not checked: no systemd-analyze here"
+        )
+
+    def enable(self) -> str:
+        """The link that `systemctl --user enable` makes; works without a session too."""
+        self._wanted.parent.mkdir(parents=True, exist_ok=True)
+        self._wanted.unlink(missing_ok=True)
+        self._wanted.symlink_to(self.file)
+        return f"Begins with the next session. Now: systemctl --user daemon-reload && systemctl --user start {UNIT}"
+
+    def disable(self) -> None:
+        """Remove the link."""
+        self._wanted.unlink(missing_ok=True)
+        if self._wanted.parent.is_dir() and not any(self._wanted.parent.iterdir()):
+            self._wanted.parent.rmdir()
+
+
+class Launchd:
+    """An agent of the user, which macOS loads at the next login."""
+
+    name = "launchd"
+
+    def __init__(self) -> None:
+        self.file = Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+
+    def text(self, words: Sequence[str]) -> str:
+        """The property list."""
+        return plist(LABEL, words, _environment())
+
+    def check(self, text: str) -> str:
+        """Read it back, and let plutil read it where that is."""
+        check_plist(text)
+        return (
+            _checked_by(["plutil", "-lint"], text, self.file.name)
+            or "read back; not checked by plutil, which is not here"
+        )
+
+    def enable(self) -> str:
+        """Nothing to do: the file's place says it."""
+        return f"Begins with the next login. Now: launchctl bootstrap gui/$(id -u) {self.file}"
+
+    def disable(self) -> None:
+        """Nothing to do: it ends with the file."""
+
+
+class TaskScheduler:
+    """A task at logon; Windows keeps a copy of its own."""
+
+    name = "task scheduler"
+
+    def __init__(self) -> None:
+        self.file = state_dir() / "autostart.xml"
+
+    def text(self, words: Sequence[str]) -> str:
+        """The task."""
+        return task(words)
+
+    def check(self, text: str) -> str:
+        """Read it back; Windows checks it when it takes it."""
+        check_task(text)
+        return "read back; Windows checks it when it takes it"
+
+    def enable(self) -> str:
+        """Hand it to Windows."""
+        _run(["schtasks", "/Create", "/F", "/TN", TASK, "/XML", str(self.file)])
+        return f"Begins with the next logon. Now: schtasks /Run /TN {TASK}"
+
+    def disable(self) -> None:
+        """Take it from Windows."""
+        _run(["schtasks", "/Delete", "/F", "/TN", TASK])
+
+
+def system() -> _System | None:
+    """What starts programs with a session on this machine; None when it is something else."""
+    if sys.platform == "darwin":
+        return Launchd()
+    if sys.platform == "win32":
+        return TaskScheduler()
+    return Systemd() if shutil.which("systemctl") or Path("/run/systemd/system").is_dir() else None
+
+
+def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
+    """Let the owner begin with the session; running it again changes nothing.
+
+    Args:
+        dry_run: only say what would be written.
+        on: the system; this machine's when not given.
+
+    Raises:
+        CmError: there is none, the file cannot be written, or a validator refuses it.
+    """
+    there = _there(on)
+    text = there.text(_words())
+    notes = [f"Checked: {there.check(text)}."]
+    if not dry_run:
+        with _reported(there.file):
+            there.file.parent.mkdir(parents=True, exist_ok=True)
+            if _read(there.file) != text:
+                there.file.write_text(text, encoding="utf-8")
+            notes.append(there.enable())
+    return Autostart(there.name, _state(there, text), str(there.file), text, tuple(notes))
+
+
+def uninstall(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
+    """Take it back; an owner that runs goes on until nobody needs it.
+
+    Raises:
+        CmError: there is no such system, or the file cannot be removed.
+    """
+    there = _there(on)
+    if not dry_run and there.file.exists():
+        with _reported(there.file):
+            there.disable()
+            there.file.unlink()
+    return status(on=there)
+
+
+def status(*, on: _System | None = None) -> Autostart:
+    """Whether it is installed, and as it would be now."""
+    there = on or system()
+    if there is None:
+        return Autostart(
+            "none", "unsupported", "", "", ("This system has neither systemd, launchd nor Task Scheduler.",)
+        )
+    text = there.text(_words())
+    return Autostart(there.name, _state(there, text), str(there.file), text)
+
+
+def _there(on: _System | None) -> _System:
+    there = on or system()
+    if there is None:
+        raise CmError(
+            "This system has neither systemd, launchd nor Task Scheduler.",
+            hint="Nothing is lost: the first `cm` that needs the owner starts it.",
+        )
+    return there
+
+
+def _state(there: _System, text: str) -> Literal["installed", "outdated", "missing"]:
+    now = _read(there.file)
+    if now is None:
+        return "missing"
+    return "installed" if now == text else "outdated"
+
+
+def _words() -> list[str]:
+    command = cm_command()
+    if command is None:
+        return [sys.executable, "-m", "cm_tui", "serve"]
+    return [command, "serve"]
+
+
+def _environment() -> dict[str, str]:
+    """What the owner must know to find the same folders."""
+    home = os.environ.get("CM_HOME")
+    return {"CM_HOME": str(Path(home).expanduser().absolute())} if home else {}
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+def _checked_by(words: Sequence[str], text: str, name: str) -> str:
+    """Let a program read the text from a file of that name; empty when there is no such program."""
+    from tempfile import TemporaryDirectory
+
+    if shutil.which(words[0]) is None:
+        return ""
+    with TemporaryDirectory(prefix="cm-") as folder:
+        file = Path(folder) / name
+        file.write_text(text, encoding="utf-8")
+        # systemd looks for its sockets, which a validator does not need.
+        _run([*words, str(file)], {"XDG_RUNTIME_DIR": folder, **os.environ})
+    return f"by {words[0]}"
+
+
+def _run(words: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+    try:
+        done = subprocess.run(words, env=environment, check=False, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise CmError(f"{words[0]} cannot be run: {error}") from error
+    if done.returncode:
+        raise CmError(f"{words[0]} refuses it: {(done.stderr or done.stdout).strip()}")
+
+
+@contextmanager
+def _reported(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CmError(
+            f"{file} cannot be written: {error.strerror or error}.", hint="Check the folder's permissions."
+        ) from error

@@ -1,0 +1,66 @@
+"""The layers that live outside the owner process: git hooks and autostart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cm_tui.errors import CmError, NotFoundError
+from cm_tui.integrations import autostart, git_hooks
+from cm_tui.model.freshness import Freshness, LayerState
+
+HOOKS = "git hooks"
+AUTOSTART = "autostart"
+
+
+def outside_layers(root: Path) -> tuple[LayerState, ...]:
+    """How git hooks and autostart are set up for a project."""
+    return (_hooks(root), _autostart())
+
+
+def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
+    """What is known of an index that no owner process keeps fresh.
+
+    Args:
+        root: the project's root.
+        behind: why it does not reflect HEAD, or nothing.
+        indexed_at: when it was last brought up to date, as the store has it.
+    """
+    watcher = LayerState("watcher", "off", note="no owner process runs")
+    return Freshness(
+        behind=bool(behind),
+        why=behind,
+        running=False,
+        due_at=None,
+        ran_at=float(indexed_at) if indexed_at else None,
+        did="",
+        runs=0,
+        signals=0,
+        layers=(watcher, *outside_layers(root)),
+    )
+
+
+def _hooks(root: Path) -> LayerState:
+    try:
+        found = git_hooks.status(root)
+    except NotFoundError:
+        return LayerState(HOOKS, "off", note="this project has no git")
+    except CmError as error:
+        return LayerState(HOOKS, "failed", note=error.message)
+    if found.off:
+        return LayerState(HOOKS, "off", note="; ".join(found.notes))
+    states = {hook.state for hook in found.hooks}
+    if states == {"installed"}:
+        return LayerState(HOOKS, "on", note="; ".join(found.notes))
+    if "installed" in states or "outdated" in states:
+        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm hooks install` mends them")
+    return LayerState(HOOKS, "off", note="`cm hooks install` adds them")
+
+
+def _autostart() -> LayerState:
+    found = autostart.status()
+    if found.state == "installed":
+        return LayerState(AUTOSTART, "on", mode=found.system)
+    if found.state == "outdated":
+        return LayerState(AUTOSTART, "failed", mode=found.system, note="outdated: `cm autostart install` mends it")
+    note = "`cm autostart install` adds it" if found.state == "missing" else "; ".join(found.notes)
+    return LayerState(AUTOSTART, "off", note=note)

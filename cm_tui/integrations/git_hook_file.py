@@ -1,0 +1,222 @@
+"""One git hook as a file: putting our lines there and taking them away, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Literal
+
+from cm_tui.errors import RefusedError
+from cm_tui.integrations import git_hook_script
+from cm_tui.model.freshness import GitHook
+
+_MODE = 0o755
+_ASIDE = "cm-original"
+_NOBODYS = frozenset({".sample", ".cm-new", f".{_ASIDE}"})
+"""Endings of files that no hook looks for."""
+
+
+class HookFile:
+    """A hook of a repository.
+
+    A shell script gets our block after its first line. Anything else (another interpreter, a program, a link, a script
+    that is not executable) is moved aside unchanged to `cm-original/NAME`, where it is still called by its name, and a wrapper
+    of ours ends by becoming it. Links there lead to what lay beside it, so that it finds that in its own folder.
+
+    Args:
+        folder: where git looks for hooks.
+        name: the hook.
+        command: where cm lies.
+    """
+
+    def __init__(self, folder: Path, name: str, command: str | None) -> None:
+        self.name = name
+        self.path = folder / name
+        self._folder = folder
+        self._lines = git_hook_script.block(name, command)
+        self._asides = folder / _ASIDE
+        # Where the first cm put a file, which then had another name than it is called by.
+        self._places = (f"{_ASIDE}/{name}", f"{name}.{_ASIDE}")
+
+    def install(self) -> GitHook:
+        """Put our lines there; nothing changes where they are.
+
+        Raises:
+            OSError: the folder cannot be written.
+            RefusedError: something is in the way.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        script = self._script()
+        again = script is not None and self._was_moved_by_an_older_cm(script)
+        wanted = None if again else self._wanted()
+        if wanted is None:
+            moved = self._move_aside(self._folder / self._places[1] if again else self.path)
+            wanted = git_hook_script.wrapper(self._lines, moved)
+        if self.path.is_symlink() or _read(self.path) != wanted:
+            _write(self.path, wanted, _mode(self.path) if self.path.is_file() else _MODE)
+        if self._aside() == self._places[0]:
+            self._link_siblings()
+        return self.look()
+
+    def uninstall(self) -> GitHook:
+        """Take our lines away and put back what was moved.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        script = self._script()
+        if script is None or not git_hook_script.has_block(script):
+            return self.look()
+        rest = git_hook_script.without_block(script)
+        aside = self._aside()
+        if aside is not None and rest == git_hook_script.without_block(git_hook_script.wrapper(self._lines, aside)):
+            self._move_back(aside)
+        elif rest == git_hook_script.without_block(git_hook_script.alone(self._lines)):
+            self.path.unlink()
+        else:
+            _write(self.path, rest, _mode(self.path))
+        return self.look()
+
+    def look(self) -> GitHook:
+        """How it lies there."""
+        script = self._script()
+        place = str(self.path)
+        if script is None or not git_hook_script.has_block(script):
+            note = "another hook is there" if script is not None or self.path.is_symlink() else ""
+            return GitHook(self.name, "missing", place, note)
+        state: Literal["installed", "outdated"] = (
+            "outdated"
+            if git_hook_script.with_block(script, self._lines) != script or self._was_moved_by_an_older_cm(script)
+            else "installed"
+        )
+        return GitHook(self.name, state, place, self._chained(script))
+
+    def _chained(self, script: bytes) -> str:
+        if not os.access(self.path, os.X_OK):
+            return "does not run: it is not executable"
+        aside = self._aside()
+        if aside is not None and f"/{aside}".encode() in script:
+            return f"ends as {aside}, the hook that was there before"
+        return "" if script == git_hook_script.alone(self._lines) else "together with the hook that was there before"
+
+    def _wanted(self) -> bytes | None:
+        """What the file shall hold; None when what is there has to be moved first."""
+        script = self._script()
+        if script is None:
+            return self._without_script()
+        if git_hook_script.has_block(script):
+            return git_hook_script.with_block(script, self._lines)
+        runs = os.access(self.path, os.X_OK)
+        return git_hook_script.with_block(script, self._lines) if git_hook_script.is_shell(script) and runs else None
+
+    def _without_script(self) -> bytes | None:
+        if self.path.is_symlink():
+            return None
+        if self.path.is_dir():
+            raise RefusedError(f"{self.path} is a folder, not a hook.", hint="Remove or rename it.")
+        aside = self._aside()
+        return git_hook_script.wrapper(self._lines, aside) if aside else git_hook_script.alone(self._lines)
+
+    def _script(self) -> bytes | None:
+        """Content of the hook; None when there is none, and for a link, which is never followed to be changed."""
+        return None if self.path.is_symlink() else _read(self.path)
+
+    def _was_moved_by_an_older_cm(self, script: bytes) -> bool:
+        """True when this is the wrapper of a hook that lies where its own name is lost."""
+        old = self._places[1]
+        wrapper = git_hook_script.without_block(git_hook_script.wrapper(self._lines, old))
+        return self._aside() == old and git_hook_script.without_block(script) == wrapper
+
+    def _aside(self) -> str | None:
+        """Where the hook lies that was moved, relative to the folder."""
+        return next((place for place in self._places if self._holds(self._folder / place)), None)
+
+    def _holds(self, place: Path) -> bool:
+        return os.path.lexists(place) and not _is_sibling(place)
+
+    def _move_aside(self, hook: Path) -> str:
+        """Move a hook to where it keeps its name; gives the place, relative to the folder."""
+        before = self._aside()
+        if before is not None and self._folder / before != hook:
+            raise RefusedError(
+                f"{self._folder / before} is in the way: a hook was moved there before, and another has taken its place.",
+                hint="Keep the one of the two that you want, and remove the other.",
+            )
+        place = self._folder / self._places[0]
+        place.parent.mkdir(exist_ok=True)
+        if _is_sibling(place):
+            place.unlink()
+        if hook.is_symlink():
+            target = _target(hook)
+            place.symlink_to(target if Path(target).is_absolute() else f"../{target}")
+            hook.unlink()
+        else:
+            hook.rename(place)
+        return self._places[0]
+
+    def _move_back(self, place: str) -> None:
+        moved = self._folder / place
+        if moved.is_symlink() and place == self._places[0]:
+            self.path.unlink()
+            self.path.symlink_to(_target(moved).removeprefix("../"))
+            moved.unlink()
+        else:
+            moved.replace(self.path)
+        if self._asides.is_dir() and all(_is_sibling(one) for one in self._asides.iterdir()):
+            for one in list(self._asides.iterdir()):
+                one.unlink()
+            self._asides.rmdir()
+
+    def _link_siblings(self) -> None:
+        """Let hooks that were moved find what lies in the folder they came from, and only that."""
+        for link in list(self._asides.iterdir()):
+            if _is_sibling(link) and not link.exists():
+                link.unlink()
+        for beside in self._folder.iterdir():
+            link = self._asides / beside.name
+            if beside == self._asides or beside.suffix in _NOBODYS or os.path.lexists(link) or _is_alone(beside):
+                continue
+            try:
+                link.symlink_to(f"../{beside.name}")
+            except OSError:
+                # A system or a disk without links: such a hook does not find what it looks for beside itself.
+                return
+
+
+def _is_sibling(place: Path) -> bool:
+    """Whether this is a link of ours to the file of the same name one folder up."""
+    return place.is_symlink() and _target(place) == f"../{place.name}"
+
+
+def _is_alone(file: Path) -> bool:
+    """Whether a hook is ours alone, and nobody else's to find."""
+    return not file.is_symlink() and git_hook_script.is_alone(_read(file) or b"")
+
+
+def _target(link: Path) -> str:
+    """Where a link leads, letter by letter."""
+    return os.readlink(link)  # noqa: PTH115 - a path object would tidy it up
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+        return None
+
+
+def _mode(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+def _write(file: Path, data: bytes, mode: int) -> None:
+    """Put a whole file in the place of another: git never sees half a hook."""
+    waiting = file.with_name(f"{file.name}.cm-new")
+    try:
+        waiting.write_bytes(data)
+        waiting.chmod(mode)
+        waiting.replace(file)
+    except OSError:
+        waiting.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,157 @@
+"""Git's own hooks: told of every checkout, merge, rewrite and commit, without ever being in git's way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cm_tui.engine.git.git_dir import git_folders
+from cm_tui.engine.git.roots import find_root
+from cm_tui.errors import CmError, NotFoundError, RefusedError
+from cm_tui.integrations.git_hook_file import HookFile
+from cm_tui.model.freshness import GitHook, GitHooks
+
+NAMES = ("post-checkout", "post-merge", "post-rewrite", "post-commit", "post-applypatch")
+_OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"})
+"""What git tells a hook about the repository it runs for; ours is the one at the root."""
+
+
+def install(folder: Path | None = None, *, force: bool = False) -> GitHooks:
+    """Put our block into every hook; running it again changes nothing.
+
+    Args:
+        folder: a folder of the checkout, whose worktrees share the hooks; the current one when not given.
+        force: also into a folder of hooks that other repositories share.
+
+    Raises:
+        NotFoundError: the project has no git.
+        RefusedError: the folder of hooks lies outside the repository, something is in the way, or hooks are switched off.
+        CmError: the folder cannot be written.
+    """
+    return _each(find_root(folder, force=True), HookFile.install, force=force)
+
+
+def uninstall(folder: Path | None = None, *, force: bool = False) -> GitHooks:
+    """Take our block out of every hook; what was there before is back byte for byte.
+
+    Raises:
+        NotFoundError: the project has no git.
+        RefusedError: the folder of hooks lies outside the repository.
+        CmError: the folder cannot be written.
+    """
+    root = find_root(folder, force=True)
+    before = _default_folder(root)
+    if before != _folder(root) and before.is_dir():
+        # `core.hooksPath` was set after they were installed.
+        with _reported(before):
+            for name in NAMES:
+                HookFile(before, name, command()).uninstall()
+    return _each(root, HookFile.uninstall, force=force)
+
+
+def status(folder: Path | None = None) -> GitHooks:
+    """How the hooks lie there.
+
+    Raises:
+        NotFoundError: the project has no git.
+    """
+    root = find_root(folder, force=True)
+    place = _folder(root)
+    with _reported(place):
+        return _record(root, place, [HookFile(place, name, command()).look() for name in NAMES])
+
+
+def command() -> str | None:
+    """Where the `cm` lies that belongs to this Python, so that programs with another PATH find it too."""
+    beside = Path(sys.executable).parent / ("cm.exe" if os.name == "nt" else "cm")
+    found = str(beside) if beside.is_file() else shutil.which("cm")
+    return found.replace("\\", "/") if found and os.name == "nt" else found
+
+
+def _each(root: Path, act: Callable[[HookFile], GitHook], *, force: bool) -> GitHooks:
+    folder = _folder(root)
+    if _is_off(folder):
+        if act is HookFile.install:
+            raise RefusedError(
+                f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder.",
+                hint="Find it with `git config --show-origin core.hooksPath`, and unset it or name a folder.",
+            )
+        return _record(root, folder, [GitHook(name, "missing", str(folder / name)) for name in NAMES])
+    if not force and _is_outside(root, folder):
+        raise RefusedError(
+            f"core.hooksPath leads out of this repository, to {folder}: other repositories share those hooks.",
+            hint="Set core.hooksPath to a folder of this repository, or insist with --force.",
+        )
+    with _reported(folder):
+        return _record(root, folder, [act(HookFile(folder, name, command())) for name in NAMES])
+
+
+def _record(root: Path, folder: Path, hooks: list[GitHook]) -> GitHooks:
+    return GitHooks(str(folder), _is_outside(root, folder), tuple(hooks), tuple(_notes(root, folder)), _is_off(folder))
+
+
+def _is_off(folder: Path) -> bool:
+    """True for `/dev/null` and anything else that git cannot find a hook in."""
+    return folder.exists() and not folder.is_dir()
+
+
+def _notes(root: Path, folder: Path) -> Iterator[str]:
+    if _is_off(folder):
+        yield f"Git's hooks are switched off here: core.hooksPath is {folder}, which is no folder."
+    elif folder != _default_folder(root):
+        yield f"core.hooksPath is set: git looks for hooks in {folder}."
+    if folder.is_relative_to(root) and not folder.is_relative_to(root / ".git"):
+        yield "The hooks lie in the working tree: if git tracks them, our block is a change to be committed or not."
+    if command() is None:
+        yield "cm is not on the PATH: the hooks do nothing until it is."
+
+
+def _folder(root: Path) -> Path:
+    """Where git looks for hooks."""
+    default = _default_folder(root)
+    said = _hooks_path(root)
+    # A relative one starts where hooks run: at the root of the checkout.
+    return Path(os.path.normpath(root / said)) if said else default
+
+
+def _default_folder(root: Path) -> Path:
+    folders = git_folders(root)
+    if folders is None:
+        raise NotFoundError(f"{root} is no git repository: it has no hooks.", hint="The watcher works without git.")
+    return Path(os.path.normpath(folders.common / "hooks"))
+
+
+def _hooks_path(root: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
+    words = ["git", "config", "--null", "--type=path", "--get", "core.hooksPath"]
+    try:
+        done = subprocess.run(words, cwd=root, env=environment, check=False, capture_output=True)
+    except OSError as error:
+        raise CmError(f"git cannot be run: {error}", hint="Install git, or put it on the PATH.") from error
+    if done.returncode > 1:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise CmError(f"git cannot read its configuration: {said}", hint="Check it with `git config --list`.")
+    return os.fsdecode(done.stdout.rstrip(b"\0"))
+
+
+def _is_outside(root: Path, folder: Path) -> bool:
+    place = folder.resolve()
+    folders = git_folders(root)
+    inside = [root.resolve(), *(one.resolve() for one in folders or ())]
+    return not any(place.is_relative_to(one) for one in inside)
+
+
+@contextmanager
+def _reported(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CmError(
+            f"The hooks in {folder} cannot be read or written: {error.strerror or error}.",
+            hint="Check core.hooksPath and the folder's permissions.",
+        ) from error

@@ -1,0 +1,58 @@
+"""Completion of paths and symbols in resources and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
+
+from cm_tui.engine.api.engine import Door
+from cm_tui.errors import CmError
+from cm_tui.mcp.background import aside
+from cm_tui.mcp.project_resolver import Projects, plain_text
+from cm_tui.mcp.safe_text import clean
+
+SHOWN = 100
+"""As many values as one answer may hold."""
+
+Reference = PromptReference | ResourceTemplateReference
+Completer = Callable[[Reference, CompletionArgument, CompletionContext | None], Awaitable[Completion | None]]
+
+
+def completions(projects: Projects) -> Completer:
+    """What completes arguments for these projects."""
+
+    async def complete(
+        _: Reference, argument: CompletionArgument, context: CompletionContext | None
+    ) -> Completion | None:
+        known = (context.arguments if context else None) or {}
+        ways: dict[str, Callable[[Door, str], Completion]] = {"path": paths, "qualname": symbols, "symbol": symbols}
+        way = ways.get(argument.name)
+        if way is None:
+            return None
+        try:
+            typed = plain_text(argument.value[:500])
+            return await aside(lambda: way(projects.door(known.get("project")), typed))
+        except (CmError, ValueError):
+            # Whoever types has not asked anything yet: there is nothing to offer.
+            return None
+
+    return complete
+
+
+def paths(door: Door, typed: str) -> Completion:
+    """Files whose path starts with what was typed, then those that hold it."""
+    names = [entry.path for entry in door.files().rows]
+    lowered = typed.lower()
+    found = sorted((n for n in names if lowered in n.lower()), key=lambda n: (not n.lower().startswith(lowered), n))
+    return _completion(found, len(found))
+
+
+def symbols(door: Door, typed: str) -> Completion:
+    """Symbols that fit what was typed, the best first."""
+    page = door.symbols(match=typed or None, limit=SHOWN)
+    return _completion(list(dict.fromkeys(row.qualname for row in page.rows)), page.total)
+
+
+def _completion(values: list[str], total: int) -> Completion:
+    return Completion(values=[clean(v) for v in values[:SHOWN]], total=total, has_more=total > len(values[:SHOWN]))

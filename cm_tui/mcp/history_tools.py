@@ -1,0 +1,225 @@
+"""Tools that look into the past, and say how far the index is behind."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Literal
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.engine.api.engine import Door
+from cm_tui.errors import NotFoundError
+from cm_tui.mcp import records
+from cm_tui.mcp.graph_tools import Limit, Name, call_row, caller_line, symbol_line, symbol_row
+from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.safe_text import MaxChars, Offset, counted, joined, lines_fitting, onwards, result, tail
+from cm_tui.model import Edge, FileEntry, Page, Symbol
+from cm_tui.model import Place as Found
+from cm_tui.model.history import Change
+from cm_tui.model.text import one_line
+
+_PATIENCE_SECONDS = 20.0
+"""How long an agent waits while the past is read; what was read is kept."""
+
+Sha = Annotated[
+    Annotated[str, Field(min_length=1, max_length=200), Text],
+    Field(description="Commit, branch or tag; or a date, for the state before it."),
+]
+Ordinal = Annotated[
+    Annotated[int, Field(ge=1, le=1_000_000_000)] | None,
+    Field(description="First-parent count of that commit, if known; the sha decides."),
+]
+_STATES: dict[Change, Literal["tombstoned", "drifted", "unindexed"]] = {
+    "removed": "tombstoned", "changed": "drifted", "signature": "drifted", "moved": "drifted", "added": "unindexed",
+}  # fmt: skip
+
+
+def at_sha(
+    sha: Sha,
+    where: Where,
+    sha_ord: Ordinal = None,
+    label: Annotated[Literal["Symbol", "File"], Field(description="What to list.")] = "Symbol",
+    file: Annotated[
+        Annotated[str, Field(max_length=4096), Text] | None, Field(description="Only symbols of this file.")
+    ] = None,
+    match: Annotated[
+        Annotated[str, Field(max_length=200), Text] | None, Field(description="Only symbols like this.")
+    ] = None,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    max_chars: MaxChars = 8000,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.StateAt]:
+    """Symbols or files that were alive at a past commit, also those that are gone now."""
+    _ = project
+    door, state = where.asked()
+    place = _reached(door, sha)
+    notes = [*_said(place, sha_ord), *notes_of(state)]
+    moment = _moment(place)
+    if label == "File":
+        files: Page[FileEntry] = door.files_at(sha)
+        shown = files.rows[offset : offset + limit]
+        texts = lines_fitting(shown, _file_line, max_chars)
+        rows: list[records.SymbolRow | records.FileRow] = [_file_row(row) for row in shown[: len(texts)]]
+        total = files.total
+    else:
+        page: Page[Symbol] = door.symbols_at(sha, file=file, match=match, limit=offset + limit)
+        symbols = page.rows[offset:]
+        texts = lines_fitting(symbols, symbol_line, max_chars)
+        rows = [symbol_row(row) for row in symbols[: len(texts)]]
+        total = page.total
+    following = onwards(len(texts), total, offset)
+    record = records.StateAt(moment=moment, rows=rows, total=total, offset=offset, next_offset=following, notes=notes)
+    head = f"{counted(len(texts), total, offset, f'{label.lower()}s')} at {_title(moment)}"
+    return result(joined(head, *texts, tail(following, notes)), record)
+
+
+def callers_at_sha(
+    symbol: Name,
+    sha: Sha,
+    where: Where,
+    sha_ord: Ordinal = None,
+    depth: Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")] = 1,
+    limit: Limit = 50,
+    offset: Offset = 0,
+    max_chars: MaxChars = 8000,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.CallsAt]:
+    """Who called a symbol at a past commit. What called it before it was removed?"""
+    _ = project
+    door, state = where.asked()
+    place = _reached(door, sha)
+    page: Page[Edge] = door.callers(symbol, depth=depth, at=sha)
+    shown = page.rows[offset : offset + limit]
+    texts = lines_fitting(shown, caller_line, max_chars)
+    following = onwards(len(texts), page.total, offset)
+    notes = [*([page.note] if page.note and page.note != place.note else []), *_said(place, sha_ord), *notes_of(state)]
+    moment = _moment(place)
+    record = records.CallsAt(
+        moment=moment, rows=[call_row(edge) for edge in shown[: len(texts)]], total=page.total, offset=offset,
+        next_offset=following, notes=notes,
+    )  # fmt: skip
+    head = f"{counted(len(texts), page.total, offset, 'calls')} at {_title(moment)}"
+    return result(joined(head, *texts, tail(following, notes)), record)
+
+
+def drift(
+    where: Where,
+    head_sha: Annotated[
+        Annotated[str, Field(max_length=200), Text] | None,
+        Field(description="Compare the index with this commit instead of with the working tree."),
+    ] = None,
+    limit: Annotated[int, Field(ge=1, le=500, description="Symbols listed.")] = 50,
+    offset: Offset = 0,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Drift]:
+    """What the index is behind the working tree by: changed paths, and symbols no longer confirmed.
+
+    tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
+    """
+    _ = project
+    door, state = where.asked()
+    plan = door.plan()
+    changes = changes_of(plan)
+    rows, total, current, place = _rows(door, head_sha, offset + limit)
+    rows = rows[offset:]
+    following = onwards(len(rows), total, offset)
+    record = records.Drift(
+        current=current,
+        head=state.head,
+        indexed_head=state.indexed_head,
+        changes=changes,
+        rows=rows,
+        total=total,
+        offset=offset,
+        next_offset=following,
+        notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_of(state)],
+    )
+    lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
+    listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
+    behind = any(changes.counts.values())
+    if behind:
+        head = counts_text("The index is behind: ", changes)
+    elif place is not None:
+        head = one_line(f"Compared with {_title(_moment(place))}:") + ("" if total else " nothing differs.")
+    else:
+        head = "The index reflects the working tree."
+    return result(joined(head, paths_text(changes), listed, tail(following, record.notes)), record)
+
+
+def _reached(door: Door, sha: str) -> Found:
+    """The moment of a name; the past is read as far back first, as long as that does not take too long.
+
+    Raises:
+        NotFoundError: there is no such moment, or reading has not come so far yet.
+    """
+    place = door.resolve(sha)
+    if place.known or not place.sha or door.history().vacuumed:
+        return place
+    until = time.monotonic() + _PATIENCE_SECONDS
+    for step in door.backfill(since=f"#{place.moment.ordinal}"):
+        if time.monotonic() > until:
+            raise NotFoundError(f"{sha} is not known yet: {step.message}.", hint="Ask again to read on from there.")
+    return door.resolve(sha)
+
+
+def _rows(door: Door, head_sha: str | None, limit: int) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
+    """Symbols that are not confirmed, how many there are, whether the index is current, and the moment compared with."""
+    if head_sha is None or _is_head(door, head_sha):
+        found = door.drift(limit=limit)
+        rows = [
+            records.DriftedSymbol(path=row.path, qualname=row.symbol, kind=row.kind, status=row.state, why=row.why)
+            for row in found.rows
+        ]
+        return rows, found.total, found.current, None
+    place = _reached(door, head_sha)
+    page = door.changes("HEAD", head_sha, limit=limit)
+    at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
+    rows = []
+    for change in page.rows:
+        symbol = change.before or change.symbol
+        rows.append(
+            records.DriftedSymbol(
+                path=symbol.path, qualname=symbol.qualname, kind=symbol.kind, status=_STATES[change.change],
+                why=f"{change.change} at {at}",
+            )
+        )  # fmt: skip
+    return rows, page.total, not page.total, place
+
+
+def _is_head(door: Door, sha: str) -> bool:
+    try:
+        return door.resolve(sha).sha == door.status().head
+    except NotFoundError:
+        if not door.status().git:
+            return True
+        raise
+
+
+def _said(place: Found, ordinal: int | None) -> list[str]:
+    """What has to be said about a moment."""
+    notes = [place.note] if place.note else []
+    if ordinal is not None and ordinal != place.moment.ordinal:
+        notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")
+    return notes
+
+
+def _moment(place: Found) -> records.Moment:
+    moment = place.moment
+    return records.Moment(
+        sha=moment.sha, sha_ord=moment.ordinal, time=moment.time, author=moment.author, subject=moment.subject
+    )
+
+
+def _title(moment: records.Moment) -> str:
+    return one_line(f"#{moment.sha_ord} {moment.sha[:10]} {moment.subject}")
+
+
+def _file_line(file: FileEntry) -> str:
+    return f"{file.path} {file.language} {file.lines} lines {file.symbols} symbols"
+
+
+def _file_row(file: FileEntry) -> records.FileRow:
+    return records.FileRow(path=file.path, language=file.language, lines=file.lines, symbols=file.symbols)

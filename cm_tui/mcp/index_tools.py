@@ -1,0 +1,148 @@
+"""Tools that keep the index up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.engine.api.engine import Door
+from cm_tui.mcp import records
+from cm_tui.mcp.background import aside, follow
+from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where
+from cm_tui.mcp.retrieval_tools import PathArgument
+from cm_tui.mcp.safe_text import joined, result, tail
+from cm_tui.model import IndexPlan, IndexSummary
+from cm_tui.model.text import one_line
+
+SHOWN = 50
+"""Paths of each kind of change that are named."""
+
+
+async def ingest(
+    where: Where,
+    ctx: Request,
+    confirmed: Annotated[bool, Field(description="Do it; without, only say what would be done.")] = False,
+    full: Annotated[bool, Field(description="Parse every file again.")] = False,
+    since: Annotated[
+        Annotated[str, Field(max_length=200), Text] | None, Field(description="Commit that the plan is compared with.")
+    ] = None,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Work]:
+    """Index the project, or bring its index up to the working tree; only what changed is read.
+
+    The first run takes seconds to minutes.
+    """
+    _ = project
+    door = await aside(where.door)
+    if not confirmed:
+        plan = await aside(lambda: door.plan(full=full, since=since))
+        return result(_plan_text(door, plan), _planned(door, plan))
+    try:
+        summary = await follow(lambda cancel: door.index(full=full, since=since, cancel=cancel), ctx)
+    finally:
+        where.projects.forget(door)
+    return result(_summary_text(door, summary), _worked(door, summary))
+
+
+async def reingest(
+    path: Annotated[
+        PathArgument | Annotated[list[PathArgument], Field(min_length=1, max_length=200)],
+        Field(description="File or files that were written, moved or deleted."),
+    ],
+    where: Where,
+    ctx: Request,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Work]:
+    """Index single files again, right after editing them; many in one call."""
+    _ = project
+    door, _state = await aside(where.asked)
+    paths = [path] if isinstance(path, str) else path
+    try:
+        summary = await follow(lambda cancel: door.index(paths=paths, cancel=cancel), ctx)
+    finally:
+        where.projects.forget(door)
+    return result(_summary_text(door, summary), _worked(door, summary))
+
+
+def changes_of(plan: IndexPlan) -> records.Changes:
+    """Paths that differ, by what became of them."""
+    lists: dict[str, Sequence[object]] = {
+        "added": plan.added,
+        "modified": plan.modified,
+        "removed": plan.removed,
+        "renamed": plan.renamed,
+    }
+    return records.Changes(
+        counts={name: len(rows) for name, rows in lists.items()},
+        added=list(plan.added[:SHOWN]),
+        modified=list(plan.modified[:SHOWN]),
+        removed=list(plan.removed[:SHOWN]),
+        renamed=[list(pair) for pair in plan.renamed[:SHOWN]],
+    )
+
+
+def counts_text(head: str, changes: records.Changes) -> str:
+    """How many paths of each kind."""
+    counts = [f"{count:,} {name}" for name, count in changes.counts.items() if count]
+    return f"{head}{', '.join(counts) or 'no file differs'}."
+
+
+def paths_text(changes: records.Changes) -> str:
+    """The paths themselves, a line each."""
+    lines = [
+        f"{name} {path}"
+        for name, paths in (("added", changes.added), ("modified", changes.modified), ("removed", changes.removed))
+        for path in paths
+    ]
+    lines += [f"renamed {old} → {new}" for old, new in changes.renamed]
+    left = sum(changes.counts.values()) - len(lines)
+    return joined(*map(one_line, lines), f"… and {left:,} more paths" if left else "")
+
+
+def _planned(door: Door, plan: IndexPlan) -> records.Work:
+    return records.Work(
+        done=False,
+        root=str(door.root),
+        files=plan.files,
+        changes=changes_of(plan),
+        estimated_seconds=plan.estimated_seconds,
+        notes=list(plan.notes),
+    )
+
+
+def _plan_text(door: Door, plan: IndexPlan) -> str:
+    what = "read all of" if plan.full else "bring up to date"
+    changes = changes_of(plan)
+    return joined(
+        f"Nothing was done. It would {what} {door.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
+        counts_text("Differs from the index: ", changes),
+        "Call again with confirmed=true to do it.",
+        tail(None, plan.notes),
+    )
+
+
+def _worked(door: Door, summary: IndexSummary) -> records.Work:
+    return records.Work(
+        done=True,
+        root=str(door.root),
+        files=summary.files,
+        changed=summary.changed,
+        symbols=summary.symbols,
+        references=summary.references,
+        passages=summary.passages,
+        embedded=summary.embedded,
+        mode=summary.mode,
+        seconds=round(sum(summary.seconds.values()), 3),
+        notes=list(summary.notes),
+    )
+
+
+def _summary_text(door: Door, summary: IndexSummary) -> str:
+    return joined(
+        f"{summary.changed:,} files changed in the index of {door.root} ({sum(summary.seconds.values()):.1f} s): now "
+        f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.passages:,} passages; search: {summary.mode}.",
+        tail(None, summary.notes),
+    )

@@ -1,0 +1,206 @@
+"""Tools that find: passages for a query, context for a task, lines of a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.engine.api.engine import Door
+from cm_tui.errors import NotFoundError
+from cm_tui.mcp import records
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.safe_text import MaxChars, Offset, counted, fitting, joined, onwards, result, shortened, tail
+from cm_tui.model import Hit, Mode, SearchResult
+from cm_tui.model.text import one_line
+
+Query = Annotated[str, Field(min_length=1, max_length=4000, description="Question, words or a symbol's name."), Text]
+PathArgument = Annotated[str, Field(min_length=1, max_length=4096, description="File in the project."), Text]
+
+
+def retrieve(
+    query: Query,
+    where: Where,
+    limit: Annotated[int, Field(ge=1, le=50)] = 8,
+    offset: Offset = 0,
+    mode: Mode = "hybrid",
+    explain: Annotated[bool, Field(description="Add the parts of each score.")] = False,
+    max_chars: MaxChars = 8000,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Passages]:
+    """Find code by meaning and by words; gives ranked passages with path:start-end, symbol and source.
+
+    Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
+    """
+    _ = project
+    door, state = where.asked()
+    found = door.search(query, mode=mode, limit=offset + limit)
+    hits = found.hits[offset : offset + limit]
+    texts = fitting(hits, lambda hit: passage_text(hit, explain=explain), max_chars)
+    following = onwards(len(texts), found.total, offset)
+    notes = [*found.notes, *notes_of(state)]
+    head = f"{counted(len(texts), found.total, offset, 'candidates')}, {found.mode}"
+    record = records.Passages(
+        mode=found.mode,
+        rows=[passage(hit, explain=explain) for hit in hits[: len(texts)]],
+        total=found.total,
+        offset=offset,
+        next_offset=following,
+        notes=notes,
+    )
+    return result(joined(head, *texts, tail(following, notes), between="\n\n"), record)
+
+
+def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> records.Passage:
+    """A hit as it is returned."""
+    parts = [records.Part(name=p.name, value=p.value, weight=p.weight, contribution=p.contribution, detail=p.detail)
+             for p in hit.parts] if explain else None  # fmt: skip
+    return records.Passage(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        symbol=hit.symbol,
+        kind=hit.kind,
+        language=hit.language,
+        score=round(hit.score, 4),
+        snippet=shortened(hit.snippet)[:chars],
+        snippet_line=hit.snippet_line,
+        parts=parts,
+    )
+
+
+def passage_text(hit: Hit, *, explain: bool = False) -> str:
+    """A hit as it is read: where it stands, what it is, and its lines."""
+    what = f" {hit.kind} {hit.symbol}" if hit.symbol else ""
+    from_line = f", from line {hit.snippet_line}" if hit.snippet_line != hit.start_line else ""
+    lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({hit.score:.2f}{from_line})")]
+    if explain:
+        lines += [f"   {p.contribution:+.4f} {p.name} = {p.value:.4g} × {p.weight:.4g} {p.detail}" for p in hit.parts]
+    return "\n".join([*lines, shortened(hit.snippet)])
+
+
+def assemble(
+    question: Query,
+    where: Where,
+    budget: Annotated[int, Field(ge=100, le=50_000, description="Tokens at most.")] = 4000,
+    neighbours: Annotated[bool, Field(description="Add callers and callees.")] = True,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Packed]:
+    """Assemble the context for a task: whole symbols that answer the question, and who they call and are called by.
+
+    One call instead of many reads; strictly within the budget.
+    """
+    _ = project
+    door, state = where.asked()
+    pack = door.pack(question, budget=budget, neighbours=neighbours)
+    items = [
+        records.PackedItem(
+            path=item.path,
+            start_line=item.start_line,
+            end_line=item.end_line,
+            title=item.title,
+            why=item.why,
+            tokens=item.tokens,
+            included=item.included,
+        )
+        for item in pack.items
+    ]
+    notes = [*pack.notes, *notes_of(state)]
+    record = records.Packed(markdown=pack.markdown, tokens=pack.tokens, budget=pack.budget, items=items, notes=notes)
+    shown = sum(item.included for item in items)
+    head = f"{shown} of {len(items)} pieces, {pack.tokens:,} of {pack.budget:,} tokens"
+    return result(joined(head, pack.markdown, tail(None, notes), between="\n\n"), record)
+
+
+def search(
+    query: Query,
+    where: Where,
+    max_results: Annotated[int, Field(ge=1, le=50)] = 6,
+    min_score: Annotated[float, Field(ge=0, le=10)] = 0.35,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Remembered]:
+    """Search what is remembered (so far: code and documents of the project); short snippets to cite.
+
+    Read more of one with memory_get.
+    """
+    _ = project
+    door, state = where.asked()
+    found = door.search(query, limit=max_results)
+    hits = [hit for hit in found.hits if hit.score >= min_score]
+    notes = [*found.notes, *notes_of(state)]
+    rows = [passage(hit, chars=700) for hit in hits]
+    record = records.Remembered(
+        mode=found.mode,
+        rows=rows,
+        total=found.total,
+        notes=notes,
+        provider=state.model,
+        fallback=found.mode != "hybrid",
+    )
+    texts = [
+        f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
+        for row in rows
+    ]
+    head = f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}"
+    return result(joined(head, *texts, tail(None, notes), between="\n\n"), record)
+
+
+def _weak(found: SearchResult, hits: list[Hit], min_score: float) -> str:
+    left = len(found.hits) - len(hits)
+    weak = f" ({left} more below min_score {min_score:g})" if left else ""
+    return f"{len(hits)} of {found.total:,} candidates{weak}"
+
+
+def get(
+    path: PathArgument,
+    where: Where,
+    start: Annotated[int, Field(ge=1, validation_alias="from", description="First line.")] = 1,
+    lines: Annotated[int, Field(ge=1, le=2000)] = 200,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Lines]:
+    """Read lines of a remembered file; paths outside the project are refused."""
+    _ = project
+    door, state = where.asked()
+    record = read_lines(door, path, start, lines)
+    more = f"It goes on: from={record.next_line}." if record.next_line else ""
+    stale = _of_stale(record)
+    head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
+    return result(joined(head, record.text, more, stale, tail(None, notes_of(state))), record)
+
+
+ROOM = 40_000
+"""Characters of a file in one answer."""
+
+
+def _of_stale(record: records.Lines) -> str:
+    """What has to be said when the lines are not those of the index, or not those on disk."""
+    if record.kept:
+        return "note: The file has gone or cannot be read (a link is never followed); this is what was indexed."
+    return "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""
+
+
+def read_lines(door: Door, path: str, start: int, count: int | None) -> records.Lines:
+    """Lines of a file, at most as many as an answer takes; says where it goes on.
+
+    Raises:
+        NotFoundError: the file has no such line.
+        CmError: it is not in the index, or outside the project.
+    """
+    source = door.source(path, start, None if count is None else start + count)
+    if start > 1 and not source.text and source.start_line <= start:
+        raise NotFoundError(f"{source.path} has no line {start}.", hint=f"It ends at line {source.start_line - 1}.")
+    every = source.text.split("\n")
+    wanted = every[:count]
+    kept = len(fitting(wanted, str, ROOM))
+    following = source.start_line + kept if kept < len(every) else None
+    return records.Lines(
+        path=source.path,
+        start_line=source.start_line,
+        end_line=source.start_line + kept - 1,
+        language=source.language,
+        text="\n".join(wanted[:kept])[:ROOM],
+        stale=source.stale,
+        kept=source.kept,
+        next_line=following,
+    )

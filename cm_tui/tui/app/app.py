@@ -1,0 +1,367 @@
+"""The application: modes, theme, keys, and the way between engine and screens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.app import App
+
+from cm_tui.config import Config
+from cm_tui.errors import CmError
+from cm_tui.tui.app.modes import TITLES, Modes, screens
+from cm_tui.tui.app.shutdown import finish
+from cm_tui.tui.app.state_writer import StateKeeper
+from cm_tui.tui.screens.app_commands import APP_COMMANDS
+from cm_tui.tui.screens.commands import Command, CommandPalette, key_name
+from cm_tui.tui.screens.messages import (
+    AddToPack,
+    BasketChanged,
+    OpenEpisode,
+    OpenLife,
+    OpenMoment,
+    OpenPath,
+    OpenSymbol,
+    PastChanged,
+    ProjectChanged,
+)
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.state.activity_log import SessionLog
+from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.remembered import AppState, load_state
+from cm_tui.tui.state.revision import Past
+from cm_tui.tui.tasks.daemon_listener import JobEnded, JobStep, OwnerEvent
+from cm_tui.tui.tasks.daemon_sync import OwnerLink
+from cm_tui.tui.tasks.engine_tasks import Answer, DoorFailed, Gateway
+from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.project_lifecycle import Lifecycle
+from cm_tui.tui.tasks.revision_tracker import Standing
+from cm_tui.tui.theme.contrast import text_levels
+from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+
+class CmApp(App[int]):
+    """The full-screen application over one project.
+
+    Args:
+        open_door: opens the engine; called on a worker thread.
+        root: the project's root folder.
+        config: the configuration.
+        mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
+        said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown, once the index reflects the checkout.
+    """
+
+    TITLE = "cm"
+    MODE_TITLES: ClassVar[dict[str, str]] = TITLES
+    MODES: ClassVar = screens()
+    DEFAULT_MODE = "overview"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - declared so by Textual
+    COMMANDS: ClassVar = {CommandPalette}
+    COMMAND_PALETTE_BINDING = "ctrl+p"
+    ENABLE_COMMAND_PALETTE = True
+    APP_COMMANDS = APP_COMMANDS
+
+    def __init__(
+        self,
+        open_door: Callable[[], Door],
+        root: Path,
+        config: Config,
+        mend: Callable[[], None] | None = None,
+        said: list[str] | None = None,
+        episode: str = "",
+    ) -> None:
+        super().__init__(css_path=style_sheets())
+        self._said = said if said is not None else []
+        self._episode = episode
+        self.root = root
+        self.config = config
+        self.modes = Modes(self)
+        self.project = ProjectView()
+        self.session = SessionLog()
+        self.basket = Basket(self._basket_changed)
+        self.past = Past(partial(self.modes.tell, PastChanged))
+        self.gateway = Gateway(self, open_door)
+        self.standing = Standing(self.gateway, self.past, self.project, self.tell)
+        self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
+        self.link = OwnerLink(
+            self.gateway, self.lifecycle, self.project, self.session,
+            changed=self._project_changed, tell=self.tell, complain=self.tell_error, later=self.set_timer,
+        )  # fmt: skip
+        self.state, self._state_note = load_state(root)
+        self.keeper = StateKeeper(
+            root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
+        )
+        self.basket.restore(self.state.of("pack").get("items"))
+        self._key_overrides = dict(config.tui.keys)
+        self.register_theme(CM_DARK)
+        self.register_theme(CM_LIGHT)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Colours of score parts for themes that have none."""
+        return DARK_PARTS
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The colours of the theme, with the levels of text."""
+        variables = super().get_css_variables()
+        self.theme_variables = {**variables, **text_levels(variables)}
+        return self.theme_variables
+
+    # --- the beginning and the end ---
+
+    def on_mount(self) -> None:
+        """Theme and keys, then the door, in the background."""
+        self.theme = self._first_theme()
+        self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
+        if self._key_overrides:
+            self.set_keymap(self._key_overrides)
+        mode = "time" if self._episode else self.state.mode
+        if mode in self.MODE_TITLES and mode != self.current_mode:
+            self.switch_mode(mode)
+        if self._state_note:
+            self.tell(self._state_note, severity="warning")
+        self.gateway.open()
+
+    def _first_theme(self) -> str:
+        for name in (self.state.theme, self.config.tui.theme):
+            if name and name in self.available_themes:
+                return name
+            if name:
+                self.tell(f"There is no theme called {name}.", severity="warning")
+        return CM_DARK.name
+
+    def on_unmount(self) -> None:
+        """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
+        self.gateway.stop()
+
+    def _gather_state(self) -> AppState:
+        """What the next run should find again."""
+        self.state.mode = self.current_mode
+        self.state.theme = self.theme
+        for screen in self.modes.shown():
+            if screen.taken_up:
+                screen.keep()
+        return self.state
+
+    def _write_off_thread(self, write: Callable[[], None]) -> None:
+        self.gateway.work(write, lambda _: None, topic="app.state")
+
+    def _state_not_saved(self, error: OSError) -> None:
+        self.log(f"State not saved: {error}")
+
+    def _basket_changed(self) -> None:
+        self.state.of("pack")["items"] = self.basket.values()
+        self.keeper.changed()
+        self.modes.tell(BasketChanged)
+
+    def leave(self) -> None:
+        """Quit."""
+        self.keeper.flush()
+        self.exit(0)
+
+    async def action_quit(self) -> None:
+        """Textual's own way out, kept in step."""
+        self.leave()
+
+    # --- modes ---
+
+    def mode_screen(self, name: str) -> ModeScreen:
+        """The screen of a mode, once it was shown."""
+        return self.modes.screen(name)
+
+    async def action_go(self, mode: str) -> None:
+        """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
+        if mode != self.current_mode:
+            self.clear_notifications()
+        await self.switch_mode(mode)
+        self.keeper.changed()
+        self.modes.tell(ProjectChanged)
+
+    def go_to_now(self) -> None:
+        """Leave the past."""
+        self.past.go(None)
+
+    async def on_open_symbol(self, message: OpenSymbol) -> None:
+        """Show a symbol in its mode."""
+        await self.action_go("symbols")
+        self.mode_screen("symbols").open_symbol(message)  # type: ignore[attr-defined]
+
+    async def on_open_path(self, message: OpenPath) -> None:
+        """Show a file in the symbols mode."""
+        await self.action_go("symbols")
+        self.mode_screen("symbols").open_path(message)  # type: ignore[attr-defined]
+
+    def on_open_moment(self, message: OpenMoment) -> None:
+        """Stand at a moment."""
+        self.past.go(message.moment, message.note, asked=message.asked)
+
+    async def on_open_life(self, message: OpenLife) -> None:
+        """Show a symbol's life in the time mode."""
+        await self.action_go("time")
+        self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
+
+    async def on_open_episode(self, message: OpenEpisode) -> None:
+        """Show in the time mode what an agent saw."""
+        await self.action_go("time")
+        self.mode_screen("time").replaying.open(message.name)  # type: ignore[attr-defined]
+
+    def on_add_to_pack(self, message: AddToPack) -> None:
+        """Put lines into the pack, and say what came of it."""
+        added = self.basket.add(message.requests)
+        what = message.requests[0].title or message.requests[0].path if len(message.requests) == 1 else f"{added} items"
+        self.tell(f"Added to the pack: {what}" if added else f"Already in the pack: {what}", timeout=2)
+
+    # --- engine ---
+
+    def on_answer(self, message: Answer) -> None:
+        """A request came back; an outdated one is dropped."""
+        if not message.topic or self.gateway.is_latest(message.topic, message.request):
+            message.deliver()
+
+    def on_door_opened(self) -> None:
+        """The project can be asked now."""
+        self.lifecycle.opened()
+        self.link.begin()
+        while self._said:
+            self.tell(self._said.pop(0), severity="warning")
+
+    def on_door_failed(self, message: DoorFailed) -> None:
+        """The overview shows why, with the keys that help."""
+        self.lifecycle.failed(message.error)
+        if self.current_mode not in {"overview", "health"}:
+            self.modes.go_overview()
+
+    def on_index_step(self, message: IndexStep) -> None:
+        """An index run got on."""
+        self.lifecycle.stepped(message.progress)
+
+    def on_index_ended(self, message: IndexEnded) -> None:
+        """An index run is over."""
+        self.lifecycle.ended(message)
+        self.link.own_run_ended()
+        if self._episode:
+            self.post_message(OpenEpisode(self._episode))
+            self._episode = ""
+        if self.project.index_error and self.current_mode != "overview":
+            self.tell_error(self.project.index_error)
+
+    def on_history_step(self, message: HistoryStep) -> None:
+        """More of the history is known."""
+        self.lifecycle.history_stepped(message.progress)
+
+    def on_history_ended(self, message: HistoryEnded) -> None:
+        """History is no longer being read."""
+        self.lifecycle.history_ended(message)
+
+    def on_owner_event(self, message: OwnerEvent) -> None:
+        """Another door did something, or the owner came or went."""
+        self.link.heard(message.record)
+
+    def on_job_step(self, message: JobStep) -> None:
+        """A run that another door started got on."""
+        self.link.stepped(message)
+
+    def on_job_ended(self, message: JobEnded) -> None:
+        """A run that another door started is over."""
+        self.link.ended(message)
+
+    def stop_index(self) -> None:
+        """Stop the index run, whoever started it."""
+        if self.gateway.indexing:
+            self.lifecycle.stop_index()
+        elif self.project.job:
+            self.link.cancel(self.project.job)
+
+    def _project_changed(self) -> None:
+        self.standing.check()
+        self.modes.tell(ProjectChanged)
+
+    def edit(self, path: str, line: int) -> None:
+        """Open a file of the project in the user's editor, over the whole terminal, and come back."""
+        from cm_tui.tui.terminal.editor import edit_over
+
+        root = self.gateway.door.root if self.gateway.door else self.root
+        try:
+            edit_over(self, root, path, line)
+        except CmError as error:
+            self.tell_error(error)
+        else:
+            self.refresh()
+            self.lifecycle.start_index()
+
+    # --- words to the user ---
+
+    def tell(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        severity: Literal["information", "warning", "error"] = "information",
+        timeout: float = 4,
+    ) -> None:
+        """Show a short message; its text is never read as markup."""
+        if severity != "information":
+            self.session.add(f"{title} {text}".strip(), severity)
+        self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
+
+    def tell_error(self, error: CmError) -> None:
+        """Show an error with its hint."""
+        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=6)
+
+    # --- keys ---
+
+    def keys_of(self, command: Command) -> str:
+        """The key of a command as it is now, written for people."""
+        keys = self._key_overrides.get(command.id, command.key)
+        return command.shown_as or key_name(keys.split(",")[0])
+
+    def show_help(self) -> None:
+        """Help for the mode on screen."""
+        from cm_tui.tui.screens.help import HelpScreen
+
+        if isinstance(self.screen, ModeScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def show_palette(self) -> None:
+        """Find a command by name."""
+        self.action_command_palette()
+
+    def choose_theme(self) -> None:
+        """Choose a theme from a list."""
+        self.search_themes()
+
+
+def run(
+    open_door: Callable[[], Door],
+    root: Path,
+    config: Config,
+    *,
+    mend: Callable[[], None] | None = None,
+    said: list[str] | None = None,
+    episode: str = "",
+) -> int:
+    """Run the application until the user leaves it.
+
+    Args:
+        open_door: opens the engine; called on a worker thread after the first frame.
+        root: the project's root folder.
+        config: the configuration.
+        mend: puts a damaged store out of the way, so that the door opens again.
+        said: what opening the door has to say to the user; taken out once it was said.
+        episode: name of an episode whose moment is shown.
+
+    Returns:
+        The exit code.
+    """
+    app = CmApp(open_door, root, config, mend, said, episode)
+    try:
+        app.run()
+    finally:
+        finish(app.gateway)
+    return app.return_code or 0

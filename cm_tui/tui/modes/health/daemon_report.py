@@ -1,0 +1,111 @@
+"""Everything that Health shows of the owner process and of the layers that keep the index fresh, asked on a worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui import paths
+from cm_tui.errors import CmError
+from cm_tui.model.freshness import Freshness
+from cm_tui.tui.tasks.errors import as_cm_error
+
+if TYPE_CHECKING:
+    from cm_tui.daemon.jobs import JobRecord
+    from cm_tui.engine.local import Door
+
+LOG_LINES = 12
+_LOG_BYTES = 8_000
+
+
+@dataclass(frozen=True)
+class OwnerReport:
+    """What the owner process says about itself."""
+
+    pid: int
+    version: str
+    started: float
+    memory_bytes: int
+    projects: tuple[str, ...]
+    listeners: int
+    other_settings: bool
+    """It was started with other `CM_*` settings than this terminal has."""
+    complaints: tuple[str, ...] = ()
+    """What it cannot do although the settings ask for it."""
+
+
+@dataclass(frozen=True)
+class OwnerFacts:
+    """What could be found out; what could not says why in `problems`."""
+
+    used: bool
+    """False: this user's doors go straight to the store."""
+    owner: OwnerReport | None = None
+    jobs: tuple[JobRecord, ...] = ()
+    freshness: Freshness | None = None
+    log: tuple[str, ...] = ()
+    problems: dict[str, str] = field(default_factory=dict)
+    """By what is missing: `owner`, `freshness`, `log`."""
+
+
+def gather(door: Door | None) -> OwnerFacts:
+    """Ask for all of it.
+
+    Args:
+        door: the project; None when it does not open.
+    """
+    from cm_tui.daemon.client import RemoteMemory
+    from cm_tui.daemon.open_engine import uses_owner
+
+    problems: dict[str, str] = {}
+    used = False
+    owner: OwnerReport | None = None
+    jobs: tuple[JobRecord, ...] = ()
+    try:
+        used = uses_owner()
+        if used and (door is None or isinstance(door, RemoteMemory)):
+            owner, jobs = _owner()
+        elif used:
+            problems["owner"] = "The owner could not be started: this application has the store for itself."
+    except (CmError, OSError) as error:
+        problems["owner"] = str(error)
+    freshness = None
+    if door is not None:
+        try:
+            freshness = door.freshness()
+        except Exception as error:  # noqa: BLE001 - shown where the layers would be
+            problems["freshness"] = as_cm_error(error).message
+    try:
+        log = _last_lines(paths.state_dir() / "owner.log") if used else ()
+    except OSError as error:
+        log, problems["log"] = (), f"The log cannot be read: {error.strerror or error}"
+    return OwnerFacts(used, owner, jobs, freshness, log, problems)
+
+
+def _owner() -> tuple[OwnerReport | None, tuple[JobRecord, ...]]:
+    from cm_tui.daemon import bootstrap, subscribe
+
+    said = bootstrap.health()
+    if said is None:
+        return None, ()
+    report = OwnerReport(
+        int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
+        tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
+        said.get("settings") != bootstrap.settings_digest(), tuple(map(str, said.get("complaints", ()))),
+    )  # fmt: skip
+    return report, tuple(subscribe.jobs())
+
+
+def _last_lines(file: Path) -> tuple[str, ...]:
+    """The end of a log; nothing when there is none yet."""
+    try:
+        with file.open("rb") as stream:
+            stream.seek(0, 2)
+            length = stream.tell()
+            stream.seek(max(0, length - _LOG_BYTES))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except FileNotFoundError:
+        return ()
+    # The first one may have been cut.
+    return tuple((lines[1:] if length > _LOG_BYTES else lines)[-LOG_LINES:])

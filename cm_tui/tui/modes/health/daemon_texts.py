@@ -1,0 +1,163 @@
+"""The texts of Health about owner, jobs, freshness and log, from records to styled lines."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.model.freshness import Freshness, LayerState
+from cm_tui.tui.modes.health.daemon_report import OwnerFacts
+from cm_tui.tui.modes.health.texts import hang
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.header import STAGES
+from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, one_line, size
+
+if TYPE_CHECKING:
+    from cm_tui.daemon.jobs import JobRecord
+
+ENDED_SHOWN = 4
+_JOBS = {
+    "queued": ("·", "$muted"), "running": ("◐", "$accent"), "done": ("✔", "$success"), "failed": ("✖", "$error"),
+    "cancelled": ("■", "$warning"),
+}  # fmt: skip
+_LAYERS = {"on": ("●", "$success"), "off": ("○", "$muted"), "failed": ("✖", "$error")}
+_LABEL = 10
+
+
+def is_over(job: JobRecord) -> bool:
+    """True once nothing more will come of it."""
+    return job.ended is not None
+
+
+def owner_text(facts: OwnerFacts, width: int) -> Content:
+    """The process that has all stores, or why there is none."""
+    if "owner" in facts.problems:
+        return hang(Content.styled("✖ ", "$error"), 2, facts.problems["owner"], "$error", width)
+    if not facts.used:
+        words = "None: owner.use is never, so this application has the store for itself as long as it is open."
+        return hang(Content.styled("○ ", "$muted"), 2, words, "$soft", width)
+    owner = facts.owner
+    if owner is None:
+        words = "None runs now; the next question starts one."
+        return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
+    since = time.strftime("%H:%M", time.localtime(owner.started))
+    rows = [
+        ("process", f"{owner.pid}, cm {owner.version}"),
+        ("running", f"since {since}, {ago(time.time() - owner.started)}"),
+        ("memory", f"{size(owner.memory_bytes)}; {count(owner.listeners, 'application')} listening"),
+        *(("projects" if not place else "", root) for place, root in enumerate(owner.projects)),
+    ]
+    lines = [
+        Content.assemble((fit(name, _LABEL), "$muted"), (elide_middle(one_line(value), width - _LABEL), "$foreground"))
+        for name, value in rows
+    ]
+    if owner.other_settings:
+        words = "It runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
+        lines.append(hang(Content.styled("! ", "$warning"), 2, words, "$foreground", width))
+    lines += [hang(Content.styled("! ", "$warning"), 2, said, "$foreground", width) for said in owner.complaints]
+    return Content("\n").join(lines)
+
+
+def freshness_text(facts: OwnerFacts, width: int) -> Content:
+    """What is behind, what was done last, and each layer that notices changes."""
+    state = facts.freshness
+    if state is None:
+        return hang(Content(""), 0, facts.problems.get("freshness", "The project is not open."), "$muted", width)
+    lines = [_verdict(state, width)]
+    if state.ran_at:
+        label = Content.styled(f"{_clock(state.ran_at)} ", "$muted")
+        lines.append(hang(label, 9, one_line(state.did), "$soft", width))
+    if state.runs:
+        told = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the owner opened it"
+        lines.append(hang(Content(""), 0, told, "$muted", width))
+    longest = max((cell_len(layer.name) for layer in state.layers), default=0)
+    lines += [_layer(layer, longest, width) for layer in state.layers]
+    return Content("\n").join(lines)
+
+
+def verdict_of(state: Freshness | None) -> tuple[str, str]:
+    """Freshness in two words, with their colour."""
+    if state is None:
+        return "", ""
+    if state.running:
+        return "◐ a run is on", "$accent"
+    return ("▲ behind", "$warning") if state.behind else ("● fresh", "$success")
+
+
+def _verdict(state: Freshness, width: int) -> Content:
+    mark, style = verdict_of(state)
+    if state.running:
+        return Content.styled(mark, style)
+    if not state.behind:
+        return Content.assemble(("● ", style), "Nothing is behind.")
+    when = ""
+    if state.due_at is not None:
+        when = f"; a run begins in {duration(max(0.0, state.due_at - time.time()))}"
+    return hang(Content.styled("▲ ", style), 2, f"Behind: {state.why}{when}", style, width)
+
+
+def _layer(layer: LayerState, longest: int, width: int) -> Content:
+    mark, style = _LAYERS[layer.state]
+    label = Content.assemble((f"{mark} ", style), (fit(layer.name, longest + 2), "$soft"))
+    pieces = [layer.state + (f", {layer.mode}" if layer.mode else "")]
+    if layer.fired_at:
+        pieces.append(f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else _clock(layer.fired_at))
+    if layer.note:
+        pieces.append(layer.note)
+    words_style = "$muted" if layer.state == "off" else "$error" if layer.state == "failed" else "$foreground"
+    return hang(label, longest + 4, one_line("; ".join(pieces)), words_style, width)
+
+
+def jobs_text(facts: OwnerFacts, width: int) -> Content:
+    """Running and queued jobs with how far they are, then the last ones; empty without an owner."""
+    if facts.owner is None:
+        return Content("")
+    active = [job for job in facts.jobs if not is_over(job)]
+    ended = [job for job in facts.jobs if is_over(job)][-ENDED_SHOWN:]
+    lines: list[Content] = []
+    for job in [*sorted(active, key=lambda job: job.state != "running"), *reversed(ended)]:
+        lines.append(job_line(job, width))
+        if job.state == "running" and job.step is not None and job.step.total:
+            numbers = f" {job.step.done:,} of {job.step.total:,}"
+            bar = share_bar(job.step.done / job.step.total, max(8, width - 4 - cell_len(numbers)), "$accent")
+            lines.append(Content.assemble("    ", bar, (numbers, "$soft")))
+        if job.error and job.state == "failed":
+            lines.append(hang(Content("    "), 4, job.error, "$error", width))
+    return Content("\n").join(lines) if lines else Content.styled("No job since the owner began.", "$muted")
+
+
+def job_line(job: JobRecord, width: int) -> Content:
+    """One job on one line."""
+    mark, style = _JOBS[job.state]
+    head = f"{job.id:>3} {job.name} "
+    if job.ended is not None:
+        tail = f" {job.state} {_clock(job.ended)}, {duration(max(0.0, job.ended - job.started))}"
+    elif job.state == "running" and job.step is not None:
+        tail = f" {STAGES.get(job.step.stage, job.step.stage)}"
+    else:
+        tail = f" {job.state}"
+    room = max(0, width - 2 - cell_len(head) - cell_len(tail))
+    folder = elide_middle(one_line(job.project), room)
+    return Content.assemble((f"{mark} ", style), (head, "$foreground"), (folder, "$muted"), (tail, "$soft"))
+
+
+def owner_log_text(facts: OwnerFacts, width: int) -> Content:
+    """The end of the owner's log, newest first; empty where no owner is used."""
+    if "log" in facts.problems:
+        return Content.styled(facts.problems["log"], "$error")
+    lines = []
+    for line in reversed(facts.log):
+        stamp, _, words = line.partition(" INFO ")
+        clock = stamp[11:19]
+        shown = (clock, words) if words and clock.count(":") == 2 else ("", line)
+        style = "$warning" if " WARNING " in line else "$error" if " ERROR " in line else "$foreground"
+        label = Content.styled(f"{shown[0]} " if shown[0] else "", "$muted")
+        lines.append(hang(label, len(label), shown[1], style, width))
+    return Content("\n").join(lines)
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(at))

@@ -1,0 +1,303 @@
+"""Health: owner, jobs, freshness; does everything work here, what is in the index, what was done, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cm_tui.errors import CmError
+from cm_tui.model import Check, FileEntry, Page, SkippedFile
+from cm_tui.tui.modes.health import daemon_texts as owner_text
+from cm_tui.tui.modes.health import texts as text
+from cm_tui.tui.modes.health.commands import HEALTH_COMMANDS
+from cm_tui.tui.modes.health.daemon_report import OwnerFacts, gather
+from cm_tui.tui.screens.commands import bindings
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.daemon.jobs import JobRecord
+    from cm_tui.engine.local import Door
+    from cm_tui.model.freshness import GitHooks
+
+_LEFT = (
+    ("owner", "Owner"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("owner-log", "Owner's log"),
+)  # fmt: skip
+_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Read by lines only"), ("skipped", "Left out"))
+EVERY = 1.0
+"""Seconds between looks at the owner while the mode is on screen."""
+
+
+class Panel(Static):
+    """A text that is drawn for the width it has, and again when that changes."""
+
+    def __init__(self, name: str, title: str) -> None:
+        super().__init__("", id=f"health-{name}", classes="panel", markup=False)
+        self.border_title = Content(title)
+        self._draw: Callable[[int], Content] = lambda _: Content("")
+
+    def show(self, draw: Callable[[int], Content]) -> None:
+        """Show what `draw` gives for a width; a panel without text is not shown."""
+        self._draw = draw
+        content = draw(max(30, self.size.width))
+        self.display = bool(content.plain)
+        self.update(content)
+
+    def on_resize(self) -> None:
+        """Wrap at the new width."""
+        self.update(self._draw(max(30, self.size.width)))
+
+
+class HealthScreen(ModeScreen):
+    """Check the installation and the index."""
+
+    MODE = "health"
+    INTRO = (
+        "The owner process that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
+        "behind; whether every part that cm stands on works here, and how to mend one that does not; what the index "
+        "holds; which files could not be parsed; and what this session did."
+    )
+    COMMANDS_HERE = HEALTH_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = bindings(HEALTH_COMMANDS)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen_status: object = None
+        self._checked = False
+        self._checks: tuple[Check, ...] = ()
+        self.facts: OwnerFacts | None = None
+        self._looking = False
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Panels in two columns, or in one where it is narrow."""
+        yield Static("", id="health-verdict", markup=False)
+        with VerticalScroll(id="health"), Horizontal(id="health-columns"):
+            for side, panels in (("left", _LEFT), ("right", _RIGHT)):
+                with Vertical(id=f"health-{side}"):
+                    for name, title in panels:
+                        yield Panel(name, title)
+
+    def on_mount(self) -> None:
+        """Scrolls with the keys at once."""
+        self.query_one("#health").focus()
+        self._put("checks", Content.styled("Checking…", "$muted"))
+        for name in ("jobs", "owner-log"):
+            self._put(name, Content(""))
+        for name in ("owner", "freshness"):
+            self._put(name, Content.styled("Asking…", "$muted"))
+        super().on_mount()
+        self.set_interval(EVERY, self.look)
+
+    def _put(self, name: str, content: Content | Callable[[int], Content]) -> None:
+        draw = content if callable(content) else lambda _: content
+        self.query_one(f"#health-{name}", Panel).show(draw)
+
+    # --- news ---
+
+    def project_changed(self) -> None:
+        """Show the latest state; ask for what it does not hold."""
+        view = self.cm.project
+        self.look()
+        self._put("log", lambda width: text.log_text(self.cm.session.lines, width))
+        if view.door != "opening" and not self._checked:
+            self._checked = True
+            self.check()
+        if view.door == "failed" or (view.status is None and view.status_error):
+            error = view.error or view.status_error
+            self._put("index", Content.styled(str(error), "$error"))
+            self._put("files", Content(""))
+            self._put("skipped", Content(""))
+        elif view.status is None:
+            self._put("index", Content.styled("Opening the project…", "$muted"))
+        elif view.status is not self._seen_status:
+            self._seen_status = view.status
+            self._show_status()
+
+    def _show_status(self) -> None:
+        status = self.cm.project.status
+        assert status is not None
+        if not status.indexed:
+            words = "There is no index yet; i makes one." if not self.cm.gateway.indexing else "Indexing…"
+            self._put("index", Content.styled(words, "$warning"))
+            self._put("files", Content(""))
+            self._put("skipped", Content(""))
+            return
+        self._put("index", lambda width: text.index_text(status, width))
+        self._put("skipped", text.skipped_text(status))
+        self.query_one("#health-skipped").border_subtitle = Content("s lists them" if status.skipped else "")
+        if status.errors:
+            self.ask("files", lambda door: [entry for entry in door.files().rows if entry.error], self._got_files)
+        else:
+            self._got_files([])
+
+    def _got_files(self, files: list[FileEntry]) -> None:
+        self._put("files", text.files_text(files))
+        self.query_one("#health-files").border_subtitle = Content(f"{len(files):,}" if files else "")
+
+    # --- the owner ---
+
+    def look(self) -> None:
+        """Ask for owner, jobs and freshness, while somebody looks and the last answer is there."""
+        view = self.cm.project
+        seen = self.is_current or self.facts is None
+        # A lost owner would be started by the question; that is left to whoever knows whether another one comes.
+        # A door straight to the store has nothing to tell while it is being filled, or made anew.
+        away = view.door == "opening" or view.owner == "lost" or (view.owner == "none" and self.cm.gateway.indexing)
+        if self._looking or not seen or away:
+            self._show_verdict()
+            return
+        self._looking = True
+        door = self.cm.gateway.door if view.door == "open" else None
+        self.cm.gateway.work(lambda: gather(door), self._got_facts, topic="health.owner")
+
+    def _got_facts(self, facts: OwnerFacts) -> None:
+        self._looking = False
+        self.facts = facts
+        for name, draw in (
+            ("owner", owner_text.owner_text), ("freshness", owner_text.freshness_text), ("jobs", owner_text.jobs_text),
+            ("owner-log", owner_text.owner_log_text),
+        ):  # fmt: skip
+            self._put(name, partial(draw, facts))
+        words = {"": "", "on": "G removes the git hooks"}.get(self.hooks_state, "g installs git hooks")
+        self.query_one("#health-freshness").border_subtitle = Content(words)
+        active = self.active_jobs
+        self.query_one("#health-jobs").border_subtitle = Content("c cancels one" if active else "")
+        self._show_verdict()
+        self.refresh_keys()
+
+    def _show_verdict(self) -> None:
+        """The whole mode in a line, above what can be scrolled."""
+        pieces = [text.checks_verdict(self._checks)] if self._checks else []
+        if self.cm.project.owner == "lost":
+            pieces.append(("◌ owner lost, reconnecting", "$warning"))
+        elif self.facts is not None:
+            pieces.append(("● owner", "$success") if self.facts.owner else ("○ no owner", "$muted"))
+            pieces.append(owner_text.verdict_of(self.facts.freshness))
+            running = sum(not owner_text.is_over(job) for job in self.facts.jobs)
+            pieces.append((f"◐ {count(running, 'job')}" if running else "", "$accent"))
+        shown = [Content.styled(words, style) for words, style in pieces if words]
+        self.query_one("#health-verdict", Static).update(Content.styled(" · ", "$faint").join(shown))
+
+    @property
+    def active_jobs(self) -> list[JobRecord]:
+        """Jobs that are not over, of any project."""
+        return [job for job in self.facts.jobs if not owner_text.is_over(job)] if self.facts else []
+
+    def cancel_job(self) -> None:
+        """Choose a job and ask it to stop."""
+        from cm_tui.tui.modes.health.jobs import JobsScreen
+
+        def chosen(job: str | None) -> None:
+            if job:
+                self.cm.link.cancel(job)
+
+        self.app.push_screen(JobsScreen(self.active_jobs), chosen)
+
+    @property
+    def hooks_state(self) -> str:
+        """How git hooks are set up: `on`, `off`, `failed`; empty while that is not known, or where there is no git."""
+        state = self.facts.freshness if self.facts else None
+        if state is None or not (self.cm.project.status and self.cm.project.status.git):
+            return ""
+        return next((layer.state for layer in state.layers if layer.name == "git hooks"), "")
+
+    def install_hooks(self) -> None:
+        """Ask, then add our block to git's hooks."""
+        question = (
+            "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Hooks that are there "
+            "go on working; git never waits or fails."
+        )
+        self._confirm(question, "Install", lambda: self._change_hooks("install"))
+
+    def remove_hooks(self) -> None:
+        """Ask, then take our block out again."""
+        question = "Take cm's block out of git's hooks? What was there before is back byte for byte."
+        self._confirm(question, "Remove", lambda: self._change_hooks("uninstall"))
+
+    def _change_hooks(self, what: Literal["install", "uninstall"]) -> None:
+        def call(door: Door) -> GitHooks:
+            from cm_tui.integrations import git_hooks
+
+            return git_hooks.install(door.root) if what == "install" else git_hooks.uninstall(door.root)
+
+        def done(hooks: GitHooks) -> None:
+            words = "were installed" if what == "install" else "were removed"
+            self.cm.session.add(f"Git hooks {words} in {hooks.folder}.", "ok")
+            for note in hooks.notes:
+                self.cm.session.add(note, "warning")
+            self.cm.tell(f"Git hooks {words}.", timeout=2)
+            self.project_changed()
+
+        self.ask("hooks", call, done)
+
+    # --- commands ---
+
+    def check(self) -> None:
+        """Run all checks; without the project when that is not open."""
+        self.query_one("#health-checks").border_subtitle = Content("checking…")
+        if self.cm.project.door == "open":
+            self.ask("checks", lambda door: door.doctor(), self._got_checks, self._no_checks)
+            return
+        root = self.cm.root
+
+        def examine() -> tuple[Check, ...]:
+            from cm_tui.engine.doctor import examine
+
+            return examine(root)
+
+        self.cm.gateway.work(examine, self._got_checks, topic="health.checks")
+
+    def _got_checks(self, checks: tuple[Check, ...]) -> None:
+        self._checks = checks
+        self._put("checks", lambda width: text.checks_text(checks, width))
+        self._show_verdict()
+        self.query_one("#health-checks").border_subtitle = Content(text.verdict(checks))
+
+    def _no_checks(self, error: CmError) -> None:
+        self._put("checks", Content.styled(str(error), "$error"))
+        self.query_one("#health-checks").border_subtitle = Content("")
+
+    def rebuild(self) -> None:
+        """Ask, then build anew."""
+        question = (
+            "Throw the index away and make it again? Nothing of your own is in it; it takes as long as the first time."
+        )
+        self._confirm(question, "Build anew", self.cm.lifecycle.start_rebuild)
+
+    def reset(self) -> None:
+        """Ask, then remove the index."""
+
+        def remove() -> None:
+            self.ask("reset", lambda door: door.reset(), self._was_reset)
+
+        question = f"Remove the index of {self.cm.root}? The files of the project stay as they are."
+        self._confirm(question, "Remove it", remove)
+
+    def _was_reset(self, _: None) -> None:
+        self.cm.session.add("The index was removed.", "ok")
+        self.cm.tell("The index was removed; i makes a new one.")
+        self.cm.lifecycle.refresh_status()
+
+    def _confirm(self, question: str, yes: str, action: Callable[[], None]) -> None:
+        def answered(answer: bool | None) -> None:
+            if answer:
+                action()
+
+        self.app.push_screen(ConfirmScreen(question, yes), answered)
+
+    def show_skipped(self) -> None:
+        """List the files that are not indexed."""
+        from cm_tui.tui.screens.skipped_files import SkippedScreen
+
+        def got(page: Page[SkippedFile]) -> None:
+            self.app.push_screen(SkippedScreen(page))
+
+        self.ask("skipped", lambda door: door.skipped(), got)

@@ -1,0 +1,94 @@
+"""The commands of the time mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cm_tui.tui.screens.commands import Command
+
+if TYPE_CHECKING:
+    from cm_tui.tui.modes.history.screen import TimeScreen
+
+
+def _no_line(screen: TimeScreen) -> str | None:
+    return screen.why_no_line
+
+
+def _no_moment(screen: TimeScreen) -> str | None:
+    return screen.why_no_line or (None if screen.point else "no commit is under the cursor")
+
+
+def _no_symbol(screen: TimeScreen) -> str | None:
+    row = screen.row
+    return None if row and row.key and row.key.qualname else "no symbol is under the cursor"
+
+
+def _nothing_to_read(screen: TimeScreen) -> str | None:
+    if reason := screen.why_no_line:
+        return reason
+    if screen.cm.gateway.reading_history:
+        return "history is being read"
+    history = screen.cm.project.history
+    return "all of it is known" if history and history.complete else None
+
+
+def _can_read(screen: TimeScreen) -> bool:
+    return _nothing_to_read(screen) is None
+
+
+def _not_reading(screen: TimeScreen) -> str | None:
+    return None if screen.cm.gateway.reading_history else "history is not being read"
+
+
+def _is_reading(screen: TimeScreen) -> bool:
+    return screen.cm.gateway.reading_history
+
+
+def _has_drift(screen: TimeScreen) -> bool:
+    return screen.travelling.drifted
+
+
+def _cannot_index(screen: TimeScreen) -> str | None:
+    if screen.cm.project.door != "open":
+        return "the project is not open"
+    return "an index run is on its way" if screen.cm.gateway.indexing else None
+
+
+def _cannot_ask(screen: TimeScreen) -> str | None:
+    return screen.cm.project.why_not_searchable
+
+
+def _cannot_drop(screen: TimeScreen) -> str | None:
+    if reason := screen.why_no_line:
+        return reason
+    return "history is being read: x stops that" if screen.cm.gateway.reading_history else None
+
+
+TIME_COMMANDS: tuple[Command, ...] = (
+    Command("time.mend", "i", "Mend drift", "Index what changed, which mends what drifted", "start_index", bar=False,
+            blocked=_cannot_index, shown=_has_drift),
+    Command("time.stop", "x", "Stop", "Stop reading history; what is known is kept", "stop_history", bar=False,
+            blocked=_not_reading, shown=_is_reading),
+    Command("time.find", "slash", "Find", "Find a commit by words of its subject, author, date or sha", "find",
+            blocked=_no_line),
+    Command("time.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", "go_to", shown_as=":",
+            blocked=_no_line),
+    Command("time.stand", "s", "Stand", "Stand here: show this moment in Symbols too, until you come back to now", "stand",
+            shown_as="⏎", blocked=_no_moment),
+    Command("time.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn", "next_tab"),
+    Command("time.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", "next_detail"),
+    Command("time.open", "o", "Open", "Show the symbol in Symbols, at its moment", "open_row", blocked=_no_symbol),
+    Command("time.life", "L", "Life", "The life of the symbol under the cursor, or of a name", "show_life",
+            shown_as="L", blocked=_no_line),
+    Command("time.read", "b", "Read", "Read the history that is not known yet; the known part answers meanwhile",
+            "read_history", bar=False, blocked=_nothing_to_read, shown=_can_read),
+    Command("time.mark", "m", "Mark", "Mark this moment: changes are shown between it and the cursor", "flip_mark",
+            blocked=_no_moment),
+    Command("time.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
+            "ask_since", blocked=_no_line),
+    Command("time.episodes", "e", "Episodes", "What agents' sessions recorded: show the commit that one saw, and its patch",
+            "choose_episode", blocked=_cannot_ask),
+    Command("time.drop", "d", "Drop history", "Drop the past before a moment or an age; counts and asks first",
+            "drop_history", bar=False, blocked=_cannot_drop),
+    Command("time.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", "zoom", bar=False),
+)  # fmt: skip

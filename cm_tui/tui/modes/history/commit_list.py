@@ -1,0 +1,102 @@
+"""The first-parent line as a ribbon: one commit a row, newest first, drawn only where it is on screen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+
+from cm_tui.model import Moment
+from cm_tui.tui.modes.history.episode_rows import RECORDED
+from cm_tui.tui.state.revision import day
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, fit, one_line
+
+AUTHOR = 16
+"""Cells for an author, where there is room for one."""
+ROOMY = 64
+"""Cells from which on an author is shown."""
+
+
+class Ribbon(RowList["Moment | None"]):
+    """Moments with the point under the cursor, another one that is marked, and what is not known in grey."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
+
+    class Marked(Message):
+        """The person wants this moment as the other one."""
+
+        def __init__(self, moment: Moment) -> None:
+            super().__init__()
+            self.moment = moment
+
+    def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(empty=empty, id=id)
+        self.length = 0
+        self.head: int = 0
+        self.known = range(0)
+        """Ordinals whose symbols are known."""
+        self.mark: Moment | None = None
+        self.standing: Moment | None = None
+        """Where the whole application stands; None: now."""
+        self.letters = ""
+        self.recorded: frozenset[int] = frozenset()
+        """Ordinals of what agents saw; they carry a mark."""
+
+    def action_mark(self) -> None:
+        """Mark the moment under the cursor, or take its mark away."""
+        if self.current is not None:
+            self.post_message(self.Marked(self.current))
+
+    def draw(self, row: Moment | None, width: int) -> Content:
+        """Sign, ordinal, day, a mark where an agent stood, subject, author."""
+        if row is None:
+            return Content.styled("   …", "$muted")
+        known = row.ordinal in self.known
+        sign, style = self._sign(row)
+        digits = len(f"{max(self.length, row.ordinal):,}")
+        roomy = width >= ROOMY
+        author = f"  {fit(one_line(row.author), AUTHOR)}" if roomy else ""
+        seen = f"{RECORDED if row.ordinal in self.recorded else ' '} " if self.recorded else ""
+        room = width - digits - 14 - len(author) - len(seen)
+        subject = fit(one_line(row.subject) or "(no subject)", max(4, room))
+        text = "" if known else "$muted"
+        return Content.assemble(
+            (f"{sign} ", style),
+            (f"{row.ordinal:>{digits},} ", "$soft" if known else "$muted"),
+            (f"{day(row.time):<10} ", "$secondary" if known else "$muted"),
+            (seen, "bold $accent"),
+            self._found(elide_end(subject, max(4, room)), text),
+            (author, "$muted"),
+        )
+
+    def _sign(self, row: Moment) -> tuple[str, str]:
+        if self.standing is not None and row.sha == self.standing.sha:
+            return "◀", "bold $warning"
+        if self.mark is not None and row.sha == self.mark.sha:
+            return "◆", "bold $accent"
+        if self._between(row.ordinal):
+            return "│", "$accent"
+        if row.ordinal == self.head:
+            return "●", "$success"
+        return ("·", "$muted") if row.ordinal in self.known else ("╌", "$muted")
+
+    def _between(self, ordinal: int) -> bool:
+        here = self.current
+        if self.mark is None or here is None:
+            return False
+        low, high = sorted((self.mark.ordinal, here.ordinal))
+        return low < ordinal <= high
+
+    def _found(self, subject: str, style: str) -> Content:
+        content = Content.styled(subject, style) if style else Content(subject)
+        lowered = subject.lower()
+        if len(lowered) != len(subject):
+            return content
+        for word in self.letters.lower().split():
+            start = lowered.find(word)
+            if start >= 0:
+                content = content.stylize("bold $accent", start, start + len(word))
+        return content

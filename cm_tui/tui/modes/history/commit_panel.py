@@ -1,0 +1,269 @@
+"""The line with a filter, and how much of it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from cm_tui.errors import CmError
+from cm_tui.model import HistoryStatus, Moment, Page, Progress
+from cm_tui.tui.modes.history.commit_list import Ribbon
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.paged import PAGE, PagedRows
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+TYPING = 0.15
+"""Seconds without a key after which letters are looked for."""
+
+
+class RibbonPanel(Vertical):
+    """Asks for the pages that are looked at; tells what stands under the cursor.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+    """
+
+    class Came(Message):
+        """The cursor stands on another moment, or there is none."""
+
+        def __init__(self, moment: Moment | None) -> None:
+            super().__init__()
+            self.moment = moment
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id, classes="panel")
+        self._ask = ask
+        self._drop = drop
+        self._pages: PagedRows[Moment] | None = None
+        self._found: list[Moment] = []
+        self._found_total = 0
+        self._told: Moment | None = None
+        self._wish = 0
+        self._going = 0
+        """The ordinal that the line is being read for; 0: none."""
+        self._known_words = Content("")
+        self.border_title = Content("The line")
+
+    def compose(self) -> ComposeResult:
+        """Input, ribbon, what is known."""
+        yield Input(placeholder="/ find a commit", id="ribbon-find", compact=True)
+        yield Ribbon(id="ribbon", empty="Opening the project…")
+        yield Static(id="ribbon-note", markup=False)
+
+    @property
+    def ribbon(self) -> Ribbon:
+        """The commits."""
+        return self.query_one("#ribbon", Ribbon)
+
+    @property
+    def letters(self) -> Input:
+        """Where letters are typed."""
+        return self.query_one("#ribbon-find", Input)
+
+    def say(self, words: str) -> None:
+        """Say why there is nothing, while there is nothing."""
+        if not self.ribbon.rows:
+            self.ribbon.set_rows((), empty=words)
+
+    # --- the whole line ---
+
+    def refill(self, ordinal: int = 0) -> None:
+        """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
+        here = self.ribbon.current
+        self._going = ordinal or self._going
+        self._wish = self._going or (here.ordinal if here else 0)
+        if self.letters.value and not ordinal:
+            self._find_letters()
+            return
+        if self.letters.value:
+            with self.prevent(Input.Changed):
+                self.letters.value = ""
+        self.ribbon.letters = ""
+        self._drop("line")
+        self._ask("line", lambda door: door.line(limit=PAGE), self._got_first, self._failed)
+
+    def _got_first(self, page: Page[Moment]) -> None:
+        ribbon, total = self.ribbon, page.total
+        self._going = 0
+        ribbon.length = total
+        if not page.rows:
+            self._pages = None
+            ribbon.set_rows((), empty=page.note or "There are no commits yet.")
+            self.border_subtitle = Content("")
+            self._tell(None)
+            return
+        ribbon.head = page.rows[0].ordinal
+        self._pages = PagedRows(total, self._want)
+        self._pages.put(0, page.rows)
+        self.border_subtitle = Content(count(total, "commit"))
+        # Row 0 is the newest: on a whole line ordinals go down by one with each row.
+        cursor = ribbon.head - self._wish if self._wish else 0
+        ribbon.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
+
+    def _want(self, number: int) -> None:
+        pages, head = self._pages, self.ribbon.head
+        assert pages is not None
+
+        def call(door: Door) -> Page[Moment]:
+            return door.line(before=head - number * PAGE + 1, limit=PAGE)
+
+        def got(page: Page[Moment]) -> None:
+            pages.put(number, page.rows)
+            if pages is self._pages and self.ribbon.rows is pages:
+                self.ribbon.redraw()
+                self._tell(self.ribbon.current)
+
+        def failed(error: CmError) -> None:
+            pages.give_up(number)
+            self.query_one("#ribbon-note", Static).update(Content.styled(error.message, "$error"))
+
+        self._ask(f"line:{number}", call, got, failed)
+
+    def _failed(self, error: CmError) -> None:
+        self._pages = None
+        self.ribbon.set_rows((), empty=f"{error.message} {error.hint}".strip())
+        self._tell(None)
+
+    # --- letters ---
+
+    def clear(self) -> None:
+        """The whole line again, with the cursor where it is."""
+        here = self.ribbon.current
+        self.letters.value = ""
+        self.ribbon.focus()
+        self._wish = here.ordinal if here else 0
+
+    @on(Input.Changed, "#ribbon-find")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.value.strip():
+            self._find_letters(delay=TYPING)
+        else:
+            self._drop("found")
+            self.refill()
+
+    def _find_letters(self, *, delay: float = 0.0) -> None:
+        text = self.letters.value.strip()
+        self._drop("line")
+        self._ask(
+            "found", lambda door: door.line(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
+            delay=delay,
+        )  # fmt: skip
+
+    def _got_found(self, text: str, page: Page[Moment]) -> None:
+        self._found, self._found_total = list(page.rows), page.total
+        self.ribbon.letters = text
+        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._wish), 0)
+        self._show_found(cursor)
+        if not page.rows:
+            self.ribbon.set_rows((), empty=page.note or f"No commit matches {text}.")
+            self._tell(None)
+
+    def _show_found(self, cursor: int) -> None:
+        some = f"{len(self._found):,} of " if self._found_total > len(self._found) else ""
+        self.border_subtitle = Content(some + count(self._found_total, "commit"))
+        self.ribbon.set_rows(tuple(self._found), cursor=cursor)
+
+    def _more_found(self) -> None:
+        """Ask for the next page of what was found, when the cursor comes near its end."""
+        near = self.ribbon.cursor >= len(self._found) - PAGE // 4
+        if not self.ribbon.letters or len(self._found) >= self._found_total or not near:
+            return
+        text, before, known = self.ribbon.letters, self._found[-1].ordinal, len(self._found)
+
+        def got(page: Page[Moment]) -> None:
+            if text == self.ribbon.letters and len(self._found) == known:
+                self._found += page.rows
+                self._show_found(self.ribbon.cursor)
+
+        self._ask("more", lambda door: door.line(match=text, before=before, limit=PAGE), got)
+
+    @on(Input.Submitted, "#ribbon-find")
+    def _take_first(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.ribbon.focus()
+
+    # --- the cursor ---
+
+    @on(Ribbon.Highlighted, "#ribbon")
+    def _came(self, event: Ribbon.Highlighted) -> None:
+        event.stop()
+        self._more_found()
+        self._tell(event.row)
+
+    def _tell(self, moment: Moment | None) -> None:
+        """Tell of another moment; a row whose page is on its way is told of when it is there."""
+        waiting = moment is None and bool(self.ribbon.rows)
+        if not waiting and moment != self._told:
+            self._told = moment
+            self.post_message(self.Came(moment))
+
+    def go(self, moment: Moment) -> None:
+        """Put the cursor on a moment of the whole line."""
+        whole = self._pages is not None and self.ribbon.rows is self._pages
+        if whole and self.ribbon.head - moment.ordinal < len(self.ribbon.rows):
+            # A reading of the line that is on its way must not put it back.
+            self._wish = moment.ordinal
+            self.ribbon.cursor = self.ribbon.head - moment.ordinal
+            self._tell(self.ribbon.current)
+        else:
+            self.refill(moment.ordinal)
+
+    # --- what is known ---
+
+    def show_known(self, status: HistoryStatus | None, reading: Progress | None, error: CmError | None) -> None:
+        """Say how far history is known, or how far it is read at the moment."""
+        ribbon, note = self.ribbon, self.query_one("#ribbon-note", Static)
+        if status is not None:
+            first, last = status.known_from, status.known_to
+            known = range(first.ordinal, last.ordinal + 1) if first and last else range(0)
+            if known != ribbon.known:
+                ribbon.known = known
+                ribbon.redraw()
+        words = known_text(status, reading, error, max(20, self.size.width - 4))
+        if words != self._known_words:
+            self._known_words = words
+            note.update(words)
+
+
+def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
+    """How much of the line is known, in honest words."""
+    lines: list[Content] = []
+    if reading is not None:
+        share = reading.done / reading.total if reading.total else 0.0
+        lines.append(
+            Content.assemble(
+                share_bar(share, max(6, width - 16)), (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")
+            )
+        )
+        lines.append(
+            Content.styled(reading.message or f"reading: {reading.done:,} of {reading.total:,} commits", "$soft")
+        )
+        return Content("\n").join(lines)
+    if error is not None:
+        lines.append(Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
+    if status is None:
+        return Content("\n").join(lines)
+    if status.text:
+        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+    if status.vacuumed:
+        lines.append(Content.styled(status.vacuumed, "$muted"))
+    if status.running:
+        lines.append(Content.styled("It is being read now.", "$accent"))
+    elif status.length and not status.complete:
+        lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
+    lines += [Content.styled(words, "$muted") for words in status.notes]
+    return Content("\n").join(lines)

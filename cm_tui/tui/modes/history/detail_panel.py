@@ -1,0 +1,198 @@
+"""The lower panel of the time mode: a symbol's change as a diff, its source, its callers and callees at that moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from cm_tui.errors import CmError, NotFoundError
+from cm_tui.model import Edge, Page
+from cm_tui.tui.modes.history.diff_loader import Seen, patch_lines, prose_lines, see
+from cm_tui.tui.modes.history.rows import Spot, TimeRow
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
+from cm_tui.tui.widgets.sourcelist import SourceList
+from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+DETAILS = ("diff", "source", "callers", "callees")
+
+
+class TimeDetail(Vertical):
+    """Reads what a row stands for, and shows the tab that is open of it.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+    """
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id, classes="panel")
+        self._ask = ask
+        self._drop = drop
+        self._row: TimeRow | None = None
+        self.seen: Seen | None = None
+
+    def compose(self) -> ComposeResult:
+        """Tabs, and one list for each kind of content."""
+        yield TabLine(DETAILS, id="detail-tabs")
+        yield SourceList(id="time-diff", numbers=False)
+        yield SourceList(id="time-source")
+        yield RelationList(id="time-relations")
+        yield Static(id="detail-note", markup=False)
+
+    def on_mount(self) -> None:
+        """The difference first."""
+        self.tabs.active = "diff"
+        self._switch()
+
+    @property
+    def tabs(self) -> TabLine:
+        """The tabs."""
+        return self.query_one("#detail-tabs", TabLine)
+
+    @property
+    def relations(self) -> RelationList:
+        """Callers or callees."""
+        return self.query_one("#time-relations", RelationList)
+
+    @property
+    def source(self) -> SourceList:
+        """The source at the moment."""
+        return self.query_one("#time-source", SourceList)
+
+    @property
+    def diff(self) -> SourceList:
+        """What the change was."""
+        return self.query_one("#time-diff", SourceList)
+
+    @property
+    def spot(self) -> Spot | None:
+        """The symbol at its moment."""
+        return (self._row.spot or self._row.before) if self._row else None
+
+    # --- filling ---
+
+    def show(self, row: TimeRow | None) -> None:
+        """Show what a row stands for."""
+        if row == self._row:
+            return
+        self._row, self.seen = row, None
+        self.border_title = Content(one_line(_title(row)))
+        if row is None or not (row.key or row.body):
+            self._drop("detail")
+            self._clear("Choose a symbol above.")
+            return
+        self._read()
+
+    def _clear(self, words: str) -> None:
+        for part in (self.diff, self.source, self.relations):
+            part.set_rows((), empty=words)
+
+    def _read(self) -> None:
+        """Ask for what the open tab needs."""
+        row, spot, active = self._row, self.spot, self.tabs.active
+        if row is not None and row.body and (active == "diff" or spot is None):
+            self._drop("detail")
+            self._show_body(row)
+            return
+        if row is None or spot is None:
+            return
+        if not spot.key.qualname and active in ("callers", "callees"):
+            self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
+            return
+        if active in ("diff", "source"):
+            if self.seen is None:
+                self._ask("detail", lambda door: see(door, row), self._saw, self._failed, delay=0.05)
+            return
+        key, at = spot.key, spot.at or (row.before.at if row.before else None)
+        if at is None:
+            self._drop("detail")
+            self.relations.set_rows((), empty=f"It is not in the index: i mends that, and its {active} are told then.")
+            return
+
+        def call(door: Door) -> Page[Edge]:
+            return door.callers(key, at=at) if active == "callers" else door.callees(key, at=at)
+
+        self.relations.set_rows((), empty="Looking…")
+        self.query_one("#detail-note", Static).update("")
+        self._ask("detail", call, self._related, self._failed, delay=0.05)
+
+    def _show_body(self, row: TimeRow) -> None:
+        """What is there already: a patch, or words."""
+        width = max(20, self.size.width - 4)
+        self.diff.set_rows(patch_lines(row.body) if row.patch else prose_lines(row.body, width))
+        words = "There is no file here to show of that commit: Diff has all there is."
+        self.source.set_rows((), empty=words)
+        self.relations.set_rows((), empty=words)
+
+    def _saw(self, seen: Seen) -> None:
+        self.seen = seen
+        if self._row is None or not self._row.body:
+            self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
+        view = seen.after or seen.before
+        self.source.set_rows(view.lines if view else (), empty="It is not there.")
+        if view is not None and (line := view.symbol.start_line if view.symbol else view.place.line):
+            self.source.go(line)
+
+    def _related(self, page: Page[Edge]) -> None:
+        active = self.tabs.active
+        rows = of_edges(page.rows, callers=active == "callers")
+        self.tabs.counts = {active: f"{len(rows):,} of {page.total:,}" if page.total > len(rows) else f"{page.total:,}"}
+        self.tabs.refresh()
+        self.relations.set_rows(rows, empty=page.note or f"No {active} at that moment.")
+
+    def _failed(self, error: CmError) -> None:
+        gone = "It is not in the index." if isinstance(error, NotFoundError) else ""
+        self._clear(f"{error.message} {error.hint}".strip() or gone)
+
+    # --- tabs ---
+
+    def turn(self, by: int = 1) -> None:
+        """The tab beside this one."""
+        self.activate(DETAILS[(DETAILS.index(self.tabs.active) + by) % len(DETAILS)])
+
+    def activate(self, tab: str) -> None:
+        """Show a tab."""
+        self.tabs.active = tab
+        self.tabs.counts = {}
+        self.tabs.refresh()
+        self._switch()
+        self._read()
+
+    def _switch(self) -> None:
+        active = self.tabs.active
+        focused = any(part.has_focus for part in (self.diff, self.source, self.relations))
+        self.diff.display = active == "diff"
+        self.source.display = active == "source"
+        self.relations.display = active in ("callers", "callees")
+        self.query_one("#detail-note").display = self.relations.display
+        if focused:
+            (self.diff if active == "diff" else self.source if active == "source" else self.relations).focus()
+
+    @on(TabLine.Chosen)
+    def _clicked(self, event: TabLine.Chosen) -> None:
+        event.stop()
+        self.activate(event.tab)
+
+    @on(RelationList.Highlighted, "#time-relations")
+    def _describe(self, event: RelationList.Highlighted) -> None:
+        event.stop()
+        row: Relation = event.row
+        self.query_one("#detail-note", Static).update(Content(one_line(row.text)))
+
+
+def _title(row: TimeRow | None) -> str:
+    if row is None:
+        return "Symbol"
+    if row.key:
+        return row.key.qualname or row.key.path
+    return row.name if row.patch else row.word or "Symbol"

@@ -1,0 +1,66 @@
+"""The head of the time mode: the moment under the cursor, the one it is compared with, and what must be said of them."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from cm_tui.model import Moment
+from cm_tui.tui.state.revision import SHORT_SHA, minute, name_of
+from cm_tui.tui.widgets.text import one_line
+
+
+class TimeHead(Vertical):
+    """Two lines, a third while a moment is marked, and a note as long as the cursor is where it belongs."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self.note = ""
+        """Why the moment is not exactly what was asked for."""
+        self.asked = ""
+        """The commit that was asked for; empty: that of the moment."""
+        self._noted = ""
+        """The commit that the note is about."""
+
+    def compose(self) -> ComposeResult:
+        """The moments, the note."""
+        yield Static(id="time-head", markup=False)
+        yield Static(id="time-where", markup=False)
+
+    def say(self, note: str, about: Moment, asked: str = "") -> None:
+        """Note something about a moment, and the commit that it stands for."""
+        self.note, self._noted, self.asked = note, about.sha, asked
+
+    def show(self, point: Moment | None, mark: Moment | None) -> None:
+        """Show the moment under the cursor and the marked one."""
+        if point is not None and point.sha != self._noted:
+            self.note = self.asked = ""
+        marked = mark is not None
+        head = self.query_one("#time-head", Static)
+        # A layout of the whole screen with each step along the line would be felt.
+        head.update(head_text(point, mark), layout=marked != head.has_class("-marked"))
+        head.set_class(marked, "-marked")
+        where = self.query_one("#time-where", Static)
+        if where.display or self.note:
+            where.update(Content(one_line(self.note)))
+            where.display = bool(self.note)
+
+
+def head_text(point: Moment | None, mark: Moment | None) -> Content:
+    """The moment under the cursor, and the other one that it is compared with."""
+    if point is None:
+        return Content("")
+    rows = [
+        Content.assemble(
+            (f"#{point.ordinal:,}", "bold $accent"), (f"  {point.sha[:SHORT_SHA]}", "$secondary"),
+            (f"  {minute(point.time)}", "$foreground"), (f"  {one_line(point.author)}", "$muted"),
+        ),
+        Content.styled(one_line(point.subject) or "(no subject)", "bold"),
+    ]  # fmt: skip
+    if mark is not None:
+        rows.append(
+            Content.assemble(("◆ compared with ", "$accent"), name_of(mark), (f"  {one_line(mark.subject)}", "$muted"))
+        )
+    return Content("\n").join(rows)

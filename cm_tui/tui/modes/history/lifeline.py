@@ -1,0 +1,148 @@
+"""The life of a symbol as one line: when it was there, when it changed, when it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.widget import Widget
+
+from cm_tui.errors import CmError
+from cm_tui.model import HistoryStatus, Life, LifeSpan, Page, SymbolKey
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.state.revision import day
+from cm_tui.tui.widgets.text import count, elide_end
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
+
+
+def ribbon_of(life: Life, status: HistoryStatus, width: int, here: int = 0) -> Content:
+    """The line's whole length in `width` cells.
+
+    Args:
+        life: whose.
+        status: how long the line is, and how much of it is known.
+        width: cells.
+        here: the ordinal that is shown; 0: now.
+    """
+    length = max(1, status.length)
+    first = status.known_from.ordinal if status.known_from else length + 1
+    last = status.known_to.ordinal if status.known_to else 0
+    changes = {
+        _cell(event.moment.ordinal, length, width) for event in life.events if event.what not in ("left", "unknown")
+    }
+    place = _cell(here, length, width) if here else -1
+    pieces: list[tuple[str, str]] = []
+    for cell in range(width):
+        low = 1 + cell * length // width
+        high = max(low, (cell + 1) * length // width)
+        if cell == place:
+            pieces.append((HERE, "bold $warning"))
+        elif cell in changes:
+            pieces.append((CHANGED, "$accent"))
+        elif any(_covers(span, low, high, length) for span in life.spans):
+            pieces.append((ALIVE, "$success"))
+        elif high < first or low > last:
+            pieces.append((UNKNOWN, "$muted"))
+        else:
+            pieces.append((ABSENT, "$muted"))
+    return Content.assemble(*pieces)
+
+
+def _cell(ordinal: int, length: int, width: int) -> int:
+    """The first cell of an ordinal."""
+    return -(-(ordinal - 1) * width // length) if width >= length else (ordinal * width - 1) // length
+
+
+def _covers(span: LifeSpan, low: int, high: int, length: int) -> bool:
+    end = length if span.to_ord is None else span.to_ord - 1
+    return max(1, span.from_ord) <= high and low <= end
+
+
+def life_words(life: Life) -> str:
+    """`came 2019-03-04, 12 changes, still there`."""
+    came = f"came {day(life.first_seen.time)}" if life.first_seen else "older than what is known"
+    changes = sum(event.what in ("changed", "signature", "moved") for event in life.events)
+    words = [came, count(changes, "change")]
+    if returns := sum(event.what == "returned" for event in life.events):
+        words.append(f"came back {'once' if returns == 1 else f'{returns} times'}")
+    words.append("still there" if life.alive else f"left {day(life.invalid.time)}" if life.invalid else "gone")
+    return ", ".join(words)
+
+
+class LifeLine(Widget):
+    """Asks for the life of a symbol and draws it in one line; not there for a project without history.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+    """
+
+    DEFAULT_CSS = "LifeLine { height: 1; padding: 0 1; display: none; } LifeLine.-shown { display: block; }"
+    RIBBON = 28
+    """Most cells for the ribbon itself."""
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._ask = ask
+        self._drop = drop
+        self._key: SymbolKey | None = None
+        self._life: Life | None = None
+        self._status: HistoryStatus | None = None
+        self._problem = ""
+        self._here = 0
+
+    def show(self, key: SymbolKey | None, here: int = 0, *, again: bool = False) -> None:
+        """Show the life of a symbol, or of none.
+
+        Args:
+            key: whose.
+            here: the ordinal that is shown; 0: now.
+            again: ask also when it is the symbol that is shown already, as the past has news.
+        """
+        self._here = here
+        if key != self._key or again:
+            self._key = key
+            self._life, self._problem = (self._life if again else None), ""
+            if key is None:
+                self._drop("life")
+            else:
+                self._look_up(key)
+        self.set_class(key is not None and (self._status is None or self._status.head is not None), "-shown")
+        self.refresh()
+
+    def _look_up(self, key: SymbolKey) -> None:
+        def call(door: Door) -> tuple[HistoryStatus, Page[Life] | None]:
+            status = door.history()
+            return status, door.life(key, limit=1) if status.head and status.known else None
+
+        self._ask("life", call, self._got, self._failed, delay=0.1)
+
+    def _got(self, answer: tuple[HistoryStatus, Page[Life] | None]) -> None:
+        self._status, page = answer
+        self._life = page.rows[0] if page and page.rows else None
+        self._problem = ""
+        self.set_class(self._key is not None and self._status.head is not None, "-shown")
+        self.refresh()
+
+    def _failed(self, error: CmError) -> None:
+        self._life, self._problem = None, error.message
+        self.refresh()
+
+    def render(self) -> Content:
+        """Ribbon and words."""
+        width = self.content_size.width
+        if self._life is None or self._status is None:
+            asked = self._problem or ("its history is not read yet: 6 opens Time" if self._status else "…")
+            return Content.styled(elide_end(asked, width), "$muted")
+        words = life_words(self._life)
+        if not self._status.complete:
+            words += f"; {self._status.text}" if self._status.text else ""
+        cells = max(8, min(self.RIBBON, width - cell_len(words) - 2))
+        ribbon = ribbon_of(self._life, self._status, cells, self._here)
+        return Content.assemble(ribbon, "  ", (elide_end(words, max(0, width - cells - 2)), "$soft"))

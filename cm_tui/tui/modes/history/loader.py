@@ -1,0 +1,205 @@
+"""Asks what the tabs of the time mode show: changes, symbols, a life, drift; without a word on how it looks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from cm_tui.errors import CmError
+from cm_tui.model import Drift, Episode, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
+from cm_tui.tui.modes.history import rows
+from cm_tui.tui.modes.history.episode_rows import of_episode
+from cm_tui.tui.modes.history.rows import TimeRow
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+T = TypeVar("T")
+
+TABS = ("changes", "symbols", "life", "drift", "episode")
+SETTLING = 0.08
+"""Seconds that the point stays before anything is asked about it, so that scrolling asks nothing."""
+MOST = 1000
+"""Rows of a tab."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What a tab shows."""
+
+    rows: tuple[TimeRow, ...]
+    note: str
+    """Said when there are no rows, else beside the title."""
+    total: str = ""
+
+
+class Travelling:
+    """The point, the other moment, and what is asked about them.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+        filled: is called with a tab and what it shows; None: it is being read.
+    """
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | None], None]) -> None:
+        self._ask = ask
+        self._drop = drop
+        self._filled = filled
+        self.point: Moment | None = None
+        self.mark: Moment | None = None
+        self.subject: SymbolKey | str | None = None
+        """Whose life is shown."""
+        self.episode: Episode | None = None
+        """What an agent saw and did."""
+        self.drifted = False
+        """True when index and checkout were found to differ."""
+        self.drift_seconds = 0.0
+        """How long the last look for drift took."""
+
+    @property
+    def span(self) -> tuple[str, str]:
+        """The two moments that changes are shown between, the earlier one first."""
+        assert self.point is not None
+        if self.mark is None or self.mark.sha == self.point.sha:
+            return before(self.point), self.point.sha
+        low, high = sorted((self.mark, self.point), key=lambda moment: moment.ordinal)
+        return low.sha, high.sha
+
+    @property
+    def span_words(self) -> str:
+        """The same for people."""
+        if self.point is None:
+            return ""
+        if self.mark is None or self.mark.sha == self.point.sha:
+            return f"by #{self.point.ordinal:,}"
+        low, high = sorted((self.mark.ordinal, self.point.ordinal))
+        return f"from #{low:,} to #{high:,}"
+
+    def fill(self, tab: str) -> None:
+        """Ask for what a tab shows."""
+        {
+            "changes": self._changes, "symbols": self._symbols, "life": self._life, "drift": self._drift,
+            "episode": self._episode,
+        }[tab]()  # fmt: skip
+
+    def _changes(self) -> None:
+        if self.point is None:
+            self._nothing("changes")
+            return
+        older, newer = self.span
+        words = self.span_words
+
+        def got(page: Page[SymbolChange]) -> None:
+            some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else f"{page.total:,}"
+            note = " · ".join(part for part in (words, page.note) if part)
+            found = tuple(rows.of_changes(page.rows, older, newer))
+            self._filled(
+                "changes", Filled(found, note if found else page.note or f"No symbol was changed {words}.", some)
+            )
+
+        def call(door: Door) -> Page[SymbolChange]:
+            return all_added(door, newer) if older == NOTHING else door.changes(older, newer, limit=MOST)
+
+        self._put("changes", call, got)
+
+    def _symbols(self) -> None:
+        if self.point is None:
+            self._nothing("symbols")
+            return
+        at = self.point.sha
+
+        def got(page: Page[Symbol]) -> None:
+            more = page.total > len(page.rows)
+            some = f"{len(page.rows):,} of {page.total:,}" if more else f"{page.total:,}"
+            hint = "s shows all of them in Symbols" if more else ""
+            note = " · ".join(part for part in (page.note, hint) if part)
+            found = tuple(rows.of_symbols(page.rows, at))
+            self._filled("symbols", Filled(found, note if found else page.note or "No symbols were there.", some))
+
+        self._put("symbols", lambda door: door.symbols_at(at, limit=MOST), got)
+
+    def _nothing(self, tab: str) -> None:
+        self._drop(tab)
+        self._filled(tab, Filled((), "Choose a commit on the left."))
+
+    def _life(self) -> None:
+        subject = self.subject
+        if subject is None:
+            self._filled(
+                "life", Filled((), "L on a symbol shows its life; L here asks for a name, also of what is gone.")
+            )
+            return
+
+        def got(answer: tuple[Page[Life], HistoryStatus]) -> None:
+            page, history = answer
+            found = tuple(row for life in page.rows for row in rows.of_life(life, history))
+            some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
+            self._filled(
+                "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
+            )
+
+        self._put("life", lambda door: (door.life(subject, callers=True), door.history()), got)
+
+    def _drift(self) -> None:
+        self._filled("drift", None)
+        self.look_for_drift()
+
+    def look_for_drift(self) -> None:
+        """Ask how index and checkout differ; what is on screen stays until the answer is there."""
+
+        def call(door: Door) -> tuple[Drift, float]:
+            begun = time.monotonic()
+            return door.drift(limit=MOST), time.monotonic() - begun
+
+        def got(answer: tuple[Drift, float]) -> None:
+            drift, self.drift_seconds = answer
+            self.drifted = not drift.current
+            self._filled("drift", drift_shown(drift))
+
+        self._send("drift", call, got)
+
+    def _episode(self) -> None:
+        if self.episode is None:
+            words = "e lists what agents' sessions recorded. The one you choose is told here, and every panel shows the commit that it saw."
+            self._filled("episode", Filled((), words))
+        else:
+            self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
+
+    def _put(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
+        self._filled(tab, None)
+        self._send(tab, call, got)
+
+    def _send(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
+        def failed(error: CmError) -> None:
+            self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
+
+        self._ask(tab, call, got, failed, delay=SETTLING)
+
+
+def all_added(door: Door, first: str) -> Page[SymbolChange]:
+    """What the first commit here brought: everything, as there is nothing to compare it with."""
+    page = door.symbols_at(first, limit=MOST)
+    note = "the first commit here: everything that it holds counts as added"
+    return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
+
+
+def drift_shown(drift: Drift) -> Filled:
+    """Index against checkout, with the key that mends it."""
+    found = list(rows.of_drift(drift.rows, drift.indexed_head))
+    if found:
+        head = "the index does not reflect the checkout: i mends it"
+        notes = " · ".join((count(drift.files, "file"), *drift.notes))
+        found.insert(0, rows.heading(f"{head} ({notes})"))
+    elif not drift.current:
+        found.append(rows.heading("No symbol differs, but the index is of another commit: i mends it"))
+    words = "The index reflects HEAD and the working tree: nothing has drifted."
+    if drift.looked is not None:
+        words += f" You last looked at {name_of(drift.looked)}; w shows what changed since."
+    some = f"{len(drift.rows):,} of {drift.total:,}" if drift.total > len(drift.rows) else f"{drift.total:,}"
+    return Filled(tuple(found), " ".join(drift.notes) or words if not found else "", some)

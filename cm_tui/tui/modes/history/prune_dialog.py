@@ -1,0 +1,95 @@
+"""Drops history: asks how much, counts what would go, asks again with the counts, then does it."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any
+
+from cm_tui.errors import CmError
+from cm_tui.model import VacuumReport
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.text import count, size
+from cm_tui.tui.widgets.text_prompt import Prompt
+
+ALL = "all"
+_AGE = re.compile(r"\d+\s*[hdwmy]", re.IGNORECASE)
+_HINT = (
+    "A moment: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
+    f"`{ALL}`: everything but now. It is counted first, and git keeps its own."
+)
+
+
+class Dropping:
+    """The questions before history is dropped.
+
+    Args:
+        screen: the mode.
+    """
+
+    def __init__(self, screen: ModeScreen) -> None:
+        self._screen = screen
+
+    def ask(self, value: str, wrong: str = "") -> None:
+        """Ask from where on history is kept.
+
+        Args:
+            value: what stands in the input.
+            wrong: what was wrong with the answer before.
+        """
+
+        def answered(answer: str | None) -> None:
+            if answer and answer.strip():
+                self._count(answer.strip())
+
+        self._screen.app.push_screen(Prompt("Drop history before", value, _HINT, wrong=wrong), answered)
+
+    def _count(self, answer: str) -> None:
+        what = wanted(answer)
+
+        def failed(error: CmError) -> None:
+            self.ask(answer, f"{error.message} {error.hint}".strip())
+
+        self._screen.ask("vacuum", lambda door: door.vacuum(**what, dry_run=True), partial(self._confirm, what), failed)
+
+    def _confirm(self, what: dict[str, Any], report: VacuumReport) -> None:
+        if not report.commits and not report.spans:
+            self._screen.cm.tell(f"There is nothing to drop: {report.note}.")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._screen.ask("vacuum", lambda door: door.vacuum(**what), self._dropped)
+
+        self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
+
+    def _dropped(self, report: VacuumReport) -> None:
+        self._screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")
+        self._screen.cm.session.add(f"{report.note}: {counts(report)}.", "ok")
+        self._screen.cm.lifecycle.history_dropped()
+
+
+def wanted(answer: str) -> dict[str, Any]:
+    """What the door is told for an answer."""
+    if answer.lower() == ALL:
+        return {"everything": True}
+    return {"older_than": answer} if _AGE.fullmatch(answer) else {"before": answer}
+
+
+def counts(report: VacuumReport) -> str:
+    """How much goes."""
+    return (
+        f"{count(report.commits, 'commit')}, {count(report.blobs, 'file version')} ({size(report.bytes)} of source), "
+        f"{count(report.symbols, 'symbol')}, {count(report.references, 'reference')}"
+    )
+
+
+def question(report: VacuumReport) -> str:
+    """What is asked before it goes."""
+    first = report.before
+    kept = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."
+    return (
+        f"Drop {counts(report)}?\n\n{kept} Questions about earlier moments will say that history was removed. "
+        "Nothing of git is touched: b reads it again."
+    )

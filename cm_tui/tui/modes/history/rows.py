@@ -1,0 +1,199 @@
+"""Rows of the time mode: what changed, what was there, the events of a life, and drift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.model import DriftRow, Edge, HistoryStatus, Life, LifeEvent, Moment, Symbol, SymbolChange, SymbolKey
+from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
+from cm_tui.tui.state.revision import before, day
+from cm_tui.tui.widgets.code_nodes import kind_mark
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+
+CHANGE_MARKS = {
+    "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
+    "signature": ("±", "$warning"), "moved": ("→", "$accent"),
+}  # fmt: skip
+EVENT_MARKS = {
+    "came": ("+", "$success"), "returned": ("+", "$success"), "left": ("−", "$error"), "changed": ("~", "$primary"),
+    "signature": ("±", "$warning"), "moved": ("→", "$accent"), "unknown": ("?", "$muted"),
+}  # fmt: skip
+MOST_RIBBON = 100
+"""Cells of a life's ribbon."""
+DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "unindexed": ("+", "$success")}
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A symbol at a moment: what source and callers are read of."""
+
+    key: SymbolKey
+    at: str | None
+    """None: now."""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class TimeRow:
+    """A row; a heading has no mark."""
+
+    mark: str
+    style: str
+    name: str
+    kind: str = ""
+    place: str = ""
+    word: str = ""
+    word_style: str = ""
+    spot: Spot | None = None
+    """What is shown of it; None: nothing."""
+    before: Spot | None = None
+    """The same before a change."""
+    moment: Moment | None = None
+    """Where enter goes, for what happened at a moment."""
+    note: str = ""
+    life: tuple[Life, HistoryStatus] | None = None
+    """Drawn as a ribbon instead of words."""
+    body: str = ""
+    """What is shown of it instead of a difference between two moments."""
+    patch: bool = False
+    """The body is a patch; else it is prose."""
+
+    @property
+    def key(self) -> SymbolKey | None:
+        """The symbol that it is about."""
+        spot = self.spot or self.before
+        return spot.key if spot else None
+
+
+def heading(text: str, *, bold: bool = True) -> TimeRow:
+    """A row that is only words."""
+    return TimeRow("", "bold $primary" if bold else "$muted", text)
+
+
+def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[TimeRow]:
+    """What became of symbols between two moments."""
+    rows = []
+    for change in changes:
+        symbol, old = change.symbol, change.before
+        mark, style = CHANGE_MARKS[change.change]
+        gone = change.change == "removed"
+        spot = Spot(symbol.key, older if gone else newer, symbol.start_line)
+        earlier = spot if gone else Spot(old.key, older, old.start_line) if old else None
+        place, word = f"{symbol.path}:{symbol.start_line}", str(change.change)
+        if change.change == "moved" and old is not None:
+            word = f"from {old.path}" if old.path != symbol.path else f"was {old.qualname}"
+        rows.append(
+            TimeRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
+                    note=symbol.signature)
+        )  # fmt: skip
+    return rows
+
+
+def of_symbols(symbols: Iterable[Symbol], at: str) -> list[TimeRow]:
+    """What was there at a moment."""
+    return [
+        TimeRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
+                note=s.signature)
+        for s in symbols
+    ]  # fmt: skip
+
+
+def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
+    """A symbol's ribbon and events, the oldest first, and who called it before it went."""
+    state = "still there" if life.alive else "gone"
+    rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
+    rows.append(TimeRow("", "", life_words(life), life=(life, history)))
+    if life.first_seen is None:
+        rows.append(heading("It was there already where the known history begins.", bold=False))
+    rows += [_of_event(life, event) for event in life.events]
+    rows += [heading(note, bold=False) for note in life.notes]
+    callers = life.callers_before
+    if callers is not None:
+        when = f", at #{life.last_seen.ordinal:,} · {day(life.last_seen.time)}" if life.last_seen else ""
+        some = (
+            f"{len(callers.rows):,} of {callers.total:,}" if callers.total > len(callers.rows) else f"{callers.total:,}"
+        )
+        rows.append(heading(f"Called before it was removed by {some}{when}"))
+        rows += [_of_caller(edge, life.last_seen) for edge in callers.rows]
+    return rows
+
+
+def _of_event(life: Life, event: LifeEvent) -> TimeRow:
+    mark, style = EVENT_MARKS[event.what]
+    key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
+    earlier = Spot(event.other if event.what == "moved" and event.other else key, before(event.moment), event.line)
+    gone = event.what in ("left", "unknown")
+    spot = None if gone else Spot(key, event.moment.sha, event.line)
+    way = "to" if event.what == "left" else "from"
+    word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.what
+    return TimeRow(
+        mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
+        f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,
+        event.moment, event.signature,
+    )  # fmt: skip
+
+
+def _of_caller(edge: Edge, moment: Moment | None) -> TimeRow:
+    key = SymbolKey(edge.path or edge.site, edge.qualname, edge.kind)
+    spot = Spot(key, moment.sha if moment else None, edge.line)
+    place = f"{edge.site}:{edge.line}"
+    return TimeRow("←", "$secondary", edge.qualname, edge.kind, place, edge.resolution, "$muted", spot, note=edge.text)
+
+
+def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
+    """Where index and checkout differ, below the name of each file.
+
+    Args:
+        rows: what differs.
+        head: the commit that is indexed, at which the file is read for comparison.
+    """
+    result: list[TimeRow] = []
+    path = None
+    for row in rows:
+        mark, style = DRIFT_MARKS[row.state]
+        if row.path != path:
+            path = row.path
+            result.append(heading(row.path))
+        key, gone = SymbolKey(row.path, row.symbol, row.kind), row.state == "tombstoned"
+        spot = Spot(key, None, row.line) if row.symbol and not gone else None
+        earlier = (
+            Spot(key if gone else SymbolKey(row.path, "", row.kind), head, row.line if gone else 0) if head else None
+        )
+        note = f"{row.why}   {row.mend}".strip()
+        place = f":{row.line}" if row.line else ""
+        result.append(
+            TimeRow(
+                mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot,
+                None if row.state == "unindexed" else earlier, note=note,
+            )
+        )  # fmt: skip
+    return result
+
+
+class TimeList(RowList[TimeRow]):
+    """Rows of one tab."""
+
+    def draw(self, row: TimeRow, width: int) -> Content:
+        """Mark, kind, name, place, word: the name gives way last."""
+        if row.life is not None:
+            return Content.assemble(" ", ribbon_of(*row.life, min(width - 2, MOST_RIBBON)))
+        if not row.mark:
+            return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
+        letter, style = kind_mark(row.kind) if row.kind else (" ", "")
+        word = elide_middle(one_line(row.word), max(8, width // 3))
+        room = width - 5 - (cell_len(word) + 2 if word else 0)
+        place, name = one_line(row.place), one_line(row.name)
+        if cell_len(name) + cell_len(place) + 2 > room:
+            place = place.rpartition("/")[2]
+        name = elide_end(name, max(room // 2, room - cell_len(place) - 2))
+        place = elide_middle(place, max(0, room - cell_len(name) - 2))
+        gap = max(1, room - cell_len(name) - cell_len(place))
+        return Content.assemble(
+            (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, " " * gap,
+            (place, "$muted"), (f"  {word}" if word else "", row.word_style),
+        )  # fmt: skip

@@ -1,0 +1,316 @@
+"""Time: the line of commits, what each changed, the life of every symbol, and drift."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+
+from cm_tui.model import Moment, Place, SymbolKey
+from cm_tui.tui.modes.history.commands import TIME_COMMANDS
+from cm_tui.tui.modes.history.commit_list import Ribbon
+from cm_tui.tui.modes.history.commit_panel import RibbonPanel
+from cm_tui.tui.modes.history.episode_replay import Replaying
+from cm_tui.tui.modes.history.loader import TABS, Filled, Travelling
+from cm_tui.tui.modes.history.parts import TimeParts
+from cm_tui.tui.modes.history.prune_dialog import Dropping
+from cm_tui.tui.modes.history.revision_prompt import Naming
+from cm_tui.tui.modes.history.rows import Spot, TimeList, TimeRow
+from cm_tui.tui.modes.history.tabs_panel import TimePanel
+from cm_tui.tui.screens.commands import bindings
+from cm_tui.tui.screens.messages import OpenMoment, OpenSymbol
+from cm_tui.tui.widgets.relations import Relation, RelationList
+
+_NEVER = object()
+LOOK_AGAIN = 2.0
+"""Seconds after which history that is being read is looked at again."""
+DRIFT_AGAIN = 5.0
+"""Seconds after which drift is looked for again."""
+DRIFT_SHARE = 10
+"""A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
+
+
+class TimeScreen(TimeParts):
+    """The history of every symbol."""
+
+    MODE = "time"
+    SHOWS_PAST = True
+    INTRO = (
+        "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
+        "panels show. Changes are those of that commit, or those between it and the moment you marked with m. Enter "
+        "stands there: Symbols shows that moment too, a bar on top says so, and 0 leads back to now. Grey commits are "
+        "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
+        "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
+    )
+    ZOOMS = ("time-panel", "ribbon-panel", "detail-panel")
+    COMMANDS_HERE = TIME_COMMANDS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(TIME_COMMANDS),
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_ribbon", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen_status: object = _NEVER
+        self._seen_history: object = None
+        self.travelling = Travelling(self.ask, self.drop_question, self._fill)
+        self._drift_due = 0.0
+        """When to look for drift again, by the clock that only rises."""
+
+    def on_mount(self) -> None:
+        """Take up what the last run left."""
+        self.naming = Naming(self)
+        self.replaying = Replaying(self)
+        self.dropping = Dropping(self)
+        kept = self.cm.state.of(self.MODE)
+        tab = kept.get("tab")
+        self.panel.tabs.active = tab if tab in TABS else TABS[0]
+        self.ribbon.focus()
+        self.set_interval(LOOK_AGAIN, self._look_again)
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The tab."""
+        super().keep()
+        self.cm.state.of(self.MODE)["tab"] = self.panel.tabs.active
+
+    # --- news ---
+
+    def project_changed(self) -> None:
+        """Read the line again when the index has news; say how far history is known."""
+        view = self.cm.project
+        if reason := view.why_not_searchable:
+            self.line.say(reason)
+        elif view.status is not self._seen_status and view.status is not None:
+            self._seen_status = view.status
+            if view.status.git:
+                self.line.say("Reading the line…")
+                self.line.refill()
+                self.replaying.look_for_marks()
+            else:
+                self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
+            self.cm.lifecycle.refresh_history()
+            self.panel.forget("changes", "symbols", "life")
+            self._look_for_drift()
+        if view.history != self._seen_history:
+            self._seen_history = view.history
+            self.panel.forget("changes", "symbols", "life")
+        self.line.show_known(view.history, view.reading, view.reading_error or view.history_error)
+        self.refresh_keys()
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        """Somebody looks again: files may have changed meanwhile."""
+        self._look_for_drift()
+
+    def _look_for_drift(self) -> None:
+        if self.is_current and not self.cm.project.why_not_searchable and not self.cm.gateway.indexing:
+            self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.travelling.drift_seconds)
+            self.travelling.look_for_drift()
+
+    def _fill(self, tab: str, filled: Filled | None) -> None:
+        self.panel.fill(tab, filled)
+        if tab == "drift":
+            self.refresh_keys()
+
+    def _look_again(self) -> None:
+        """While somebody looks, ask for what changes without a word: how far history is read, by whatever process; drift."""
+        if time.monotonic() > self._drift_due:
+            self._look_for_drift()
+        history = self.cm.project.history
+        if self.is_current and history is not None and history.head is not None and not history.complete:
+            self.cm.lifecycle.refresh_history()
+
+    def past_changed(self) -> None:
+        """Mark where the application stands, and take over what is said of it now."""
+        past = self.cm.past
+        self.ribbon.standing = past.moment
+        self.ribbon.redraw()
+        if past.moment is not None and past.moment == self.point:
+            self.head.say(past.note, past.moment, past.asked)
+            self.head.show(self.point, self.travelling.mark)
+        if past.episode is not None:
+            self.travelling.episode = past.episode
+            self.panel.forget("episode")
+
+    # --- the point ---
+
+    @on(RibbonPanel.Came)
+    def _came(self, event: RibbonPanel.Came) -> None:
+        self.travelling.point = event.moment
+        self._point_changed()
+
+    def _point_changed(self) -> None:
+        self.ribbon.mark = self.travelling.mark
+        self.ribbon.redraw()
+        self.head.show(self.point, self.travelling.mark)
+        self.panel.forget("changes", "symbols")
+        self.refresh_keys()
+
+    @on(Ribbon.Chosen, "#ribbon")
+    def _chosen(self) -> None:
+        self.stand()
+
+    @on(Ribbon.Marked)
+    def _marked(self) -> None:
+        self.flip_mark()
+
+    def stand(self) -> None:
+        """Show this moment everywhere."""
+        if self.point is not None:
+            self.post_message(OpenMoment(self.point, self.head.note, self.head.asked))
+
+    def flip_mark(self) -> None:
+        """Mark the point, or take its mark away."""
+        mark = self.travelling.mark
+        same = mark is not None and self.point is not None and mark.sha == self.point.sha
+        self.travelling.mark = None if same else self.point
+        self._point_changed()
+
+    def find(self) -> None:
+        """Type to find a commit."""
+        self.unzoom()
+        self.line.letters.focus()
+
+    def action_into_ribbon(self) -> None:
+        """Down from the input goes into the list."""
+        if self.focused is self.line.letters:
+            self.ribbon.focus()
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the filter, then the mark."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif self.line.letters.value or self.focused is self.line.letters:
+            self.line.clear()
+        elif self.travelling.mark is not None:
+            self.travelling.mark = None
+            self._point_changed()
+        else:
+            self.ribbon.focus()
+
+    # --- going to a name ---
+
+    def go_to(self) -> None:
+        """Ask for a moment by name, and go there."""
+
+        def named(place: Place) -> None:
+            self.arrive(place.moment, place.note, place.sha)
+            self.ribbon.focus()
+
+        self.naming.moment(named)
+
+    def arrive(self, moment: Moment, note: str, asked: str = "") -> None:
+        """Put the point on a moment, and say what must be said of it."""
+        self.head.say(note, moment, asked)
+        self.travelling.point = moment
+        self.line.go(moment)
+        self._point_changed()
+
+    def choose_episode(self) -> None:
+        """Choose what an agent saw."""
+        self.replaying.choose()
+
+    def drop_history(self) -> None:
+        """Drop history, from the point backwards unless told otherwise."""
+        self.dropping.ask(f"#{self.point.ordinal}" if self.point else "")
+
+    def ask_since(self) -> None:
+        """Ask since when, and show what changed from then to HEAD."""
+        self.naming.since(self._since)
+
+    def _since(self, place: Place) -> None:
+        history = self.cm.project.history
+        if history is None or history.head is None:
+            return
+        if place.moment.sha == history.head.sha:
+            self.cm.tell(f"Nothing new on this line since: #{place.moment.ordinal:,} is HEAD.")
+            self.travelling.mark = None
+            self.arrive(history.head, place.note)
+            return
+        self.travelling.mark = place.moment
+        self.arrive(history.head, place.note)
+        self.activate("changes")
+        self.rows.focus()
+
+    # --- the tabs ---
+
+    def activate(self, tab: str) -> None:
+        """Show a tab."""
+        self.panel.activate(tab)
+        self.remember()
+
+    def next_tab(self) -> None:
+        """The tab to the right."""
+        self.panel.turn()
+
+    def next_detail(self) -> None:
+        """The next view of the symbol."""
+        self.detail.turn()
+
+    def want(self, tab: str) -> None:
+        """Ask for what a tab shows."""
+        if reason := self.cm.project.why_not_searchable:
+            self.panel.fill(tab, Filled((), reason))
+        else:
+            self.travelling.fill(tab)
+
+    @on(TimePanel.Came)
+    def _show_row(self, event: TimePanel.Came) -> None:
+        self.detail.show(event.row)
+        self.refresh_keys()
+
+    @on(TimeList.Chosen, "#time-list")
+    def _enter_row(self, event: TimeList.Chosen) -> None:
+        row: TimeRow = event.row
+        if row.moment is not None:
+            self.line.go(row.moment)
+        elif row.key and row.key.qualname:
+            self.open_row()
+
+    # --- symbols ---
+
+    def show_life(self) -> None:
+        """The life of the symbol under the cursor, else of a name."""
+        row = self.row
+        key = row.key if row and row.key and row.key.qualname else None
+        if self.panel.tabs.active == "life" or key is None:
+            self.naming.symbol(self.open_life, key.qualname if key else "")
+        else:
+            self.open_life(key)
+
+    def open_life(self, subject: SymbolKey | str) -> None:
+        """Show the life of a symbol; other modes lead here too."""
+        self.travelling.subject = subject
+        self.panel.forget("life")
+        self.activate("life")
+        self.rows.focus()
+
+    def open_row(self) -> None:
+        """Show the row's symbol in Symbols, at its moment."""
+        row = self.row
+        spot = (row.spot or row.before) if row else None
+        if spot is not None:
+            self._open(spot)
+
+    def _open(self, spot: Spot) -> None:
+        def go(place: Place) -> None:
+            self.post_message(OpenMoment(place.moment, place.note, place.sha))
+            self.post_message(OpenSymbol(spot.key))
+
+        at = spot.at
+        if at is None:
+            self.cm.go_to_now()
+            self.post_message(OpenSymbol(spot.key))
+        else:
+            self.ask("open", lambda door: door.resolve(at), go)
+
+    @on(RelationList.Chosen, "#time-relations")
+    def _open_relation(self, event: RelationList.Chosen) -> None:
+        row: Relation = event.row
+        spot = self.detail.spot
+        if row.path and row.key and spot:
+            self._open(Spot(row.key, spot.at))

@@ -1,0 +1,128 @@
+"""The upper panel of the time mode: tabs, their rows, and a line about the row under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from cm_tui.tui.modes.history.loader import TABS, Filled
+from cm_tui.tui.modes.history.rows import TimeList, TimeRow
+from cm_tui.tui.widgets.relations import TabLine
+from cm_tui.tui.widgets.text import one_line
+
+_FLEETING = frozenset({"drift"})
+"""Tabs that are wanted anew whenever they are looked at: files change without a word."""
+
+
+class TimePanel(Vertical):
+    """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
+
+    Args:
+        want: asks for what a tab shows; `fill` takes it.
+    """
+
+    class Came(Message):
+        """The cursor stands on another row, or on none."""
+
+        def __init__(self, row: TimeRow | None) -> None:
+            super().__init__()
+            self.row = row
+
+    def __init__(self, want: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id, classes="panel")
+        self._want = want
+        self._pages: dict[str, Filled] = {}
+
+    def compose(self) -> ComposeResult:
+        """Tabs, rows, a line."""
+        yield TabLine(TABS, id="time-tabs")
+        yield TimeList(id="time-list")
+        yield Static(id="time-note", markup=False)
+
+    @property
+    def tabs(self) -> TabLine:
+        """The tabs."""
+        return self.query_one("#time-tabs", TabLine)
+
+    @property
+    def rows(self) -> TimeList:
+        """The rows of the open tab."""
+        return self.query_one("#time-list", TimeList)
+
+    # --- filling ---
+
+    def forget(self, *tabs: str) -> None:
+        """What these tabs show is not right any more."""
+        for tab in tabs:
+            self._pages.pop(tab, None)
+            self.tabs.counts.pop(tab, None)
+        if self.tabs.active in tabs:
+            self._show()
+        self.tabs.refresh()
+
+    def fill(self, tab: str, filled: Filled | None) -> None:
+        """Give a tab its rows; None: they are being read, and what is on screen stays until they are there."""
+        active = tab == self.tabs.active
+        if filled is not None:
+            self._pages[tab] = filled
+            self.tabs.counts[tab] = filled.total
+            if active:
+                self._draw()
+            else:
+                self.tabs.refresh()
+            return
+        self.tabs.counts.pop(tab, None)
+        if active:
+            self.border_subtitle = Content("reading…")
+            if not self.rows.rows:
+                self.rows.set_rows((), empty="Reading…")
+
+    def _show(self) -> None:
+        shown = self.tabs.active in self._pages
+        if shown:
+            self._draw()
+        if not shown or self.tabs.active in _FLEETING:
+            self._want(self.tabs.active)
+
+    def _draw(self) -> None:
+        filled = self._pages[self.tabs.active]
+        first = next((index for index, row in enumerate(filled.rows) if row.mark), 0)
+        same = [row.name for row in filled.rows] == [row.name for row in self.rows.rows]
+        self.rows.set_rows(filled.rows, cursor=self.rows.cursor if same else first, empty=filled.note)
+        self.border_subtitle = Content(filled.note if filled.rows else "")
+        if not filled.rows:
+            self._describe(None)
+        self.tabs.refresh()
+
+    # --- tabs and rows ---
+
+    def activate(self, tab: str) -> None:
+        """Show a tab."""
+        self.tabs.active = tab
+        self._show()
+
+    def turn(self) -> None:
+        """The tab to the right."""
+        self.activate(TABS[(TABS.index(self.tabs.active) + 1) % len(TABS)])
+
+    @on(TabLine.Chosen)
+    def _clicked(self, event: TabLine.Chosen) -> None:
+        event.stop()
+        self.rows.focus()
+        self.activate(event.tab)
+
+    @on(TimeList.Highlighted, "#time-list")
+    def _came(self, event: TimeList.Highlighted) -> None:
+        event.stop()
+        self._describe(event.row)
+
+    def _describe(self, row: TimeRow | None) -> None:
+        # Its height never changes: a layout of the whole screen with each row would be felt.
+        self.query_one("#time-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
+        self.post_message(self.Came(row))

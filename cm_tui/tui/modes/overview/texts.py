@@ -1,0 +1,215 @@
+"""The texts of the overview, from records to styled lines."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.errors import StoreBusyError
+from cm_tui.model import ProjectStatus
+from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size
+
+STAGES = (
+    ("scan", "find files"), ("parse", "parse"), ("store", "store"), ("keywords", "keywords"), ("vectors", "vectors"),
+    ("graph", "graph"),
+)  # fmt: skip
+LANGUAGES_SHOWN = 12
+
+
+def _rows(pairs: list[tuple[str, str]], width: int, label: int = 12) -> Content:
+    return Content("\n").join(
+        Content.assemble((fit(name, label), "$muted"), (elide_middle(value, width - label), "$foreground"))
+        for name, value in pairs
+        if value
+    )
+
+
+def project_text(view: ProjectView, root: Path, width: int) -> Content:
+    """Where it is, what git says, what is in the index."""
+    status = view.status
+    if status is None:
+        return _rows([("folder", str(root)), ("", "opening…")], width)
+    git = (
+        f"{status.branch or 'detached'}{f' at {status.head[:10]}' if status.head else ', no commit yet'}"
+        if status.git
+        else "not a git repository"
+    )
+    rows = [("folder", status.root), ("git", git), ("identity", status.identity)]
+    if status.indexed:
+        rows += [
+            ("files", f"{status.files:,}" + (f", {status.errors:,} read by lines only" if status.errors else "")),
+            ("symbols", f"{status.symbols:,}"),
+            ("references", f"{status.references:,}"),
+            (
+                "passages",
+                f"{status.passages:,}"
+                + (f", {status.embedded:,} with a vector" if status.embedded < status.passages else ""),
+            ),
+        ]
+    rows += [
+        ("model", status.model),
+        ("search", _mode_words(status)),
+        ("store", f"{size(status.disk_bytes)} in {status.store}"),
+    ]
+    return _rows(rows, width)
+
+
+def _mode_words(status: ProjectStatus) -> str:
+    how = {"graph": "vectors by graph", "exact": "vectors compared one by one", "none": "no vectors"}
+    return f"{status.mode}, {how.get(status.vectors, status.vectors)}"
+
+
+def index_text(view: ProjectView, width: int) -> Content:
+    """What an index run does, or what came of the last one."""
+    if view.progress:
+        return _running(view, width)
+    lines: list[Content] = []
+    status = view.status
+    if view.index_error:
+        lines.append(Content.styled(f"✖ {view.index_error.message}", "$error"))
+        if view.index_error.hint:
+            lines.append(Content.styled(view.index_error.hint, "$soft"))
+    elif view.cancelled:
+        lines.append(Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning"))
+    if status and status.indexed and not status.files and not lines:
+        lines.append(Content.styled("○ There are no files to index here.", "$warning"))
+        lines.append(Content.styled("Add some, then press i.", "$soft"))
+        return Content("\n").join(lines)
+    if status and status.indexed:
+        when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
+        lines.append(
+            Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$muted"))
+            if not lines
+            else Content(f"Last complete run {when}")
+        )
+    elif status and not lines:
+        lines.append(Content.styled("○ No index yet.", "$warning"))
+    elif not lines:
+        lines.append(Content.styled("Opening…", "$muted"))
+    if view.summary:
+        lines.append(_summary(view))
+    lines += [Content.styled(f"▲ {note}", "$warning") for note in (status.notes if status else ())]
+    return Content("\n").join(lines)
+
+
+def _summary(view: ProjectView) -> Content:
+    summary = view.summary
+    assert summary is not None
+    total = sum(summary.seconds.values())
+    if not summary.changed and not summary.blobs:
+        return Content.styled(f"Nothing had changed; looked in {duration(total)}.", "$soft")
+    text = (
+        f"{count(summary.changed, 'path')} changed, {count(summary.blobs, 'file')} parsed, "
+        f"{count(summary.embedded, 'passage')} embedded in {duration(total)}."
+    )
+    return Content.styled(text, "$soft")
+
+
+def _running(view: ProjectView, width: int) -> Content:
+    step = view.progress
+    assert step is not None
+    names = [name for name, _ in STAGES]
+    now = names.index(step.stage) if step.stage in names else len(names)
+    lines: list[Content] = []
+    if view.plan and not (view.status and view.status.indexed):
+        plan = view.plan
+        found = f"{count(plan.files, 'file')}, {size(plan.bytes)}; about {duration(plan.estimated_seconds)} to index"
+        lines += [Content.styled(found, "bold"), Content("")]
+    for place, (name, label) in enumerate(STAGES):
+        if place < now:
+            lines.append(Content.assemble(("✓ ", "$success"), (fit(label, 12), "$muted")))
+        elif name == step.stage:
+            share = step.done / step.total if step.total else 0.0
+            numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
+            bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
+            lines.append(Content.assemble(("◐ ", "$accent"), (fit(label, 12), "bold"), bar, (numbers, "$soft")))
+        else:
+            lines.append(Content.assemble("· ", (label, "$muted")))
+    lines.append(Content(""))
+    if step.message:
+        lines.append(Content.styled(step.message, "$muted"))
+    if view.job:
+        lines.append(Content.styled("Started through another door.", "$muted"))
+    can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
+    lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
+    return Content("\n").join(lines)
+
+
+def languages_text(languages: Mapping[str, int], width: int) -> Content:
+    """Files by language, as bars."""
+    if not languages:
+        return Content("")
+    ordered = sorted(languages.items(), key=lambda item: (-item[1], item[0]))
+    most = ordered[0][1]
+    lines = [
+        Content.assemble(
+            (fit(name, 14), "$foreground"),
+            share_bar(number / most, max(6, width - 22)),
+            (f"{number:>7,}", "$soft"),
+        )
+        for name, number in ordered[:LANGUAGES_SHOWN]
+    ]
+    if rest := ordered[LANGUAGES_SHOWN:]:
+        files = sum(number for _, number in rest)
+        lines.append(Content.styled(f"and {count(len(rest), 'language')} more with {count(files, 'file')}", "$muted"))
+    return Content("\n").join(lines)
+
+
+def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Content:
+    """Files left out, by reason."""
+    lines = [
+        Content.assemble((f"{number:>7,}  ", "bold"), (reason, "$soft"))
+        for reason, number in sorted(skipped.items(), key=lambda item: -item[1])
+    ]
+    if status and status.errors:
+        words = "could not be parsed and are searched by lines"
+        lines.append(Content.assemble((f"{status.errors:>7,}  ", "bold $warning"), (words, "$soft")))
+    if skipped:
+        lines.append(Content.assemble(("s", "bold $accent"), (" lists them", "$muted")))
+    return Content("\n").join(lines)
+
+
+def next_text(view: ProjectView) -> Content:
+    """What one can do now."""
+    rows = []
+    empty = view.status is not None and view.status.indexed and not view.status.files
+    if empty and view.progress is None:
+        rows.append(("i", "Look for files again"))
+    elif view.searchable:
+        rows += [
+            ("2", "Search: ask in words or names"),
+            ("3", "Symbols: see who calls what"),
+            ("4", "Pack: collect context for a chat"),
+            ("6", "Time: what changed, and the life of a symbol"),
+        ]
+    elif view.progress is None and view.status:
+        rows.append(("i", "Start indexing"))
+    if view.progress:
+        rows.append(("x", "Stop the index run; it goes on where it stopped"))
+    rows.append(("?", "Every key of a mode"))
+    return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
+
+
+def error_text(view: ProjectView, *, can_mend: bool) -> Content:
+    """Why the project cannot be opened, and what helps."""
+    error = view.error
+    assert error is not None
+    lines = [Content.styled(f"✖ {error.message}", "bold $error")]
+    if error.hint:
+        lines.append(Content.styled(error.hint, "$foreground"))
+    lines.append(Content(""))
+    if can_mend:
+        lines.append(
+            Content.assemble(("b  ", "bold $accent"), "Build the index anew: it holds nothing but what your files say")
+        )
+    again = "Try again, once the other process is done" if isinstance(error, StoreBusyError) else "Try again"
+    lines.append(Content.assemble(("r  ", "bold $accent"), again))
+    lines.append(Content.assemble(("5  ", "bold $accent"), "Health: check the installation"))
+    lines.append(Content.assemble(("q  ", "bold $accent"), "Leave"))
+    return Content("\n").join(lines)

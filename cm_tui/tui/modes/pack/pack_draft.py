@@ -1,0 +1,82 @@
+"""A pack while it is put together: pieces in order, the question that stands first, and every change to take back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cm_tui.model import PackRequest
+from cm_tui.tui.state.pack_selection import Basket
+
+DEFAULT_BUDGET = 4000
+_UNDO = 100
+
+
+class Draft:
+    """Changes the basket that all modes share; each change can be undone.
+
+    Args:
+        basket: the pieces.
+    """
+
+    def __init__(self, basket: Basket) -> None:
+        self._basket = basket
+        self._before: list[tuple[tuple[PackRequest, ...], str]] = []
+        self.question = ""
+        self.budget = DEFAULT_BUDGET
+
+    @property
+    def items(self) -> tuple[PackRequest, ...]:
+        """The pieces, in order."""
+        return self._basket.items
+
+    @property
+    def can_undo(self) -> bool:
+        """True when something was changed."""
+        return bool(self._before)
+
+    def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
+        """Put other pieces in place of these, and another question where given."""
+        self._before = [*self._before, (self.items, self.question)][-_UNDO:]
+        if question is not None:
+            self.question = question
+        self._basket.replace(items)
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        items, self.question = self._before.pop()
+        self._basket.replace(items)
+
+    def drop(self, index: int) -> None:
+        """Take a piece out."""
+        self.change([*self.items[:index], *self.items[index + 1 :]])
+
+    def move(self, index: int, by: int) -> int:
+        """Put a piece earlier or later; returns where it stands now."""
+        items, other = list(self.items), index + by
+        if not 0 <= other < len(items):
+            return index
+        items[index], items[other] = items[other], items[index]
+        self.change(items)
+        return other
+
+    def append(self, new: Iterable[PackRequest]) -> int:
+        """Put those pieces that are not covered yet last; returns how many that were."""
+        added = [item for item in new if item not in self._basket]
+        if added:
+            self.change([*self.items, *added])
+        return len(added)
+
+    def set_lines(self, index: int, start: int, end: int) -> None:
+        """Give a piece other lines."""
+        items = list(self.items)
+        items[index] = replace(items[index], start_line=start, end_line=end)
+        self.change(items)
+
+
+def lengthened(request: PackRequest, by: int) -> tuple[int, int]:
+    """First and last line of a piece with more lines at each end, or fewer; one line is always left."""
+    start, end = max(1, request.start_line - by), request.end_line + by
+    if start > end:
+        start = end = (request.start_line + request.end_line) // 2
+    return start, end

@@ -1,0 +1,118 @@
+"""The explanation of one hit: every part of its score, and their sum."""
+
+from __future__ import annotations
+
+import textwrap
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from cm_tui.model import Hit, ScorePart
+from cm_tui.tui.theme.themes import PART_MARKS
+from cm_tui.tui.widgets.bars import group_sums, legend, score_bar
+from cm_tui.tui.widgets.text import fit, one_line
+
+
+class WhyPanel(VerticalScroll):
+    """A table of parts: value × weight = contribution, with the details below each."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id)
+        self._hit: Hit | None = None
+        self._message = ""
+
+    def compose(self) -> ComposeResult:
+        """One text."""
+        yield Static("", id="why-text", markup=False)
+
+    def show(self, hit: Hit | None, message: str = "") -> None:
+        """Explain a hit, or say why there is none."""
+        new = hit is None or self._hit is None or hit.passage != self._hit.passage
+        self._hit, self._message = hit, message
+        self._draw()
+        if new:
+            self.scroll_home(animate=False)
+
+    def on_resize(self, _: events.Resize) -> None:
+        """Draw again at the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
+            return
+        width = max(30, self.size.width - 1)
+        text = (
+            explain(self._hit, width, plain=self.app.no_color) if self._hit else Content.styled(self._message, "$muted")
+        )
+        self.query_one("#why-text", Static).update(text)
+
+
+def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
+    """Every part of a score as a table that fits a width."""
+    top = group_sums(hit.parts).gained
+    lines = [
+        score_bar(hit, width - 2, top, plain=plain),
+        legend(hit.parts, plain=plain),
+        Content(""),
+        _heading(width),
+    ]
+    for part in hit.parts:
+        lines.extend(_part(part, width, plain=plain))
+    total = sum(part.contribution for part in hit.parts)
+    agrees = abs(total - hit.score) < 1e-4
+    lines.append(Content.styled("─" * (width - 2), "$faint"))
+    lines.append(
+        Content.assemble(
+            (fit("sum of the parts", width - 14), "bold"),
+            (f"{total:+10.4f}", "bold $success" if agrees else "bold $error"),
+        )
+    )
+    lines.append(
+        Content.assemble(
+            (fit("score", width - 14), "$muted"),
+            (f"{hit.score:+10.4f}", "$muted"),
+            ("  ✓" if agrees else "  ≠", "$success" if agrees else "bold $error"),
+        )
+    )
+    return Content("\n").join(lines)
+
+
+COMPACT = 48
+"""Below this width only names and contributions have room."""
+
+
+def _name_width(width: int) -> int:
+    return width - 35 if width >= COMPACT else width - 14
+
+
+def _heading(width: int) -> Content:
+    if width < COMPACT:
+        return Content.styled(f"{fit('part', _name_width(width))}{'adds':>10}", "$muted")
+    text = f"{fit('part', _name_width(width))}{'value':>9}   {'weight':>7}  {'adds':>10}"
+    return Content.styled(text, "$muted")
+
+
+def _part(part: ScorePart, width: int, *, plain: bool) -> list[Content]:
+    """One part: exact where value times weight is the contribution, an arrow where it works differently."""
+    product = abs(part.value * part.weight - part.contribution) < 1e-6
+    sign = "=" if product else "→"
+    color = "$error" if part.contribution < 0 else "$foreground"
+    numbers = (
+        (f"{part.value:9.3f}", "$soft"),
+        (" × ", "$muted"),
+        (f"{part.weight:7.3f}", "$soft"),
+        (f" {sign}", "$muted"),
+    )
+    row = Content.assemble(
+        (f"{PART_MARKS.get(part.group, '■') if plain else '■'} ", f"$part-{part.group}" if part.group else "$muted"),
+        (fit(one_line(part.name), _name_width(width) - 2), "$foreground"),
+        *(numbers if width >= COMPACT else ()),
+        (f"{part.contribution:+10.4f}", f"bold {color}"),
+    )
+    if not part.detail:
+        return [row]
+    details = textwrap.wrap(one_line(part.detail), width - 6)
+    return [row, *(Content.styled(f"  {line}", "$muted") for line in details)]

@@ -1,0 +1,180 @@
+"""The conversation with the door about a query: ask, rank again, and get more; without a word on how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cm_tui.errors import CmError, OwnerError
+from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
+from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+PAGE = 40
+"""Hits that are asked for at first, and with each step of scrolling."""
+SEARCH_MODES: tuple[Mode, ...] = ("hybrid", "keyword", "vector")
+
+
+class Ask(Protocol):
+    """How a question reaches the door: `ModeScreen.ask`."""
+
+    def __call__(
+        self,
+        topic: str,
+        call: Callable[[Door], Any],
+        then: Callable[[Any], None],
+        fail: Callable[[CmError], None] | None = None,
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask; a newer question of the same topic replaces this one."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is answered."""
+
+    candidates: Candidates
+    result: SearchResult
+
+
+class Inquiry:
+    """A query, the numbers it is ranked by, and the newest answer to it.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+        answered: called when there is another answer, or none any more; True when the cursor should stay on its hit.
+    """
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], answered: Callable[[bool], None]) -> None:
+        self._ask = ask
+        self._drop = drop
+        self._answered = answered
+        self.query = ""
+        self.mode: Mode = "hybrid"
+        self.profile: Profile | None = None
+        """The numbers in use, with what was tuned."""
+        self.profiles: dict[str, Profile] = {}
+        """As saved."""
+        self.asked: Asked | None = None
+        self.problem: CmError | None = None
+        self._wanted = PAGE
+        self._before = ""
+
+    # --- the answer ---
+
+    @property
+    def result(self) -> SearchResult | None:
+        """The newest answer."""
+        return self.asked.result if self.asked else None
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """What was found, as far as it was asked for."""
+        return self.asked.result.hits if self.asked else ()
+
+    # --- questions ---
+
+    def search(self, query: str, *, delay: float = 0.0) -> None:
+        """Ask; the answer before stays until the new one is there. An empty query has no answer."""
+        self.query, self._wanted = query, PAGE
+        self._ask_again(delay)
+
+    def refresh(self) -> None:
+        """Ask the same once more, as what it is answered from has changed; as many hits as are shown."""
+        self._ask_again(0.0)
+
+    def _ask_again(self, delay: float) -> None:
+        query = self.query
+        self._drop("rank")
+        if not query:
+            self._drop("search")
+            self.asked, self.problem = None, None
+            self._answered(False)
+            return
+        if self.profile is None:
+            return
+        profile, mode, wanted = self.profile, self.mode, self._wanted
+
+        def call(door: Door) -> Asked:
+            candidates = door.retrieve(query, profile=profile, mode=mode)
+            return Asked(candidates, door.rank(candidates, profile, limit=wanted))
+
+        self._ask("search", call, self._got, self._failed, delay=delay)
+
+    def rank(self) -> None:
+        """Rank what was retrieved once more: by other numbers, or for more hits."""
+        if self.asked is None or self.profile is None:
+            return
+        candidates, profile, wanted = self.asked.candidates, self.profile, self._wanted
+
+        def call(door: Door) -> Asked:
+            return Asked(candidates, door.rank(candidates, profile, limit=wanted))
+
+        self._ask("rank", call, self._got, self._failed)
+
+    def more(self) -> None:
+        """Ask for the next page, where there is one and it was not asked for yet."""
+        result = self.result
+        if result and self._wanted <= len(result.hits) < result.total:
+            self._wanted = len(result.hits) + PAGE
+            self.rank()
+
+    def _got(self, asked: Asked) -> None:
+        same = asked.candidates.query == self._before
+        self._before = asked.candidates.query
+        self.asked, self.problem = asked, None
+        self._answered(same)
+
+    def _failed(self, error: CmError) -> None:
+        """What is on screen stays when nobody was there to answer: it is asked again once somebody is."""
+        lost = isinstance(error, OwnerError) and self.asked is not None
+        self.asked, self.problem = self.asked if lost else None, error
+        self._answered(lost)
+
+    # --- mode and numbers ---
+
+    def next_mode(self) -> None:
+        """Hybrid, keyword, vector, and round again."""
+        self.mode = SEARCH_MODES[(SEARCH_MODES.index(self.mode) + 1) % len(SEARCH_MODES)]
+
+    def next_profile(self) -> None:
+        """The next recipe, with its saved numbers."""
+        names = list(self.profiles)
+        if self.profile and names:
+            place = names.index(self.profile.name) if self.profile.name in names else -1
+            self.profile = self.profiles[names[(place + 1) % len(names)]]
+
+    def take_profiles(self, profiles: Mapping[str, Profile], name: object, default: str, tuned: object) -> None:
+        """The profiles are known: choose one by name, with the numbers that were tuned but not saved."""
+        self.profiles = dict(profiles)
+        first = next(iter(self.profiles.values()))
+        self.profile = self.profiles.get(str(name)) or self.profiles.get(default) or first
+        if self.profile.name != name or not isinstance(tuned, dict):
+            return
+        for setting in self.settings:
+            value = tuned.get(setting.field)
+            if setting.takes(value):
+                self.profile = setting.put(self.profile, value)
+
+    @property
+    def saved(self) -> Profile | None:
+        """The profile in use as it is saved."""
+        return self.profiles.get(self.profile.name) if self.profile else None
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """Every number of the profile in use."""
+        return settings_of(self.saved, self.profiles) if self.saved else ()
+
+    @property
+    def tuned(self) -> dict[str, Any]:
+        """The numbers that differ from what is saved, by field."""
+        profile, saved = self.profile, self.saved
+        if profile is None or saved is None:
+            return {}
+        return {item.field: item.of(profile) for item in self.settings if item.of(profile) != item.of(saved)}

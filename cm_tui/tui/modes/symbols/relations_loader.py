@@ -1,0 +1,95 @@
+"""Asks for everything that is tied to what is shown, and fills the panel of relations with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.model import Page, SymbolKey
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
+from cm_tui.tui.modes.symbols.symbol_view import View
+from cm_tui.tui.widgets import relations as rows
+from cm_tui.tui.widgets.relations import Relation
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+DEPTHS = (1, 2, 3)
+_EDGES = ("callers", "callees")
+
+
+class Relating:
+    """Definitions, callers, callees, imports and importers of a symbol or file.
+
+    Args:
+        panel: is filled.
+        ask: asks the door.
+        drop: forgets a question by its topic.
+    """
+
+    def __init__(self, panel: RelationPanel, ask: Ask, drop: Callable[[str], None]) -> None:
+        self.panel = panel
+        self._ask = ask
+        self._drop = drop
+        self._key: SymbolKey | None = None
+        self.at: str | None = None
+        """The moment that is asked about; None: now."""
+        self.depth = 1
+        """How many steps callers and callees are followed."""
+
+    def show(self, view: View, *, again: bool) -> None:
+        """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
+        symbol, path, at = view.symbol, view.place.path, self.at
+        self._key = symbol.key if symbol else None
+        self.panel.set_depth(self.depth)
+        if not again:
+            self.panel.forget()
+        if symbol is None:
+            self.panel.fill("definitions", rows.of_symbols(view.symbols), total=len(view.symbols))
+            for tab in _EDGES:
+                self._drop(tab)
+                self.panel.fill(tab, (), "A file as a whole has none; choose a symbol of it.")
+        else:
+            name = symbol.name
+            self._fill("definitions", lambda door: door.definitions(name, at=at), rows.of_symbols)
+            self._ask_edges()
+        self._fill("imports", lambda door: door.dependencies(path, at=at), partial(rows.of_imports, importers=False))
+        self._fill("importers", lambda door: door.importers(path, at=at), partial(rows.of_imports, importers=True))
+
+    def deeper(self) -> None:
+        """Follow callers and callees one step more; after the last depth, one again."""
+        self.depth = DEPTHS[self.depth % len(DEPTHS)]
+        self.panel.set_depth(self.depth)
+        if self.panel.tabs.active not in _EDGES:
+            self.panel.activate(_EDGES[0])
+        if self._key is not None:
+            self.panel.forget(_EDGES)
+            self._ask_edges()
+
+    def read_line(self, row: Relation) -> None:
+        """Read the line of source that a row stands for."""
+        if row.site is None:
+            return
+        (path, line), at = row.site, self.at
+        self._ask(
+            "line",
+            lambda door: door.source(path, line, line, at=at).text.strip(),
+            partial(self.panel.describe, row),
+            lambda error: self.panel.describe(row, error.message),
+        )
+
+    def _ask_edges(self) -> None:
+        key, depth, at = self._key, self.depth, self.at
+        assert key is not None
+        self._fill("callers", lambda door: door.callers(key, depth=depth, at=at), partial(rows.of_edges, callers=True))
+        self._fill("callees", lambda door: door.callees(key, depth=depth, at=at), partial(rows.of_edges, callers=False))
+
+    def _fill(
+        self, tab: str, call: Callable[[Door], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
+    ) -> None:
+        def got(page: Page[Any]) -> None:
+            self.panel.fill(tab, rows_of(page.rows), page.note, total=page.total)
+
+        self._ask(tab, call, got, lambda error: self.panel.fill(tab, (), error.message))

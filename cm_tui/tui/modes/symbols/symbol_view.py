@@ -1,0 +1,95 @@
+"""What the symbols mode shows at a place: a symbol, or a file at a line. Everything here runs on a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cm_tui.model import PackRequest, Symbol, SymbolKey
+from cm_tui.tui.state.revision import symbols_of
+from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+MOST_LINES = 3000
+"""Lines of source on screen at once, around the line asked for."""
+_ALL = 100_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the person is: a symbol by key, or a file; `line` is where the cursor stands (0: the start)."""
+
+    path: str
+    line: int = 0
+    key: SymbolKey | None = None
+    find: bool = False
+    """Without a key: look for the symbol at the line."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What is on screen for a place."""
+
+    place: Place
+    symbol: Symbol | None
+    symbols: tuple[Symbol, ...]
+    """Of the file."""
+    lines: tuple[CodeLine, ...]
+    stale: bool
+    note: str = ""
+
+
+def look(door: Door, place: Place, at: str | None = None) -> View:
+    """Read what there is to see at a place, at a moment of the past where one is given.
+
+    Raises:
+        CmError: the file is gone.
+    """
+    symbols = symbols_of(door, at, file=place.path, limit=_ALL).rows
+    symbol = _by_key(symbols, place.key) if place.key else None
+    if symbol is None and (place.find or place.key):
+        symbol = innermost(symbols, place.line)
+    first, last = (symbol.start_line, symbol.end_line) if symbol else (1, None)
+    note = ""
+    if symbol is None or symbol.end_line - symbol.start_line >= MOST_LINES:
+        first = max(first, place.line - MOST_LINES // 2)
+        last = min(symbol.end_line, first + MOST_LINES - 1) if symbol else first + MOST_LINES - 1
+    source = door.source(place.path, first, last, at=at)
+    lines = tuple(code_lines(source))
+    if len(lines) == MOST_LINES:
+        note = f"lines {first:,} to {first + MOST_LINES - 1:,} only"
+    return View(place, symbol, symbols, lines, source.stale, note)
+
+
+def innermost(symbols: Iterable[Symbol], line: int) -> Symbol | None:
+    """The smallest symbol around a line."""
+    around = [symbol for symbol in symbols if symbol.start_line <= line <= symbol.end_line]
+    return min(around, key=lambda symbol: (symbol.end_line - symbol.start_line, -symbol.start_line), default=None)
+
+
+def request_at(door: Door, place: Place) -> PackRequest:
+    """What goes into the pack for a place: its whole symbol, else its file from the top.
+
+    Raises:
+        CmError: the file is gone.
+    """
+    symbols = door.symbols(file=place.path, limit=_ALL).rows
+    symbol = _by_key(symbols, place.key) if place.key else None
+    if symbol is None and place.line:
+        symbol = innermost(symbols, place.line)
+    if symbol is not None:
+        return PackRequest(symbol.path, symbol.start_line, symbol.end_line, symbol.qualname, "chosen in Symbols")
+    if place.line > 1:
+        first = max(1, place.line - 3)
+        return PackRequest(place.path, first, place.line + 3, "", "chosen in Symbols")
+    text = door.source(place.path).text
+    return PackRequest(place.path, 1, max(1, text.rstrip("\n").count("\n") + 1), "", "chosen in Symbols")
+
+
+def _by_key(symbols: Iterable[Symbol], key: SymbolKey | None) -> Symbol | None:
+    same = [symbol for symbol in symbols if key and symbol.qualname == key.qualname]
+    exact = [symbol for symbol in same if symbol.key == key]
+    return next(iter(exact or same), None)

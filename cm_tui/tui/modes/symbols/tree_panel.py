@@ -1,0 +1,139 @@
+"""The files of the project as a tree, or the symbols that some letters find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from cm_tui.errors import CmError
+from cm_tui.model import FileEntry, Page, Symbol
+from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.modes.symbols.code_tree import CodeTree
+from cm_tui.tui.state.revision import files_of, symbols_of
+from cm_tui.tui.widgets.text import count
+
+_MATCHES = 200
+_ALL = 100_000
+
+
+class TreePanel(Vertical):
+    """Asks for what it shows; tells what was chosen in it with the messages of its tree.
+
+    Args:
+        ask: asks the door.
+        drop: forgets a question by its topic.
+    """
+
+    class Filled(Message):
+        """The files are there, or there again."""
+
+    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+        super().__init__(id=id, classes="panel")
+        self._ask = ask
+        self._drop = drop
+        self.at: str | None = None
+        """The moment whose files and symbols are shown; None: now."""
+        self._shown: str | None = None
+        self.border_title = Content("Files and symbols")
+
+    def compose(self) -> ComposeResult:
+        """Input, tree."""
+        yield Input(placeholder="/ find a symbol", id="jump", compact=True)
+        yield CodeTree(id="tree", empty="Opening the project…")
+
+    @property
+    def tree_list(self) -> CodeTree:
+        """The tree."""
+        return self.query_one("#tree", CodeTree)
+
+    @property
+    def letters(self) -> Input:
+        """Where letters are typed."""
+        return self.query_one("#jump", Input)
+
+    def say(self, words: str) -> None:
+        """Say why there is nothing, while there is nothing."""
+        if not self.tree_list.rows:
+            self.tree_list.set_rows((), empty=words)
+
+    # --- files ---
+
+    def refill(self) -> None:
+        """Read the files again; what is on screen stays until they are there."""
+        self.say("Reading the files…")
+        at = self.at
+        self._ask("files", lambda door: files_of(door, at), self._got_files, self._failed)
+
+    def _got_files(self, page: Page[FileEntry]) -> None:
+        if self.letters.value:
+            return
+        some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
+        self.border_subtitle = Content(some + count(page.total, "file"))
+        self.tree_list.set_files(page.rows, anew=self._shown != self.at)
+        self._shown = self.at
+        if not page.rows:
+            self.tree_list.set_rows((), empty="There were no files then." if self.at else "The index has no files.")
+        self.post_message(self.Filled())
+
+    def _failed(self, error: CmError) -> None:
+        self.tree_list.set_rows((), empty=f"{error.message} {error.hint}")
+
+    @on(CodeTree.SymbolsWanted)
+    def _fill_file(self, event: CodeTree.SymbolsWanted) -> None:
+        event.stop()
+        node, at = event.node, self.at
+        self._ask(
+            f"inside:{node.path}",
+            lambda door: symbols_of(door, at, file=node.path, limit=_ALL),
+            lambda page: self.tree_list.fill(node, page.rows),
+        )
+
+    def travel(self, at: str | None) -> None:
+        """Show another moment."""
+        self.at = at
+        if self.letters.value:
+            self._find_letters(self.letters.value)
+        else:
+            self.refill()
+
+    # --- letters ---
+
+    def clear(self) -> None:
+        """Back to the files."""
+        self.letters.value = ""
+        self.tree_list.focus()
+
+    @on(Input.Changed, "#jump")
+    def _find(self, event: Input.Changed) -> None:
+        event.stop()
+        self._find_letters(event.value)
+
+    def _find_letters(self, value: str) -> None:
+        text = value.strip()
+        if not text:
+            self._drop("match")
+            self.tree_list.query_text = ""
+            self.tree_list.set_rows(())
+            self.refill()
+            return
+
+        def got(page: Page[Symbol]) -> None:
+            self.tree_list.show_matches(text, page.rows)
+            some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
+            self.border_subtitle = Content(some + count(page.total, "symbol"))
+
+        at = self.at
+        self._ask("match", lambda door: symbols_of(door, at, match=text, limit=_MATCHES), got, self._failed)
+
+    @on(Input.Submitted, "#jump")
+    def _take_first(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.tree_list.focus()
+        # From the tree's own queue: what is posted on behalf of a parent does not go beyond that parent.
+        self.tree_list.call_later(self.tree_list.action_choose)

@@ -1,0 +1,196 @@
+"""What every mode has in common: header, key bar, commands, and its part of the remembered state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from cm_tui.errors import CmError
+from cm_tui.tui.screens.app_commands import APP_COMMANDS
+from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.messages import BasketChanged, PastChanged, ProjectChanged
+from cm_tui.tui.widgets.header import Header
+from cm_tui.tui.widgets.keybar import KeyBar
+from cm_tui.tui.widgets.revision_bar import PastBar
+from cm_tui.tui.widgets.split import Split
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+    from cm_tui.tui.app.app import CmApp
+
+T = TypeVar("T")
+
+
+class ModeScreen(Screen[None]):
+    """Base of the modes.
+
+    A mode declares `MODE`, `COMMANDS_HERE` and `BINDINGS = bindings(COMMANDS_HERE)`, yields its widgets from
+    `compose_body`, asks questions with `ask`, and overrides `project_changed`, `basket_changed`,
+    `past_changed` and `keep` where it cares.
+    """
+
+    MODE: ClassVar[str] = ""
+    BINDINGS = bindings(APP_COMMANDS)
+    COMMANDS_HERE: ClassVar[tuple[Command, ...]] = ()
+    INTRO: ClassVar[str] = ""
+    """What the mode is for; the first lines of its help."""
+    SHOWS_PAST: ClassVar[bool] = False
+    """True where the mode shows the past moment that was chosen; the others show now, and say so."""
+    ZOOMS: ClassVar[tuple[str, ...]] = ()
+    """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
+    AUTO_FOCUS = ""
+    taken_up = False
+    """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
+
+    @property
+    def cm(self) -> CmApp:
+        """The application, typed."""
+        return cast("CmApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Header, body, key bar."""
+        yield Header()
+        yield PastBar()
+        yield from self.compose_body()
+        yield KeyBar()
+
+    def compose_body(self) -> Iterable[Any]:
+        """The mode's own widgets."""
+        return ()
+
+    # --- commands ---
+
+    def all_commands(self) -> tuple[Command, ...]:
+        """Those of the mode, then those of the application."""
+        return (*self.COMMANDS_HERE, *APP_COMMANDS)
+
+    def action_command(self, command_id: str) -> None:
+        """Run a command by id: what keys and the key bar call."""
+        self.run_command(self.command(command_id))
+
+    def command(self, command_id: str) -> Command:
+        """A command by id."""
+        return next(item for item in self.all_commands() if item.id == command_id)
+
+    def run_command(self, command: Command) -> None:
+        """Run a command, or say why it is not possible now."""
+        if reason := command.why_not(self):
+            self.cm.tell(f"{command.label}: {reason}", severity="warning")
+            return
+        owner = next(
+            owner for owner in (self, self.cm, self.cm.modes, self.cm.lifecycle) if hasattr(owner, command.method)
+        )
+        getattr(owner, command.method)()
+        self.remember()
+
+    # --- work ---
+
+    def ask(
+        self,
+        topic: str,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None] | None = None,
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask the door something; a newer question of the same topic replaces this one.
+
+        Args:
+            topic: what is asked; unique within the mode.
+            call: asks the door, on a worker thread.
+            then: gets the answer, unless it is outdated by then.
+            fail: gets the error; shown as a notification when not given.
+            delay: seconds to wait for a newer question before this one leaves.
+        """
+        return self.cm.gateway.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
+
+    def drop_question(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self.cm.gateway.drop(f"{self.MODE}.{topic}")
+
+    # --- what others tell ---
+
+    def on_mount(self) -> None:
+        """Show what is known already; a mode takes up what was remembered before it calls this."""
+        if self.split:
+            self.split.set_share(self.cm.state.of(self.MODE).get("share"))
+        self.query_one(PastBar).refresh_text()
+        self.project_changed()
+        self.taken_up = True
+
+    def on_project_changed(self, event: ProjectChanged) -> None:
+        """The project's state changed."""
+        event.stop()
+        self.query_one(Header).refresh_text()
+        self.query_one(KeyBar).refresh_text()
+        self.project_changed()
+
+    def on_basket_changed(self, event: BasketChanged) -> None:
+        """The pack changed."""
+        event.stop()
+        self.query_one(Header).refresh_text()
+        self.basket_changed()
+
+    def on_past_changed(self, event: PastChanged) -> None:
+        """Another moment is shown."""
+        event.stop()
+        self.query_one(PastBar).refresh_text()
+        self.query_one(KeyBar).refresh_text()
+        self.past_changed()
+
+    def past_changed(self) -> None:
+        """For a mode to override: `self.cm.past` has news."""
+
+    def project_changed(self) -> None:
+        """For a mode to override: `self.cm.project` has news."""
+
+    def basket_changed(self) -> None:
+        """For a mode to override: `self.cm.basket` has news."""
+
+    def keep(self) -> None:
+        """Write what should be found again into `self.cm.state.of(self.MODE)`; a mode adds what is its own."""
+        if self.split:
+            self.cm.state.of(self.MODE)["share"] = self.split.share
+
+    # --- room ---
+
+    @property
+    def split(self) -> Split | None:
+        """The two parts of the mode, where it has two."""
+        return next(iter(self.query(Split)), None)
+
+    def wider(self) -> None:
+        """More room for the first part."""
+        if self.split:
+            self.split.widen(1)
+
+    def narrower(self) -> None:
+        """Less room for the first part."""
+        if self.split:
+            self.split.widen(-1)
+
+    def zoom(self) -> None:
+        """The panel with the focus alone, and back."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+            return
+        focused = (name for name in self.ZOOMS if self.query_one(f"#{name}").has_pseudo_class("focus-within"))
+        self.add_class("-zoomed", f"-zoom-{next(focused, self.ZOOMS[0])}")
+        self.query_one(Split).apply()
+
+    def unzoom(self) -> None:
+        """All panels again."""
+        self.remove_class("-zoomed", *(f"-zoom-{name}" for name in self.ZOOMS))
+        self.query_one(Split).apply()
+
+    def remember(self) -> None:
+        """Something that `keep` writes may have changed."""
+        self.cm.keeper.changed()
+
+    def refresh_keys(self) -> None:
+        """Draw the key bar again, after something made commands possible or impossible."""
+        self.query_one(KeyBar).refresh_text()

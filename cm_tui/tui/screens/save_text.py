@@ -1,0 +1,70 @@
+"""Writing text to a file that a person names; one that exists is only replaced after a question."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.input_parsing import target_file, write_whole
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.text_prompt import Prompt
+
+
+def ask_and_save(screen: ModeScreen, title: str, text: str, suggestion: str) -> None:
+    """Ask where to, and write there; the answer is suggested the next time.
+
+    Args:
+        screen: the mode that it is done for.
+        title: what is asked.
+        text: what is written.
+        suggestion: a name for the first time.
+    """
+    state, root = screen.cm.state.of(screen.MODE), screen.cm.root
+    kept = state.get("file")
+
+    def named(answer: str | None) -> None:
+        if answer is None:
+            return
+        state["file"] = answer.strip()
+        screen.remember()
+        file = target_file(root, answer)
+        if not file.exists():
+            _write(screen, file, text)
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                _write(screen, file, text)
+
+        screen.app.push_screen(ConfirmScreen(f"{file} exists. Replace what is in it?", "Replace it"), answered)
+
+    hint = "A path; relative ones start at the project's root."
+    value = kept if isinstance(kept, str) else suggestion
+    screen.app.push_screen(Prompt(title, value, hint, partial(_wrong, root)), named)
+
+
+def _wrong(root: Path, answer: str) -> str | None:
+    if not answer.strip():
+        return "Give the path of a file."
+    file = target_file(root, answer)
+    if file.is_dir():
+        return f"{file} is a folder."
+    return None if file.parent.is_dir() else f"There is no folder {file.parent}."
+
+
+def _write(screen: ModeScreen, file: Path, text: str) -> None:
+    def work() -> OSError | None:
+        try:
+            write_whole(file, text)
+        except OSError as error:
+            return error
+        return None
+
+    def done(error: OSError | None) -> None:
+        if error is None:
+            screen.cm.tell(f"Saved to {file}")
+        else:
+            screen.cm.tell(f"{file} could not be written: {error.strerror or error}", severity="error")
+
+    screen.cm.gateway.work(work, done, topic=f"{screen.MODE}.save")

@@ -1,0 +1,95 @@
+"""Which moment is shown: now, or one of the past, the same one in every mode that can show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.model import Episode, FileEntry, Moment, Page, Symbol
+from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+SHORT_SHA = 8
+NOTHING = "#0"
+"""Before the first commit."""
+
+
+class Past:
+    """The moment that the application stands at.
+
+    Args:
+        changed: called when it is another one.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self.moment: Moment | None = None
+        """None: now."""
+        self.note = ""
+        """Why it is not exactly what was asked for."""
+        self.episode: Episode | None = None
+        """Who saw it, where that is why it is shown."""
+        self.asked = ""
+        """The commit that was asked for: another one than the moment's when it is not on the line."""
+
+    @property
+    def at(self) -> str | None:
+        """The moment as the door takes it; None: now."""
+        return self.moment.sha if self.moment else None
+
+    def go(self, moment: Moment | None, note: str = "", episode: Episode | None = None, *, asked: str = "") -> None:
+        """Stand at a moment, as an agent saw it where an episode is given; None: come back to now."""
+        self.asked = asked or (moment.sha if moment else "")
+        if (moment, note, episode) != (self.moment, self.note, self.episode):
+            self.moment, self.note, self.episode = moment, note, episode
+            self._changed()
+
+
+def day(seconds: float) -> str:
+    """A commit's day, as git has it in UTC; commits can have absurd dates."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+    except (OverflowError, OSError, ValueError):
+        return "no date"
+
+
+def minute(seconds: float) -> str:
+    """Day and time, in UTC."""
+    try:
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+    except (OverflowError, OSError, ValueError):
+        return "no date"
+
+
+def name_of(moment: Moment) -> str:
+    """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
+    return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
+
+
+def agent_of(episode: Episode) -> str:
+    """Who it was."""
+    return one_line(episode.agent).strip() or "an agent"
+
+
+def asked_of(episode: Episode) -> str:
+    """What it was asked first, in one line."""
+    first = next((prompt for prompt in episode.prompts if prompt.strip()), "")
+    return " ".join(one_line(first).split()) or "(no prompt)"
+
+
+def before(moment: Moment) -> str:
+    """The commit before one on the line, as the door takes it; `NOTHING` before the first."""
+    return f"#{moment.ordinal - 1}"
+
+
+def files_of(door: Door, at: str | None) -> Page[FileEntry]:
+    """Every file at a moment."""
+    return door.files() if at is None else door.files_at(at)
+
+
+def symbols_of(door: Door, at: str | None, **wanted: Any) -> Page[Symbol]:
+    """Symbols at a moment, chosen as `Door.symbols` does."""
+    return door.symbols(**wanted) if at is None else door.symbols_at(at, **wanted)

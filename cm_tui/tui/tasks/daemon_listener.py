@@ -1,0 +1,86 @@
+"""What other doors do: the owner's events and jobs, as messages to the application.
+
+The functions here run on threads that the gateway starts; they end with the application.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+
+from cm_tui.errors import CancelledError, CmError
+from cm_tui.model import IndexSummary, Progress
+from cm_tui.tui.tasks.errors import as_cm_error
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+Post = Callable[[Message], None]
+
+
+class OwnerEvent(Message):
+    """Something happened in the owner, or to the line to it."""
+
+    def __init__(self, record: dict[str, Any]) -> None:
+        super().__init__()
+        self.record = record
+
+
+class JobStep(Message):
+    """A job of the owner got on."""
+
+    def __init__(self, job: str, progress: Progress) -> None:
+        super().__init__()
+        self.job = job
+        self.progress = progress
+
+
+class JobEnded(Message):
+    """A job of the owner is over, or is not heard of any more."""
+
+    def __init__(self, job: str, summary: IndexSummary | None, error: CmError | None) -> None:
+        super().__init__()
+        self.job = job
+        self.summary = summary
+        self.error = error
+
+    @property
+    def cancelled(self) -> bool:
+        """True when somebody stopped it."""
+        return isinstance(self.error, CancelledError)
+
+
+def listen(door: Door, post: Post, stop: threading.Event) -> None:
+    """Tell of the owner's events until the end; returns at once for a door that goes straight to the store."""
+    from cm_tui.daemon import subscribe as line
+    from cm_tui.daemon.client import RemoteMemory
+
+    if not isinstance(door, RemoteMemory):
+        return
+    for record in line.events(stop):
+        if record["event"] == "disconnected":
+            # The next owner counts its jobs from one again.
+            door.own_jobs.clear()
+        if stop.is_set():
+            return
+        post(OwnerEvent(record))
+
+
+def follow(job: str, post: Post, stop: threading.Event) -> None:
+    """Tell of a job's steps and its end."""
+    from cm_tui.daemon import subscribe as line
+
+    summary: IndexSummary | None = None
+    try:
+        for progress in line.watch(job):
+            if stop.is_set():
+                return
+            summary = progress.summary or summary
+            post(JobStep(job, progress))
+    except Exception as error:  # noqa: BLE001 - shown on screen
+        post(JobEnded(job, summary, as_cm_error(error)))
+    else:
+        post(JobEnded(job, summary, None))

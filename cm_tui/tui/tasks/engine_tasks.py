@@ -1,0 +1,318 @@
+"""The only file that starts work.
+
+Work leaves as a request with an id and comes back as a message to the application. A screen never waits, never opens
+a thread, and never sees the answer to a question that it has replaced by a newer one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.message import Message
+
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, Progress
+from cm_tui.tui.tasks import daemon_listener
+from cm_tui.tui.tasks.debounce import Delays
+from cm_tui.tui.tasks.errors import as_cm_error
+from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexRun, IndexStep, RunEnded, RunStep
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
+    from cm_tui.engine.local import Door
+
+T = TypeVar("T")
+
+
+class Answer(Message):
+    """A request came back; `deliver` hands the value to whoever asked."""
+
+    def __init__(self, topic: str, request: int, deliver: Callable[[], None]) -> None:
+        super().__init__()
+        self.topic = topic
+        self.request = request
+        self.deliver = deliver
+
+
+class DoorOpened(Message):
+    """The engine is ready."""
+
+
+class DoorFailed(Message):
+    """The engine could not be opened."""
+
+    def __init__(self, error: CmError) -> None:
+        super().__init__()
+        self.error = error
+
+
+class Gateway:
+    """Runs what screens ask for on threads of its own, over a door that is opened in the background.
+
+    Args:
+        target: the application, which gets every message.
+        open_door: opens the engine; called on a worker thread, as importing it takes longer than a frame.
+    """
+
+    def __init__(self, target: MessagePump, open_door: Callable[[], Door]) -> None:
+        self._target = target
+        self._open_door = open_door
+        self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
+        self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
+        self._ids = count(1)
+        self._latest: dict[str, int] = {}
+        self._waiting: list[Callable[[], None]] = []
+        self._running: set[Future[None]] = set()
+        self._lock = threading.Lock()
+        self._delays = Delays(target, self._send, self._follow)
+        self._runs: dict[type[RunEnded], IndexRun] = {}
+        self._closing = False
+        self._stop = threading.Event()
+        self.door: Door | None = None
+
+    # --- the door ---
+
+    def open(self, *, first: Callable[[], None] | None = None) -> None:
+        """Open the door, after something else where given; `DoorOpened` or `DoorFailed` follows."""
+        self._submit(self._quick, partial(self._open, first))
+
+    def _open(self, first: Callable[[], None] | None) -> None:
+        try:
+            if first is not None:
+                first()
+            self.door = self._open_door()
+        except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
+            self._post(DoorFailed(as_cm_error(error)))
+            return
+        self._post(DoorOpened())
+
+    def start_waiting(self) -> None:
+        """Send off what was asked before the door was open."""
+        waiting, self._waiting = self._waiting, []
+        for submit in waiting:
+            submit()
+
+    # --- questions ---
+
+    def ask(
+        self,
+        topic: str,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None],
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask the door something.
+
+        A newer request of the same topic makes this one outdated: it is not started if it still waits, and its
+        answer is dropped if it comes.
+
+        Args:
+            topic: what is asked, such as `search.preview`; unique to the asker.
+            call: asks the door; runs on a worker thread.
+            then: gets the answer, on the thread of the application.
+            fail: gets what went wrong, on the thread of the application.
+            delay: seconds to wait for a newer request before this one leaves.
+
+        Returns:
+            The id of the request.
+        """
+        request = self._newest(topic)
+        work = partial(self._answer, topic, request, call, then, fail)
+        if delay:
+            self._delays.hold(topic, delay, work)
+        else:
+            self._delays.release(topic)
+            self._send(work)
+        return request
+
+    def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
+        """Run something slow that does not need the door, such as highlighting.
+
+        Nothing is expected to fail here: what does ends the application with a traceback in its log.
+        """
+        request = self._newest(topic)
+
+        def run() -> None:
+            if self.is_latest(topic, request):
+                self._post(Answer(topic, request, _bind(then, call())))
+
+        self._submit(self._quick, run)
+
+    def drop(self, topic: str) -> None:
+        """Forget a question: its answer, should it come, is not wanted any more."""
+        self._delays.release(topic)
+        self._latest.pop(topic, None)
+
+    def is_latest(self, topic: str, request: int) -> bool:
+        """True while no newer request of the topic was made."""
+        return self._latest.get(topic) == request
+
+    def _newest(self, topic: str) -> int:
+        request = self._latest[topic] = next(self._ids)
+        return request
+
+    def _send(self, work: Callable[[], None]) -> None:
+        if self.door is None:
+            self._waiting.append(lambda: self._submit(self._quick, work))
+        else:
+            self._submit(self._quick, work)
+
+    def _answer(
+        self,
+        topic: str,
+        request: int,
+        call: Callable[[Door], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None],
+    ) -> None:
+        if not self.is_latest(topic, request) or self.door is None:
+            return
+        try:
+            value = call(self.door)
+        except Exception as error:  # noqa: BLE001 - shown where the user looks
+            problem = as_cm_error(error)
+            deliver = _bind(fail, problem)
+        else:
+            deliver = _bind(then, value)
+        if self.is_latest(topic, request):
+            self._post(Answer(topic, request, deliver))
+
+    # --- long work ---
+
+    @property
+    def indexing(self) -> bool:
+        """True while an index run is on its way."""
+        return IndexEnded in self._runs
+
+    @property
+    def reading_history(self) -> bool:
+        """True while history is being read."""
+        return HistoryEnded in self._runs
+
+    def index(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+        """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
+
+        Returns:
+            False when a run is on its way already.
+        """
+        return self._start(steps, IndexStep, IndexEnded)
+
+    def read_history(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+        """Start to read history; `HistoryStep` messages follow, then `HistoryEnded`.
+
+        Returns:
+            False when it is being read already.
+        """
+        return self._start(steps, HistoryStep, HistoryEnded)
+
+    def _start(
+        self, steps: Callable[[Door, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
+    ) -> bool:
+        if ended in self._runs or self.door is None:
+            return False
+        run = self._runs[ended] = IndexRun(partial(steps, self.door), self._post, step, ended)
+
+        def work() -> None:
+            message = run.run()
+            del self._runs[ended]
+            self._post(message)
+
+        self._submit(self._long, work)
+        return True
+
+    def cancel_index(self) -> None:
+        """Ask the index run to stop; what it did so far is kept."""
+        self._cancel(IndexEnded)
+
+    def cancel_history(self) -> None:
+        """Ask the reading of history to stop; what is known by then is kept."""
+        self._cancel(HistoryEnded)
+
+    def _cancel(self, ended: type[RunEnded]) -> None:
+        if run := self._runs.get(ended):
+            run.cancel()
+
+    # --- other doors ---
+
+    def listen(self) -> None:
+        """Hear of what happens in the owner, where the door goes through one: `OwnerEvent` messages."""
+        if self.door is not None:
+            self._beside(partial(daemon_listener.listen, self.door, self._post, self._stop))
+
+    def follow(self, job: str) -> None:
+        """Follow a job that somebody else started: `JobStep` messages, then `JobEnded`."""
+        self._beside(partial(daemon_listener.follow, job, self._post, self._stop))
+
+    def _beside(self, work: Callable[[], None]) -> None:
+        # A daemon: nobody has to wait at the end for the owner's next word.
+        threading.Thread(target=work, name="cm-outside", daemon=True).start()
+
+    # --- the end ---
+
+    async def settled(self) -> None:
+        """Wait until nothing is running (for tests and pictures)."""
+        while running := [asyncio.wrap_future(future) for future in self._running_now()]:
+            await asyncio.wait(running)
+
+    @property
+    def busy(self) -> bool:
+        """True while anything is running."""
+        return bool(self._running_now())
+
+    def stop(self) -> None:
+        """Take no more work, forget what waits, and ask what runs to stop; returns at once."""
+        self._closing = True
+        self._stop.set()
+        self._latest.clear()
+        self._waiting.clear()
+        self._delays.release_all()
+        self.cancel_index()
+        self.cancel_history()
+
+    def close(self) -> None:
+        """Stop, wait for the step that is being done, and let go of the store."""
+        self.stop()
+        self._long.shutdown(cancel_futures=True)
+        self._quick.shutdown(cancel_futures=True)
+        if self.door is not None:
+            self.door.close()
+
+    def _running_now(self) -> list[Future[None]]:
+        with self._lock:
+            return list(self._running)
+
+    def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+        if not self._closing:
+            self._follow(pool.submit(work))
+
+    def _follow(self, future: Future[None]) -> None:
+        with self._lock:
+            self._running.add(future)
+        future.add_done_callback(self._finished)
+
+    def _finished(self, future: Future[None]) -> None:
+        with self._lock:
+            self._running.discard(future)
+        if not future.cancelled() and (error := future.exception()) is not None:
+            self._post(Answer("", 0, _bind(_raise, error)))
+
+    def _post(self, message: Message) -> None:
+        if not self._closing:
+            self._target.post_message(message)
+
+
+def _bind(function: Callable[[Any], Any], value: Any) -> Callable[[], None]:
+    return lambda: function(value)
+
+
+def _raise(error: BaseException) -> None:
+    raise error

@@ -1,0 +1,231 @@
+"""The life of the project in the application: it is opened, planned, indexed, and its state is kept up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
+from cm_tui.tui.state.activity_log import SessionLog
+from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.tasks import local
+from cm_tui.tui.tasks.engine_tasks import Gateway
+from cm_tui.tui.tasks.long_run import RunEnded
+
+if TYPE_CHECKING:
+    from cm_tui.engine.local import Door
+
+
+class Lifecycle:
+    """Asks the gateway, writes the answers into the project's view, and says that it changed.
+
+    Args:
+        gateway: does the work.
+        view: what is known of the project; only written here.
+        session: what happened, for people.
+        changed: called after every change of the view.
+        mend: puts a damaged store out of the way; None: not possible.
+    """
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        view: ProjectView,
+        session: SessionLog,
+        changed: Callable[[], None],
+        mend: Callable[[], None] | None,
+    ) -> None:
+        self._gateway = gateway
+        self._view = view
+        self._session = session
+        self._changed = changed
+        self.mend = mend
+        self._then: Callable[[ProjectStatus], None] | None = None
+        self._may_read_on = True
+        """False once the person stopped the reading of history: it does not begin again by itself."""
+        self._after_history: Callable[[], None] | None = None
+        """What waits until nothing reads the past."""
+
+    # --- the door ---
+
+    def reopen(self) -> None:
+        """Try the door again."""
+        self._open()
+
+    def mend_and_reopen(self) -> None:
+        """Put a damaged store out of the way, then open the door: the index is made anew."""
+        assert self.mend is not None
+        self._open(first=self.mend)
+
+    def _open(self, first: Callable[[], None] | None = None) -> None:
+        self._view.door, self._view.error = "opening", None
+        self._changed()
+        self._gateway.open(first=first)
+
+    def opened(self) -> None:
+        """Ask for the project's state, then bring the index up to date."""
+        self._view.door, self._view.error = "open", None
+        self._session.add("The project is open.", "ok")
+        self._gateway.start_waiting()
+        self.refresh_status(then=self._index_at_first)
+        self._changed()
+
+    def failed(self, error: CmError) -> None:
+        """The door does not open."""
+        self._view.door, self._view.error = "failed", error
+        self._session.add(f"The project could not be opened: {error.message}", "error")
+        self._changed()
+
+    # --- the state ---
+
+    def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None) -> None:
+        """Ask for the project's state, and do something with it afterwards."""
+        # Kept apart from the question: a newer one, which news of another door may ask at any time, takes its place.
+        self._then = then or self._then
+
+        def got(status: ProjectStatus) -> None:
+            self._view.status, self._view.status_error = status, None
+            self._changed()
+            waiting, self._then = self._then, None
+            if waiting is not None:
+                waiting(status)
+
+        def failed(error: CmError) -> None:
+            self._view.status_error = error
+            self._changed()
+
+        self._gateway.ask("app.status", lambda door: door.status(), got, failed)
+
+    # --- the index ---
+
+    def _index_at_first(self, status: ProjectStatus) -> None:
+        """An index that is there is brought up to date; before there is one, the plan says what it will take."""
+        if status.indexed:
+            self.start_index()
+            return
+
+        def got(plan: IndexPlan) -> None:
+            self._view.plan = plan
+            self.start_index()
+
+        def failed(error: CmError) -> None:
+            self._view.index_error = error
+            self._changed()
+
+        self._gateway.ask("app.plan", lambda door: door.plan(), got, failed)
+
+    def start_index(self) -> None:
+        """Bring the index up to the working tree."""
+        self._start(lambda door, cancel: door.index(cancel=cancel), "Index run started.")
+
+    def start_full_index(self) -> None:
+        """Read every file again."""
+        self._start(lambda door, cancel: door.index(full=True, cancel=cancel), "Full index run started.")
+
+    def start_rebuild(self) -> None:
+        """Throw the index away and make it again, once nobody reads the past into it."""
+        if self._gateway.reading_history:
+            self._after_history = self.start_rebuild
+            self._gateway.cancel_history()
+            return
+        self._start(lambda door, cancel: door.rebuild(cancel=cancel), "Building the index anew.")
+
+    def _start(self, steps: Callable[[Door, Cancel], Iterator[Progress]], words: str) -> None:
+        if self._gateway.index(steps):
+            self._session.add(words)
+            self._view.index_error, self._view.cancelled = None, False
+        self._changed()
+
+    def stop_index(self) -> None:
+        """Stop the index run."""
+        self._gateway.cancel_index()
+
+    def stepped(self, progress: Progress) -> None:
+        """Show how far the run is; the first searchable step brings new counts."""
+        before, self._view.progress = self._view.progress, progress
+        if progress.searchable and not (before and before.searchable):
+            self.refresh_status()
+        self._changed()
+
+    def ended(self, message: RunEnded) -> None:
+        """Show what came of the run."""
+        view = self._view
+        view.progress, view.cancelled = None, message.cancelled
+        view.summary = message.summary or view.summary
+        view.index_news += 1
+        view.index_error = None if message.cancelled else message.error
+        if message.summary:
+            self._session.add_summary(message.summary)
+        if message.error:
+            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+        else:
+            self._read_on()
+        self.refresh_status()
+        self._changed()
+
+    # --- the history ---
+
+    def _read_on(self) -> None:
+        """Read the past in the background, as far as the configuration wants it; an owner does that by itself."""
+
+        def got(wanted: bool) -> None:
+            if wanted and self._gateway.read_history(local.catch_up):
+                self._session.add("Reading history in the background.")
+
+        if self._gateway.reading_history:
+            # What that run knows of the line may be older than the index.
+            self._after_history = self._after_history or self._read_on
+        elif self._may_read_on:
+            self._gateway.ask("app.wants-history", local.wants_history, got, self._history_failed)
+
+    def refresh_history(self) -> None:
+        """Ask how much of the past is known."""
+
+        def got(history: HistoryStatus) -> None:
+            self._view.history, self._view.history_error = history, None
+            self._changed()
+
+        self._gateway.ask("app.history", lambda door: door.history(), got, self._history_failed)
+
+    def _history_failed(self, error: CmError) -> None:
+        self._view.history_error = error
+        self._changed()
+
+    def read_history(self) -> None:
+        """Read the past, newest first; what is known answers meanwhile."""
+        self._may_read_on = True
+        if self._gateway.read_history(lambda door, cancel: door.backfill(cancel=cancel)):
+            self._session.add("Reading history.")
+            self._view.reading_error = None
+        self._changed()
+
+    def stop_history(self) -> None:
+        """Stop reading the past, until it is asked for again."""
+        self._may_read_on = False
+        self._gateway.cancel_history()
+
+    def history_dropped(self) -> None:
+        """Some of the past has no answers any more: whoever shows it asks again."""
+        self._view.index_news += 1
+        self._changed()
+        self.refresh_history()
+
+    def history_stepped(self, progress: Progress) -> None:
+        """Show how far the past is read."""
+        self._view.reading = progress
+        self._changed()
+
+    def history_ended(self, message: RunEnded) -> None:
+        """Show what came of it."""
+        self._view.reading = None
+        self._view.reading_error = None if message.cancelled else message.error
+        if message.error is not None:
+            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+        else:
+            self._session.add("History is read.", "ok")
+        self._changed()
+        self.refresh_history()
+        waiting, self._after_history = self._after_history, None
+        if waiting is not None:
+            waiting()

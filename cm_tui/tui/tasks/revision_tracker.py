@@ -1,0 +1,61 @@
+"""Keeps the past that is shown true: the commit one stands at may be rewritten away meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cm_tui.errors import CmError, NotFoundError
+from cm_tui.model import Place
+from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.revision import Past, name_of
+from cm_tui.tui.tasks.engine_tasks import Gateway
+
+
+class Standing:
+    """Looks for the commit again whenever the index may answer otherwise, or more of the past is known.
+
+    Args:
+        gateway: does the work.
+        past: where the application stands.
+        view: what is known of the project.
+        tell: shows words.
+    """
+
+    def __init__(self, gateway: Gateway, past: Past, view: ProjectView, tell: Callable[[str], None]) -> None:
+        self._gateway = gateway
+        self._past = past
+        self._view = view
+        self._tell = tell
+        self._seen: tuple[int, int] | None = None
+
+    def check(self) -> None:
+        """Ask where the commit is now, if there was news since this was asked last."""
+        moment, history = self._past.moment, self._view.history
+        news = self._view.index_news, history.known if history else 0
+        if news == self._seen or self._view.door != "open":
+            return
+        self._seen = news
+        if moment is None:
+            return
+        asked = self._past.asked
+
+        def got(place: Place) -> None:
+            if self._past.moment != moment:
+                return
+            if place.moment.sha != moment.sha:
+                self._tell(f"History was rewritten: {name_of(moment)} is no longer on the line.")
+            episode = self._past.episode
+            told = replace(episode, moment=place.moment, why=place.note) if episode else None
+            self._past.go(place.moment, place.note, told, asked=asked)
+
+        def failed(error: CmError) -> None:
+            if self._past.moment != moment:
+                return
+            if isinstance(error, NotFoundError):
+                self._past.go(None)
+                self._tell(f"History was rewritten: {name_of(moment)} is gone, and you are back at now.")
+            else:
+                self._tell(f"{error.message} {error.hint}".strip())
+
+        self._gateway.ask("app.standing", lambda door: door.resolve(asked), got, failed)
