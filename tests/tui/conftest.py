@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from cm_tui.engine.local import Memory
-from tests.server.conftest import owners_allowed
+from tests.daemon.conftest import owners_allowed
 from tests.tui.mode_driver import make_project
 
 

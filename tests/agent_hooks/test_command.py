@@ -1,0 +1,270 @@
+"""`cm hook` as agents and git run it: real processes, each agent's own JSON, and everything that may be wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.journal import Event, Journal
+from cm_tui.engine.local import Memory
+from tests.agent_hooks.test_payload import PATCH
+from tests.gitrepo import Repo
+
+BEFORE_TYPER = {
+    "typer",
+    "click",
+    "rich",
+    "pydantic",
+    "textual",
+    "duckdb",
+    "numpy",
+    "pygit2",
+    "filelock",
+    "http.client",
+    "asyncio",
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "shop repo")
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    return repo
+
+
+def hook(*words: str, said: object = None, raw: bytes | None = None, cwd: Path, **environment: str):
+    data = raw if raw is not None else b"" if said is None else json.dumps(said).encode()
+    done = subprocess.run(
+        [sys.executable, "-m", "cm_tui", "hook", *words],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        input=data,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"\n") <= 1
+    return done
+
+
+def events(repo: Repo) -> list[Event]:
+    return list(Journal.of(repo.root).read())
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "cursor", "opencode"])
+def test_a_session_is_written_down(repo: Repo, agent: str, tmp_path: Path):
+    head = repo.git("rev-parse", "HEAD")
+    who = {"conversation_id": "s", "workspace_roots": [str(repo.root)]} if agent == "cursor" else {}
+    who = who or {"session_id": "s", "cwd": str(repo.root)}
+    edit = {
+        "claude-code": {"tool_name": "Write", "tool_input": {"file_path": str(repo.root / "a.py"), "content": "x"}},
+        "codex": {"tool_name": "apply_patch", "tool_input": {"command": PATCH}},
+        "cursor": {"file_path": str(repo.root / "a.py"), "edits": []},
+        "opencode": {"tool_name": "edit", "tool_input": {"filePath": "a.py"}},
+    }[agent]
+    for event, said in (
+        ("session-start", {"source": "startup"}),
+        ("prompt", {"prompt": "How is tax added?"}),
+        ("edit", edit),
+        ("stop", {}),
+    ):
+        # Nobody starts an owner here: tests forbid it by the environment.
+        done = hook(event, "--agent", agent, said={**who, **said}, cwd=tmp_path)
+        assert done.stdout == b""
+        assert done.stderr == b""
+    found = events(repo)
+    assert [one.kind for one in found] == ["hook.session-start", "hook.prompt", "hook.edit", "hook.stop"]
+    assert {one.head for one in found} == {head}
+    assert {(one.data["agent"], one.data["session"], one.data["root"]) for one in found} == {
+        (agent, "s", str(repo.root.resolve()))
+    }
+    assert found[1].data["prompt"] == "How is tax added?"
+    paths = ["shop/cart.py", "shop/basket.py", "weird name [x].py", "old.py"] if agent == "codex" else ["a.py"]
+    assert found[2].data["paths"] == paths
+
+
+def test_git_hooks(repo: Repo):
+    old, new = repo.git("rev-parse", "HEAD"), repo.commit("next")
+    hook("git", "post-checkout", old, new, "1", cwd=repo.root)
+    hook("git", "post-commit", cwd=repo.root)
+    hook("git", "post-rewrite", "rebase", cwd=repo.root)
+    first, second, third = events(repo)
+    assert {first.kind, second.kind, third.kind} == {"hook.git"}
+    assert (first.data["hook"], first.data["old"], first.data["new"]) == ("post-checkout", old, new)
+    assert (second.data["hook"], second.head) == ("post-commit", new)
+    assert third.data["arguments"] == ["rebase"]
+
+
+def test_secrets_are_gone_before_anything_is_stored(repo: Repo, cm_home: Path):
+    secret = "ghp_" + "a1B2" * 9
+    hook("prompt", said={"cwd": str(repo.root), "session_id": "s", "prompt": f"why does {secret} fail"}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["prompt"] == "why does [redacted: GitHub token] fail"
+    assert found.data["redacted"] == 1
+    assert not [file for file in cm_home.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"nonsense", b"[]", b"\xff\xfe", b'{"cwd": "/no/such\\u0000folder"}', b'{"tool_input": {"path": "\\u0000"}}'],
+)
+@pytest.mark.parametrize("event", ["prompt", "edit", "session-start", "stop"])
+def test_malformed_input_is_survived(repo: Repo, tmp_path: Path, event: str, raw: bytes):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    done = hook(event, "--agent", "codex", raw=raw, cwd=outside)
+    assert done.stdout == b""
+    assert bool(done.stderr) == (raw in {b"nonsense", b"[]", b"\xff\xfe"})
+
+
+def test_giant_input_is_survived(repo: Repo):
+    said = {"cwd": str(repo.root), "tool_input": {"file_path": "a.py", "content": "x" * 8_000_000}}
+    assert hook("edit", said=said, cwd=repo.root).stderr == b""
+    assert events(repo)[0].data["paths"] == ["a.py"]
+    done = hook("edit", raw=b"x" * 17_000_000, cwd=repo.root)
+    assert b"17,000,000 bytes" in done.stderr
+    prompt = {"cwd": str(repo.root), "prompt": "\u00e9" * 2_000_000}
+    assert hook("prompt", said=prompt, cwd=repo.root).stderr == b""
+    assert len(events(repo)[1].data["prompt"]) == 32_000
+
+
+@pytest.mark.parametrize("event", ["prompt", "stop"])
+def test_a_hostile_blob_is_written_down_in_time(repo: Repo, event: str):
+    blob = "0f" * 32_000
+    name = "prompt" if event == "prompt" else "last_assistant_message"
+    for text in (f"the token {blob}", f"{blob} token=", f"token={blob}", "token=" * 10_000):
+        hook(event, said={"cwd": str(repo.root), name: text}, cwd=repo.root)
+    found = events(repo)
+    assert [one.kind for one in found] == [f"hook.{event}"] * 4
+    said = [one.data["prompt" if event == "prompt" else "answer"] for one in found]
+    assert [len(one) for one in said[:2]] == [32_000] * 2
+    assert said[2] == "token=[redacted: secret]"
+
+
+def test_a_hostile_patch_is_read_in_time(repo: Repo):
+    patch = "*** Add File: a" + " " * 300_000 + "b\n*** Add File: c.py \n"
+    hook("edit", said={"cwd": str(repo.root), "tool_input": {"command": patch}}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["paths"][1] == "c.py"
+
+
+def test_a_secret_where_a_prompt_is_cut_is_gone(repo: Repo):
+    prompt = "why? " * 6_395 + "ghp_" + "a1B2" * 9 + " more" * 1_000
+    hook("prompt", said={"cwd": str(repo.root), "prompt": prompt}, cwd=repo.root)
+    (found,) = events(repo)
+    assert found.data["prompt"].endswith("why? [redacted: GitHub token]")
+    assert found.data["redacted"] == 1
+
+
+def test_stdin_that_is_closed_or_never_ends(repo: Repo):
+    words = [sys.executable, "-m", "cm_tui", "hook", "stop"]
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *words], cwd=repo.root, capture_output=True, check=False, timeout=60
+    )
+    assert (closed.returncode, closed.stderr) == (0, b"")
+    with subprocess.Popen(words, cwd=repo.root, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        said = process.stderr.read()
+        assert process.wait(60) == 0
+    assert b"stdin did not end in time" in said
+
+
+@pytest.mark.parametrize("words", [(), ("nonsense",), ("--agent",), ("--agent", "codex")])
+def test_words_that_make_no_sense(repo: Repo, words: tuple[str, ...]):
+    assert b"usage: cm hook" in hook(*words, cwd=repo.root).stderr
+
+
+def test_outside_of_a_project_nothing_happens(tmp_path: Path, cm_home: Path):
+    done = hook("prompt", said={"cwd": str(tmp_path), "prompt": "How is tax added?"}, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (b"", b"")
+    assert not (cm_home / "data").exists()
+
+
+def test_an_index_makes_a_folder_without_git_a_project(tmp_path: Path, cm_home: Path):
+    folder = tmp_path / "no git here"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "a.py").write_text("x = 1\n")
+    said = {"cwd": str(folder / "sub"), "session_id": "s", "prompt": "How is tax added?"}
+    hook("prompt", said=said, cwd=tmp_path)
+    with Memory.open(folder) as memory:
+        for _ in memory.index():
+            pass
+    hook("prompt", said=said, cwd=tmp_path)
+    hook("edit", said={**said, "file_path": "a.py"}, cwd=tmp_path)
+    hook("edit", said={**said, "file_path": str(tmp_path / "outside.py")}, cwd=tmp_path)
+    hook("stop", said=said, cwd=tmp_path)
+    found = list(Journal.of(folder).read())
+    assert [one.kind for one in found] == ["hook.prompt", "hook.edit", "hook.stop"]
+    assert found[1].data["paths"] == ["sub/a.py"]
+    assert {one.data["root"] for one in found} == {str(folder.resolve())}
+    assert not BEFORE_TYPER & imported(said, folder)
+
+
+def test_edits_outside_of_the_project_belong_to_their_own(repo: Repo, tmp_path: Path):
+    other = Repo(tmp_path / "other")
+    other.write("b.py", "y")
+    other.commit()
+    for path in (other.root / "b.py", tmp_path / "nowhere.py", "../other/c.py"):
+        hook("edit", said={"cwd": str(repo.root), "file_path": str(path)}, cwd=repo.root)
+    assert events(repo) == []
+    assert [one.data["paths"] for one in events(other)] == [["b.py"], ["c.py"]]
+
+
+def test_recording_can_be_switched_off(repo: Repo, cm_home: Path):
+    said = {"cwd": str(repo.root), "prompt": "How is tax added?"}
+    hook("prompt", said=said, cwd=repo.root, CM_AGENTS__RECORD="false")
+    repo.write(".cm/config.toml", "[agents]\nrecord = false\n")
+    hook("prompt", said=said, cwd=repo.root)
+    hook("stop", said=said, cwd=repo.root)
+    assert events(repo) == []
+    hook("edit", said={**said, "file_path": "a.py"}, cwd=repo.root)
+    assert [one.kind for one in events(repo)] == ["hook.edit"]
+    repo.write(".cm/config.toml", "not = [toml agents")
+    assert hook("prompt", said=said, cwd=repo.root).stderr == b""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_journal_that_cannot_be_written(repo: Repo, cm_home: Path):
+    cm_home.chmod(0o500)
+    try:
+        assert b"cannot be used" in hook("stop", said={"cwd": str(repo.root)}, cwd=repo.root).stderr
+    finally:
+        cm_home.chmod(0o700)
+
+
+def test_a_journal_in_the_way_is_told_in_one_line(repo: Repo, cm_home: Path):
+    (cm_home / "data").write_text("a file where a folder is needed")
+    assert hook("stop", said={"cwd": str(repo.root)}, cwd=repo.root).stderr.startswith(b"cm hook: ")
+
+
+def imported(said: object, cwd: Path) -> set[str]:
+    """The modules that a prompt's hook imports."""
+    code = (
+        "import sys, runpy; sys.argv = ['cm', 'hook', 'prompt', '--agent', 'codex']\n"
+        "try: runpy.run_module('cm_tui', run_name='__main__')\n"
+        "except SystemExit as done: assert done.code == 0\n"
+        "print(*sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, input=json.dumps(said), capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_a_hook_imports_next_to_nothing(repo: Repo):
+    said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
+    hook("stop", said=said, cwd=repo.root)  # the project's identity is known from now on
+    assert not BEFORE_TYPER & imported(said, repo.root)
+    assert len(events(repo)) == 2
+
+
+def test_help_is_there(repo: Repo):
+    assert b"always ends with 0" in hook("--help", cwd=repo.root).stdout.lower()

@@ -1,0 +1,191 @@
+"""Hooks and a real owner: a pack for a prompt, edits that become searchable, a session that wakes it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cm_tui.agent_hooks.daemon_query import ask
+from cm_tui.daemon import bootstrap
+from cm_tui.daemon.open_engine import connect
+from cm_tui.engine.journal import Journal
+from tests.cli.conftest import Shop, git
+from tests.daemon.conftest import until
+
+ASKED = "How is tax added to the cart?"
+
+
+def hook(shop: Shop, event: str, agent: str = "claude-code", **said: object) -> str:
+    who = {"session_id": "s", "cwd": str(shop.root)}
+    done = shop.cm("hook", event, "--agent", agent, stdin=json.dumps({**who, **said}))
+    assert done.code == 0
+    assert done.err == ""
+    return done.out
+
+
+def files(root: Path) -> set[str]:
+    """What the index holds; unlike a search, this question brings nothing up to date."""
+    door = connect(root)
+    try:
+        return {entry.path for entry in door.files().rows}
+    finally:
+        door.close()
+
+
+@pytest.fixture
+def indexed(shop: Shop) -> Shop:
+    door = connect(shop.root)
+    assert list(door.index())[-1].summary is not None
+    door.close()
+    assert bootstrap.health() is not None, "the index was made through an owner"
+    # Where other checks are busy a first answer may take its time; none of these tests is about that.
+    (shop.home / "config").mkdir(exist_ok=True)
+    (shop.home / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
+    return shop
+
+
+def test_a_prompt_gets_a_pack_once(indexed: Shop):
+    said = json.loads(hook(indexed, "prompt", prompt=ASKED))
+    context = said["hookSpecificOutput"]["additionalContext"]
+    assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert context.startswith("<cm-memory>")
+    assert context.endswith("</cm-memory>")
+    assert "def add_tax" in context
+    assert ASKED not in context
+    assert hook(indexed, "prompt", prompt=ASKED) == "", "the same question in the same minute"
+    assert hook(indexed, "prompt", prompt="yes, continue") == ""
+    assert "add_tax" in json.loads(hook(indexed, "prompt", "cursor", prompt="add_tax()"))["additional_context"]
+    assert "add_tax" in json.loads(hook(indexed, "prompt", "opencode", prompt="who calls add_tax"))["context"]
+    kinds = [event.kind for event in Journal.of(indexed.root).read()]
+    assert kinds == ["hook.prompt"] * 5
+
+
+def test_the_budget_is_the_projects(indexed: Shop):
+    (indexed.root / ".cm").mkdir()
+    settings = indexed.root / ".cm" / "config.toml"
+    settings.write_text("[agents]\nbudget = 0\n")
+    assert hook(indexed, "prompt", prompt=ASKED) == ""
+    settings.write_text("[agents]\nbudget = 300\nwait_seconds = 10\n")
+    assert 0 < len(hook(indexed, "prompt", prompt=ASKED)) < 2500
+
+
+def test_an_edit_becomes_searchable_and_a_stop_an_episode(indexed: Shop):
+    hook(indexed, "prompt", prompt="Add a discount for regular customers")
+    file = indexed.root / "shop" / "discount.py"
+    file.write_text("def grant_discount(cents: int) -> int:\n    return cents * 9 // 10\n")
+    git(indexed.root, "add", "-N", ".")
+    hook(indexed, "edit", tool_name="Edit", tool_input={"file_path": str(file)})
+    until(lambda: "shop/discount.py" in files(indexed.root), "the index")
+    hook(indexed, "stop", stop_hook_active=False)
+    journal = Journal.of(indexed.root)
+    until(lambda: [event for event in journal.read() if event.kind == "episode"], "the episode")
+    (episode,) = [event for event in journal.read() if event.kind == "episode"]
+    assert episode.data["prompts"] == ["Add a discount for regular customers"]
+    assert "+def grant_discount" in episode.data["patch"]
+    assert episode.data["files"] == ["shop/discount.py"]
+
+
+def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp_path: Path):
+    root = tmp_path / "plain"
+    root.mkdir()
+    (root / "cart.py").write_text("def add_tax(cents: int) -> int:\n    return cents * 119 // 100\n")
+    door = connect(root)
+    assert list(door.index())[-1].summary is not None
+    door.close()
+    (owned / "config").mkdir(exist_ok=True)
+    (owned / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
+    plain = Shop(root, owned)
+    assert "def add_tax" in json.loads(hook(plain, "prompt", prompt=ASKED))["hookSpecificOutput"]["additionalContext"]
+    (root / "later.py").write_text("def freshly_made():\n    pass\n")
+    hook(plain, "edit", tool_name="Edit", tool_input={"file_path": str(root / "later.py")})
+    until(lambda: "later.py" in files(root), "the index")
+    hook(plain, "stop")
+    journal = Journal.of(root)
+    until(lambda: [event for event in journal.read() if event.kind == "episode"], "the episode")
+
+
+def test_who_told_of_a_change_is_named(indexed: Shop):
+    def layers() -> set[str]:
+        door = connect(indexed.root)
+        try:
+            return {layer.name for layer in door.freshness().layers if layer.fired_at is not None}
+        finally:
+            door.close()
+
+    # The first of them all only makes the owner begin to keep the project.
+    until(lambda: not hook(indexed, "session-start", source="startup") and "agent hooks" in layers(), "the layer")
+    assert "git hooks" not in layers()
+    assert indexed.cm("hook", "git", "post-commit").code == 0
+    until(lambda: "git hooks" in layers(), "the layer")
+
+
+def test_a_move_of_git_is_followed(indexed: Shop):
+    (indexed.root / "later.py").write_text("def from_a_commit():\n    pass\n")
+    git(indexed.root, "add", "-A")
+    git(indexed.root, "commit", "-qm", "more")
+    done = indexed.cm("hook", "git", "post-commit")
+    assert (done.code, done.err) == (0, "")
+
+    until(lambda: "later.py" in files(indexed.root), "the index")
+
+
+def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned: Path):
+    bootstrap.start_owner()
+    assert hook(shop, "prompt", prompt=ASKED) == ""
+    hook(shop, "session-start", source="startup")
+    hook(shop, "edit", tool_name="Edit", tool_input={"file_path": str(shop_root / "a.py")})
+    state = owned / "state" / "hook"
+    until(lambda: list(state.glob("*.json")), "the owner to have read the journal")
+    assert not list((owned / "data" / "projects").glob("*/*.duckdb"))
+
+
+def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_root: Path):
+    assert bootstrap.health() is None
+    hook(shop, "prompt", prompt=ASKED)
+    hook(shop, "stop")
+    assert bootstrap.health() is None, "only the start of a session starts an owner"
+    hook(shop, "session-start", source="startup")
+    until(lambda: bootstrap.health() is not None, "the owner")
+
+
+def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owned: Path):
+    place = bootstrap.socket_path()
+    code = (
+        "import socket, sys\n"
+        "line = socket.socket(socket.AF_UNIX); line.bind(sys.argv[1]); line.listen(); print('ready', flush=True)\n"
+        "kept = []\n"
+        "while True: kept.append(line.accept())"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(place)], stdout=subprocess.PIPE) as deaf:
+        try:
+            assert deaf.stdout is not None
+            deaf.stdout.readline()
+            assert ask("/v1/hook/prompt", {}, 0.2) is None
+            assert hook(shop, "prompt", prompt=ASKED) == ""
+            hook(shop, "stop")
+        finally:
+            deaf.kill()
+    place.unlink()
+    assert [event.kind for event in Journal.of(shop_root).read()] == ["hook.prompt", "hook.stop"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 400),
+        ({"root": "/x", "prompt": 7, "seconds": 1}, 400),
+        ({"root": "/x", "prompt": "p", "seconds": -1}, 400),
+        ({"root": "/no/such/folder", "prompt": "How is tax added?", "seconds": 1}, 409),
+        ({"root": "/x", "prompt": "p" * 2_000_000, "seconds": 1}, 400),
+        ({"root": "\0", "prompt": "How is tax added?", "seconds": 1}, 400),
+    ],
+)
+def test_malformed_questions_are_refused(indexed: Shop, body: dict, status: int):
+    answer = bootstrap.request("POST", "/v1/hook/prompt", body)
+    assert answer is not None
+    assert answer[0] == status, answer
+    assert bootstrap.health() is not None

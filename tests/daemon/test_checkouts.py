@@ -1,0 +1,180 @@
+"""Two checkouts of one project share a store; each gets answers of its own, whoever else asks meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.rpc import Where
+from cm_tui.engine.local import Memory
+from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
+from cm_tui.model import Progress
+from tests.cli.conftest import Shop, git
+from tests.daemon.conftest import make_project, until
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Door
+
+ROUNDS = 4
+
+
+@pytest.fixture
+def checkouts(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """A repository and a worktree of it; each has a function that the other has not."""
+    monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
+    first, second = make_project(tmp_path / "first"), tmp_path / "second"
+    git(first, "worktree", "add", "-q", str(second))
+    for root in (first, second):
+        (root / "shop/own.py").write_text(f"def only_in_the_{root.name}():\n    return 1\n")
+    return first, second
+
+
+@pytest.fixture
+def doors(checkouts: tuple[Path, Path]) -> Iterator[tuple[Door, Door]]:
+    first, second = (connect(root) for root in checkouts)
+    list(first.index())
+    yield first, second
+    first.close()
+    second.close()
+
+
+def own(door: Door) -> str:
+    return f"only_in_the_{door.root.name}"
+
+
+def defined(door: Door, name: str) -> list[str]:
+    try:
+        return [symbol.name for symbol in door.definitions(name).rows]
+    except NotFoundError:
+        return []
+
+
+def test_each_checkout_gets_its_own_answers_in_turn(doors: tuple[Door, Door]) -> None:
+    for _ in range(ROUNDS):
+        for door, other in (doors, doors[::-1]):
+            assert defined(door, own(door)) == [own(door)]
+            assert defined(door, own(other)) == []
+            assert f"def {own(door)}" in door.source("shop/own.py").text
+            assert own(door) in door.search(own(door)).hits[0].snippet
+
+
+def test_each_checkout_gets_its_own_answers_at_once(doors: tuple[Door, Door]) -> None:
+    """Nobody starves, and nothing of the other's slips in between the check and the answer."""
+
+    def ask(door: Door, other: Door) -> list[list[str]]:
+        return [found for _ in range(ROUNDS) for found in (defined(door, own(door)), defined(door, own(other)))]
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask, door, other) for door, other in (doors, doors[::-1]) * 2]
+        answers = [one.result() for one in asked]
+    for (door, _), answer in zip((doors, doors[::-1]) * 2, answers, strict=True):
+        assert answer == [[own(door)], []] * ROUNDS
+
+
+def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(doors: tuple[Door, Door]) -> None:
+    first, second = doors
+    assert defined(first, own(first)) == [own(first)]
+    until(lambda: not first.freshness().behind)
+    # Nothing has changed here, as far as whoever watches this folder can tell.
+    list(second.index())
+    assert first.freshness().behind
+    assert str(second.root) in first.freshness().why
+    status = first.status()
+    assert any(str(second.root) in note for note in status.notes)
+    answer = first.definitions(own(first))
+    assert [symbol.name for symbol in answer.rows] == [own(first)]
+    assert str(second.root) in answer.note
+    assert str(second.root) not in first.definitions(own(first)).note
+    list(second.index())
+    assert "shop/own.py" in [file.path for file in first.files().rows]
+    list(second.index())
+    assert own(first) in first.source("shop/own.py").text
+
+
+def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(doors: tuple[Door, Door]) -> None:
+    first, second = doors
+    run = second.index(full=True)
+    next(run)
+    answer = first.definitions(own(first))
+    assert [symbol.name for symbol in answer.rows] == [own(first)]
+    list(run)
+    assert defined(second, own(second)) == [own(second)]
+
+
+def test_from_the_shell(checkouts: tuple[Path, Path], owned: Path) -> None:
+    first, second = (Shop(root, owned) for root in checkouts)
+    assert first.cm("index").code == 0
+    assert second.cm("index").code == 0
+    for shop, other in ((first, second), (second, first), (first, second)):
+        name = f"only_in_the_{shop.root.name}"
+        found = shop.cm("search", name, "--json").json
+        assert found["hits"][0]["path"] == "shop/own.py"
+        assert name in found["hits"][0]["snippet"]
+        assert f"only_in_the_{other.root.name}" not in str(found["hits"])
+
+
+@dataclass
+class Room:
+    """What an owner is made of, in this process, with a store that reflects the second checkout."""
+
+    desk: Desk
+    first: Where
+    second: Where
+
+
+@pytest.fixture
+def room(checkouts: tuple[Path, Path]) -> Iterator[Room]:
+    jobs, projects = Jobs(events := Events()), Projects()
+    found = Room(Desk(projects, jobs, events), *(Where(str(root)) for root in checkouts))
+    for where in (found.first, found.second):
+        found.desk.start("index", where, {}).wait()
+    yield found
+    jobs.close()
+    found.desk.keepers.close()
+    projects.close()
+
+
+def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: Memory, **__: object) -> Iterator[Progress]:
+        raise StoreError("The disk is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "index", fails)
+        listed = room.desk.call("files", room.first, {})
+        assert room.second.folder in listed.note
+        assert "The disk is full." in listed.note
+        # Lines have no room for a note.
+        with pytest.raises(StoreBusyError, match="reflects another checkout"):
+            room.desk.call("source", room.first, {"path": "shop/own.py"})
+    assert "only_in_the_first" in room.desk.call("source", room.first, {"path": "shop/own.py"}).text
+
+
+def test_whoever_comes_later_waits_behind_another_checkout(room: Room) -> None:
+    projects = room.desk.projects
+    _, store = projects.locate(room.first)
+    came: list[str] = []
+
+    def borrow(where: Where) -> None:
+        with projects.lend(where):
+            came.append(where.folder)
+
+    with ThreadPoolExecutor(3) as pool, projects.lend(room.first):
+        with projects.lend(room.first, run=True):
+            pool.submit(borrow, room.second)
+            until(lambda: len(projects._waiting.get(store, ())) == 1)
+            # Beside long work, which the other has to wait for anyway, nobody of the same checkout waits.
+            borrow(room.first)
+        pool.submit(borrow, room.first)
+        until(lambda: len(projects._waiting.get(store, ())) == 2)
+        assert came == [room.first.folder]
+    assert came == [room.first.folder, room.second.folder, room.first.folder]

@@ -1,0 +1,72 @@
+"""The owner reads the past by itself, beside its other work, and ends that when the store goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.daemon.dispatcher import HISTORY, Desk
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.rpc import Where
+from tests.cli.conftest import git
+from tests.daemon.conftest import until
+
+
+@pytest.fixture
+def history() -> Iterator[None]:
+    # With a patch of its own, which is taken back before that of the owner which it covers.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CM_HISTORY__ENABLED", "true")
+        yield
+
+
+def grow(root: Path, count: int) -> None:
+    for number in range(count):
+        (root / "shop/late.py").write_text(f"def late_{number}():\n    return {number}\n")
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", f"late {number}")
+
+
+def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, shop_root: Path):
+    grow(shop_root, 5)
+    door = connect(shop_root)
+    list(door.index())
+    until(lambda: door.history().complete, "the past to be read")
+    assert door.life("late_1").rows[0].invalid is not None
+    grow(shop_root, 2)
+    assert door.resolve("HEAD").moment.ordinal == 8
+    until(lambda: door.history().complete, "what came since to be read")
+    door.close()
+
+
+def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None, shop_root: Path):
+    grow(shop_root, 5)
+    (shop_root / ".cm").mkdir()
+    (shop_root / ".cm/config.toml").write_text("[history]\ndepth = 2\n")
+    door = connect(shop_root)
+    list(door.index())
+    until(lambda: door.history().known == 2, "two commits to be read")
+    assert [step.done for step in door.backfill(depth=4)][-1] == 4
+    door.close()
+
+
+def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):
+    grow(shop_root, 30)
+    jobs, projects = Jobs(events := Events()), Projects()
+    desk = Desk(projects, jobs, events)
+    where = Where(str(shop_root))
+    try:
+        job = desk.start("index", where, {})
+        job.wait()
+        _, store = projects.locate(where)
+        desk.remove(store.name)
+        assert not jobs.of(store, lane=HISTORY)
+        assert not store.exists()
+    finally:
+        jobs.close()
+        projects.close()

@@ -1,0 +1,401 @@
+"""The owner's paths: whatever comes in, a clean answer goes out, and nobody else notices."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from cm_tui.config import OwnerConfig
+from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon.connection import Line
+from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.extensions import Extensions
+from cm_tui.daemon.http_api import BODY_BYTES, service
+from cm_tui.daemon.open_engine import connect
+from cm_tui.errors import CancelledError
+from cm_tui.model import Cancel, Progress
+from tests.cli.conftest import git
+from tests.daemon.conftest import make_project, until
+
+PROTOCOL = {"cm-protocol": str(bootstrap.PROTOCOL)}
+
+
+class Inside:
+    """The application in this process."""
+
+    def __init__(self, state: OwnerState) -> None:
+        self.state = state
+        self.app = service(state)
+
+    def ask(
+        self, method: str, path: str, body: Any = None, content: bytes | None = None, **headers: str
+    ) -> httpx.Response:
+        async def exchange() -> httpx.Response:
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://cm") as client:
+                data = json.dumps(body).encode() if content is None else content
+                return await client.request(method, path, content=data, headers={**PROTOCOL, **headers})
+
+        return asyncio.run(exchange())
+
+
+@pytest.fixture
+def inside() -> Iterator[Inside]:
+    state = OwnerState(OwnerConfig(), joining=Extensions())
+    yield Inside(state)
+    state.projects.close()
+
+
+def clean(answer: httpx.Response) -> dict[str, Any]:
+    """The error that an answer carries, which is well-formed and of a known class."""
+    assert answer.headers["content-type"] == "application/json"
+    error = answer.json()["error"]
+    assert set(error) == {"class", "message", "hint"}
+    assert error["message"]
+    assert "Internal" not in error["message"], error
+    assert "Traceback" not in answer.text
+    return error  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 404),
+        ("GET", "/v1/nothing", 404),
+        ("GET", "/v1/../../etc/passwd", 404),
+        ("GET", "/v1/call/search", 405),
+        ("POST", "/v1/health", 405),
+        ("POST", "/v1/call/close", 400),
+        ("POST", "/v1/call/__init__", 400),
+        ("POST", "/v1/call/index", 400),
+        ("POST", "/v1/stream/search", 400),
+        ("POST", "/v1/call/%2e%2e%2fstatus", 404),
+        ("GET", "/v1/jobs/99", 404),
+        ("POST", "/v1/jobs/x/cancel", 404),
+    ],
+)
+def test_wrong_paths_and_methods(inside: Inside, tmp_path: Path, method: str, path: str, status: int):
+    answer = inside.ask(method, path, {"where": {"folder": str(tmp_path)}, "arguments": {}})
+    assert answer.status_code == status
+    clean(answer)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"where": 1}', b'{"where": {"folder": "relative"}}', b"[" * 200_000,
+     b'{"where": {"folder": "/a\\u0000b"}}', b'{"where": {"folder": "/tmp", "shell": "rm"}}', b'{"a": 1e999}',
+     b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"long/" * 1_800, b"long/" * 1_800),
+     b'{"where": {"folder": "/%s"}, "root": "/%s"}' % (b"x" * 300, b"x" * 300),
+     b'{"where": {"folder": "/a"}, "root": "/a\\u0000b"}',
+     b'{"where": {"folder": "/no/such/folder"}, "arguments": {}}', b'{"where": {"folder": "/etc"}, "arguments": {}}'],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "path", ["/v1/call/status", "/v1/stream/index", "/v1/project", "/v1/nudge", "/v1/upkeep/remove"]
+)
+def test_wrong_bodies(inside: Inside, path: str, content: bytes):
+    answer = inside.ask("POST", path, content=content)
+    assert answer.status_code in (400, 403, 404)
+    clean(answer)
+
+
+def test_too_large_a_body(inside: Inside):
+    answer = inside.ask("POST", "/v1/call/search", content=b" " * (BODY_BYTES + 1))
+    assert answer.status_code == 400
+    assert "bytes" in clean(answer)["message"]
+
+
+@pytest.mark.parametrize("said", [{"cm-protocol": ""}, {"cm-protocol": "0"}, {"cm-protocol": "x" * 900}])
+def test_another_protocol(inside: Inside, said: dict[str, str]):
+    answer = inside.ask("POST", "/v1/call/status", {}, **said)
+    assert answer.status_code == 426
+    assert "protocol" in clean(answer)["message"]
+    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == bootstrap.PROTOCOL
+
+
+def test_token():
+    inside = Inside(OwnerState(OwnerConfig(), token="secret", joining=Extensions()))
+    for said in ({}, {"authorization": "Bearer wrong"}, {"authorization": "secret"}):
+        for path in ("/v1/health", "/v1/jobs"):
+            answer = inside.ask("GET", path, **said)
+            assert answer.status_code == 401
+            assert "secret" not in clean(answer)["message"]
+    assert inside.ask("GET", "/v1/health", authorization="Bearer secret").status_code == 200
+
+
+@pytest.mark.parametrize("store", ["..", ".", "", "../projects", "/etc", "a/b", "a\0b", "x/../../.."])
+def test_only_stores_are_removed(inside: Inside, store: str, cm_home: Path):
+    (cm_home / "keep").write_text("")
+    answer = inside.ask("POST", "/v1/upkeep/remove", {"store": store})
+    assert answer.status_code == 403
+    clean(answer)
+    assert (cm_home / "keep").exists()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(
+    [name for method in rpc.METHODS.values() for name in method._arguments.core_schema.get("fields", {})]
+)
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_project(tmp_path_factory.mktemp("fuzzed") / "shop")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.DataObject):
+    where = rpc.Where(str(fuzzed))
+    if not inside.state.jobs.records():
+        inside.state.desk.start("index", where, {}).wait()
+    name = data.draw(st.sampled_from(sorted(set(rpc.METHODS) - {"index", "rebuild", "doctor"})))
+    arguments = data.draw(
+        JSON | st.dictionaries(NAMES, JSON | st.sampled_from(["shop/cart.py", "add_tax"]), max_size=3)
+    )
+    answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
+    if answer.status_code != 200:
+        clean(answer)
+    assert answer.status_code in (200, 400, 403, 404, 410)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=st.text(st.characters(codec="utf-8"), max_size=30), body=JSON, content=st.none() | st.binary(max_size=50))
+def test_no_request_crashes_the_owner(inside: Inside, path: str, body: Any, content: bytes | None):
+    for prefix in ("/v1/", "/v1/call/", "/v1/jobs/", "/v1/stream/"):
+        answer = inside.ask("POST", prefix + quote(path), body, content)
+        assert answer.status_code != 500
+        if answer.status_code not in (200, 307):
+            clean(answer)
+
+
+# --- what joins ---
+
+
+def test_mounted_application_and_background(tmp_path: Path):
+    heard: list[Path] = []
+
+    class Listens:
+        def start(self, desk: Desk) -> None:
+            assert desk.jobs.records() == []
+
+        def on_nudge(self, root: Path) -> None:
+            heard.append(root)
+
+        def close(self) -> None:
+            heard.append(Path("closed"))
+
+    async def hello(_: Request) -> PlainTextResponse:
+        return PlainTextResponse("mounted")
+
+    joining = Extensions({"/mcp": Starlette(routes=[Route("/hello", hello)])}, (Listens(),))
+    inside = Inside(OwnerState(OwnerConfig(), joining=joining))
+    assert inside.ask("GET", "/mcp/hello").text == "mounted"
+    assert inside.ask("POST", "/v1/nudge", {"root": str(tmp_path)}).status_code == 200
+    assert heard == [tmp_path]
+    assert inside.ask("POST", "/v1/nudge", {"root": "relative"}).status_code == 400
+
+
+# --- over the socket ---
+
+
+def test_nudge_is_heard_by_listeners(owned: Path):
+    bootstrap.start_owner()
+    line = Line(60)
+    lines = line.lines("GET", "/v1/events")
+    assert next(lines) == (200, b"")
+    assert bootstrap.nudge(owned)
+    event = next(json.loads(data) for _, data in lines if data)
+    assert (event["event"], event["project"]) == ("nudge", str(owned))
+    line.close()
+
+
+def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
+    door = connect(shop_root)
+    line = Line(60)
+    lines = line.lines("GET", "/v1/events")
+    assert next(lines) == (200, b"")
+    list(door.index())
+    told = []
+    for _, data in lines:
+        told += [json.loads(data)] if data else []
+        if told and told[-1]["event"] == "job-ended":
+            break
+    assert [event["event"] for event in told] == ["job-started", "index", "index", "job-ended"]
+    assert {event["project"] for event in told} == {str(shop_root)}
+    assert told[-1]["state"] == "done"
+    line.close()
+    door.close()
+
+
+def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
+    door = connect(shop_root)
+    list(door.index())
+    halves = []
+    beginnings = [
+        b"", b"POST /v1/call/search HTTP/1.1\r\nHo", b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{",
+        b"GET /v1/events HTTP/1.1\r\nHost: cm\r\ncm-protocol: 1\r\n\r\n", b"\x00\xff garbage \r\n\r\n",
+    ]  # fmt: skip
+    for beginning in beginnings * 10:
+        half = socket.socket(socket.AF_UNIX)
+        half.connect(str(bootstrap.socket_path()))
+        half.sendall(beginning)
+        halves.append(half)
+    assert door.search("tax").hits
+    for half in halves:
+        half.close()
+    assert door.search("tax").hits
+    until(lambda: (bootstrap.health() or {})["listeners"] == 0, "the listeners to be forgotten")
+    door.close()
+
+
+def test_half_open_connections_do_not_keep_it_from_ending(owned: Path):
+    bootstrap.start_owner()
+    with socket.socket(socket.AF_UNIX) as half:
+        half.connect(str(bootstrap.socket_path()))
+        half.sendall(b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{")
+        assert bootstrap.stop_owner(timeout=80)
+
+
+@pytest.fixture
+def large(shop_root: Path) -> Path:
+    """A project that takes a moment to index."""
+    for number in range(600):
+        (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
+    return shop_root
+
+
+def _started(root: Path, *, attached: bool) -> tuple[Line, Iterator[tuple[int, bytes]], str]:
+    line = Line(60)
+    body = {"where": {"folder": str(root)}, "arguments": {}, "attached": attached}
+    lines = line.lines("POST", "/v1/stream/index", body)
+    return line, lines, json.loads(next(lines)[1])["job"]
+
+
+def _job(number: str) -> dict[str, Any]:
+    answer = bootstrap.request("GET", "/v1/jobs")
+    assert answer is not None
+    return next(job for job in json.loads(answer[1])["result"] if job["id"] == number)  # type: ignore[no-any-return]
+
+
+def test_a_job_is_cancelled_from_another_door(owned: Path, large: Path):
+    door = connect(large)
+    problem: list[Exception] = []
+    began = threading.Event()
+
+    def index() -> None:
+        try:
+            for step in door.index():
+                if step.stage == "parse":
+                    began.set()
+        except CancelledError as error:
+            problem.append(error)
+
+    thread = threading.Thread(target=index)
+    thread.start()
+    assert began.wait(90)
+    answer = bootstrap.request("GET", "/v1/jobs")
+    assert answer is not None
+    (job,) = json.loads(answer[1])["result"]
+    assert (job["state"], job["project"], job["name"]) == ("running", str(large), "index")
+    assert bootstrap.request("POST", f"/v1/jobs/{job['id']}/cancel", {}) == (200, b'{"result":true}')
+    thread.join(90)
+    assert len(problem) == 1
+    assert _job(job["id"])["state"] == "cancelled"
+    assert list(door.index())[-1].summary is not None
+    door.close()
+
+
+def test_own_cancel_while_it_runs(owned: Path, large: Path):
+    door = connect(large)
+    cancel = Cancel()
+    steps = door.index(cancel=cancel)
+    next(step for step in steps if step.stage == "parse")
+    cancel.set()
+    with pytest.raises(CancelledError):
+        list(steps)
+    door.close()
+
+
+def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: Path, large: Path):
+    bootstrap.start_owner()
+    for attached, state in ((True, "cancelled"), (False, "done")):
+        line, lines, number = _started(large, attached=attached)
+        next(data for _, data in lines if b'"parse"' in data or b'"store"' in data)
+        line.close()
+        until(lambda number=number: _job(number)["ended"] is not None, "the job's end")
+        assert _job(number)["state"] == state
+
+
+def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: Path):
+    bootstrap.start_owner()
+    line, lines, number = _started(large, attached=False)
+    watcher = Line(60)
+    seen = [json.loads(data) for _, data in watcher.lines("GET", f"/v1/jobs/{number}") if data]
+    own = [json.loads(data) for _, data in lines if data]
+    assert seen[1:] == own
+    assert own[0]["step"]["stage"] == "scan"
+    assert own[-1] == {"end": "done"}
+    line.close()
+    watcher.close()
+
+
+def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
+    doors = [connect(large) for _ in range(3)]
+    done: list[Any] = []
+    threads = [threading.Thread(target=lambda door=door: done.append(list(door.index())[-1].summary)) for door in doors]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert [summary.files for summary in done] == [606] * 3
+    assert sorted(summary.blobs for summary in done) == [0, 0, 606]
+    for door in doors:
+        door.close()
+
+
+def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
+    desk = inside.state.desk
+    where = rpc.Where(str(shop_root))
+    desk.start("index", where, {}).wait()
+    going, go_on = threading.Event(), threading.Event()
+
+    def run(_: Cancel) -> Iterator[Progress]:
+        with desk.projects.lend(where) as project:
+            yield from itertools.islice(project.memory.index(full=True), 2)
+            going.set()
+            assert go_on.wait(90)
+
+    root, store = desk.projects.locate(where)
+    job = desk.jobs.submit(store, root, "index", run)
+    assert going.wait(90)
+    # HEAD has moved as well: a question that waited for the next run would wait for ever.
+    git(shop_root, "commit", "-q", "--allow-empty", "-m", "on")
+    for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):
+        answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
+        assert answer.status_code == 200
+    assert "under way" in desk.call("search", where, {"query": "tax"}).notes[0]
+    assert job.state == "running"
+    go_on.set()
+    job.wait()
+    assert "HEAD moved" in desk.call("search", where, {"query": "tax"}).notes[0]

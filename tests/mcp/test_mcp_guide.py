@@ -1,0 +1,38 @@
+"""The guide to MCP tells of the tools that there are, with their sets, arguments and costs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cm_tui.bench.mcp_tools import measured
+from cm_tui.mcp.tools import KINDS, SETS, choose
+
+GUIDE = (Path(__file__).parents[2] / "cm_tui/docs/mcp.md").read_text()
+
+
+def test_every_tool_has_its_row_with_sets_and_arguments():
+    rows = {row[0]: row[1:] for row in re.findall(r"^\| `(\w+)` \| ([\w, ]+) \| (.*?) \|", GUIDE, re.MULTILINE)}
+    assert rows.keys() == {kind.name for kind in KINDS}
+    for kind in KINDS:
+        sets, arguments = rows[kind.name]
+        assert set(sets.split(", ")) == kind.sets
+        required, _, optional = arguments.partition("[")
+        schema = kind.tool().parameters
+        needed = set(schema.get("required", []))
+        assert set(re.findall(r"`(\w+)`", required)) == needed
+        assert set(re.findall(r"`(\w+)`", optional)) == schema["properties"].keys() - needed - {"project"}
+
+
+def test_the_costs_are_those_of_today():
+    rows = {
+        row[0]: row[1:]
+        for row in re.findall(r"^\| (\w+) \| (\d+) \| [\d,]+ \| [\d,]+ \| ([\d,]+) \|", GUIDE, re.MULTILINE)
+    }
+    assert rows.keys() == set(SETS)
+    for name, (tools, tokens) in rows.items():
+        row = measured(name, choose([name]))
+        assert int(tools) == row["tools"]
+        assert int(tokens.replace(",", "")) == pytest.approx(row["tokens"], rel=0.05)

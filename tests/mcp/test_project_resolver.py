@@ -1,0 +1,130 @@
+"""Which project a call is about: named, the server's own, or the client's only folder."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcp_types import ListRootsResult, Root
+
+from cm_tui.engine.local import Memory
+from cm_tui.mcp import build
+from cm_tui.mcp.engine_pool import Doors
+from tests.mcp.served import Answers, answering, environment
+
+
+def rooted(*folders: Path):
+    """What a client with these folders open answers."""
+
+    async def roots(_: object) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=folder.as_uri()) for folder in folders])
+
+    return roots
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """A second project with something that the first has not."""
+    root = tmp_path / "an other, 100%25"
+    root.mkdir()
+    (root / "only.py").write_text("def only_here():\n    return 1\n")
+    with Memory.open(root) as memory:
+        for _ in memory.index():
+            pass
+    return root
+
+
+async def test_a_named_project_is_asked(shop: Path, other: Path):
+    async with answering(shop) as asked:
+        await asked.refused("codememory_definitions", symbol="only_here")
+        _, found = await asked.ok("codememory_definitions", symbol="only_here", project=str(other))
+        assert found["rows"][0]["path"] == "only.py"
+        _, again = await asked.ok("codememory_definitions", symbol="Cart", project=None)
+        assert again["total"] == 1
+
+
+@pytest.mark.parametrize("word", ["auto", "default", "", " ", "Auto", ".", "shop", "../shop", "~", "~nobody/x"])
+async def test_words_that_name_no_project_are_refused_with_the_right_one(shop: Path, word: str):
+    async with answering(shop) as asked:
+        assert str(shop) in await asked.refused("codememory_callers", symbol="add_tax", project=word)
+
+
+async def test_projects_that_are_not_there_or_unsafe_are_refused(shop: Path):
+    async with answering(shop) as asked:
+        assert "There is no folder" in await asked.refused("codememory_drift", project="/no/such/folder")
+        assert "name too long" in await asked.refused("codememory_drift", project="/" + "a" * 300)
+        assert "the root of the disk" in await asked.refused("codememory_ingest", project="/", confirmed=True)
+        assert "system folder" in await asked.refused("codememory_ingest", project="/etc")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("way", ["memory", "stdio", "http"])
+async def test_the_clients_only_folder_is_the_project(shop: Path, other: Path, mode: str, way: str):
+    async with answering(shop, way, mode=mode, list_roots_callback=rooted(other)) as asked:
+        _, found = await asked.ok("codememory_definitions", symbol="only_here")
+        assert found["total"] == 1
+        _, named = await asked.ok("codememory_definitions", symbol="Cart", project=str(shop))
+        assert named["total"] == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_several_folders_make_it_ask(shop: Path, other: Path, mode: str):
+    async with answering(shop, mode=mode, list_roots_callback=rooted(shop, other)) as asked:
+        refused = await asked.refused("codememory_definitions", symbol="Cart")
+        assert "several folders" in refused
+        assert f"{shop}, {other}" in refused
+        await asked.ok("codememory_definitions", symbol="Cart", project=str(shop))
+
+
+async def test_no_folder_open_means_the_servers_own(shop: Path):
+    async with answering(shop, list_roots_callback=rooted()) as asked:
+        await asked.ok("codememory_definitions", symbol="Cart")
+
+
+async def test_a_chosen_project_is_not_overruled_by_the_client(shop: Path, other: Path):
+    from mcp import Client
+
+    doors = Doors(shop)
+    async with Client(build(doors, tools=["all"], ask_roots=False), list_roots_callback=rooted(other)) as client:
+        await Answers(client).ok("codememory_definitions", symbol="Cart")
+    doors.close()
+
+
+async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, shop: Path):
+    async with answering(own) as asked:
+        await asked.ok("codememory_definitions", symbol="Cart")
+        assert "shares its index" in await asked.refused("codememory_definitions", symbol="Cart", project=str(shop))
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from cm_tui.engine.memory import Memory
+memory = Memory.open(Path(sys.argv[1]))
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def busy(shop: Path) -> Iterator[Path]:
+    """The indexed repository, while another process has its store."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(shop)],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with holder:
+        assert holder.stdout.readline() == "open\n"
+        yield shop
+        holder.communicate()
+
+
+async def test_a_busy_store_is_a_message(busy: Path):
+    async with answering(busy) as asked:
+        assert "in use by process" in await asked.refused("codememory_definitions", symbol="Cart")

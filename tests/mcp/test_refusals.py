@@ -1,0 +1,115 @@
+"""What a caller can do wrong: each mistake comes back as an answer that helps, and nothing crashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anyio.from_thread import start_blocking_portal
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mcp.shared.exceptions import MCPError
+from mcp_types import CallToolResult
+
+from cm_tui.mcp.tools import KINDS
+from tests.mcp.served import answering
+
+OUTSIDE = ["../secret.txt", "shop/../../secret.txt", "/etc/passwd", "..", "../", "~/../../etc/passwd", "shop/../.."]
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+@pytest.mark.parametrize("tool", ["memory_get", "codememory_dependencies", "codememory_reingest"])
+async def test_paths_outside_the_project_are_refused(shop: Path, path: str, tool: str):
+    (shop.parent / "secret.txt").write_text("hush")
+    async with answering(shop) as asked:
+        refused = await asked.refused(tool, path=path)
+        assert "hush" not in refused
+        assert "outside the project" in refused or "not in the index" in refused
+
+
+async def test_a_link_out_of_the_project_is_not_followed(own: Path):
+    (own.parent / "secret.txt").write_text("hush")
+    (own / "link.txt").symlink_to(own.parent / "secret.txt")
+    async with answering(own) as asked:
+        await asked.call("codememory_reingest", path="link.txt")
+        assert "hush" not in await asked.refused("memory_get", path="link.txt")
+        _, found = await asked.ok("codememory_retrieve", query="hush", mode="keyword")
+        assert "hush" not in str(found["rows"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("codememory_retrieve", {}, "query: Field required"),
+        ("codememory_retrieve", {"query": ""}, "query: String should have at least 1 character"),
+        ("codememory_retrieve", {"query": "x" * 4001}, "at most 4000 characters"),
+        ("codememory_retrieve", {"query": "x", "limit": 51}, "limit: Input should be less than or equal to 50"),
+        ("codememory_retrieve", {"query": "x", "limt": 5}, "limt: Extra inputs are not permitted"),
+        ("codememory_retrieve", {"query": "x", "mode": "magic"}, "mode: Input should be"),
+        ("codememory_callers", {"symbol": "x", "depth": 4}, "depth: Input should be less than or equal to 3"),
+        ("codememory_callers", {"symbol": "x\0y"}, "symbol: Value error, holds a NUL character"),
+        ("codememory_callers", {"symbol": "Cart.totl"}, "Nothing called Cart.totl is defined here.\nDid you mean total?"),
+        ("codememory_dependencies", {"path": "shop/crt.py"}, "Did you mean shop/cart.py"),
+        ("codememory_importers", {"target": "no.such"}, "No file is called no.such"),
+        ("memory_get", {"path": "a" * 300}, "name too long"),
+        ("codememory_dependencies", {"path": "a/" * 2000}, "a/"),
+        ("codememory_ingest", {"since": "no-such-commit"}, "no-such-commit"),
+        ("codememory_reingest", {"path": []}, "at least 1 item"),
+        ("memory_get", {"path": "package-lock.json"}, "is not in the index"),
+    ],
+)  # fmt: skip
+async def test_mistakes_are_explained(shop: Path, tool: str, arguments: dict[str, Any], said: str):
+    async with answering(shop) as asked:
+        assert said in await asked.refused(tool, **arguments)
+
+
+async def test_an_unknown_tool_is_a_protocol_error(shop: Path):
+    async with answering(shop, tools="core") as asked:
+        for name in ("no_such_tool", "memory_get"):
+            with pytest.raises(MCPError, match="Unknown tool"):
+                await asked.client.call_tool(name, {})
+
+
+async def test_halves_of_surrogate_pairs_are_refused(shop: Path):
+    from cm_tui.mcp import build
+    from cm_tui.mcp.engine_pool import Doors
+
+    doors = Doors(shop)
+    tool = build(doors)._tool_manager.get_tool("codememory_callers")
+    with pytest.raises(ValueError, match="unicode"):
+        tool.fn_metadata.validate_arguments({"symbol": "\ud800"})
+    doors.close()
+
+
+# --- anything at all ---
+
+
+@pytest.fixture
+def call(shop: Path) -> Iterator[Callable[..., CallToolResult]]:
+    """Calls a tool of one server from a test that is not asynchronous."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(answering(shop)) as asked:
+        yield lambda name, arguments: portal.call(lambda: asked.call(name, **arguments))
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=50),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=5,
+)
+WORDS = st.text(max_size=30) | st.sampled_from(["Cart", "shop/cart.py", "..", "a.b::c#d", "%_\\", "*", "' OR 1=1 --"])
+ARGUMENTS = ("query", "question", "symbol", "path", "target", "since")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_arguments_make_it_crash(call: Callable[..., CallToolResult], data: st.DataObject):
+    kind = data.draw(st.sampled_from([kind for kind in KINDS if kind.reads]))
+    properties = kind.tool().parameters["properties"]
+    arguments = {name: data.draw(WORDS) for name in properties if name in ARGUMENTS}
+    names = st.sampled_from(sorted(properties)) | st.text(max_size=9)
+    arguments |= data.draw(st.dictionaries(names, VALUES, max_size=2))
+    text = call(kind.name, arguments).content[0].text
+    assert text
+    assert "Error executing" not in text, (kind.name, arguments)

@@ -1,0 +1,214 @@
+"""What an agent saw: chosen from the list or by name, with its prompts and its patch, in every mode; and what cannot be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cm_tui.engine.journal import Event, Journal
+from tests.gitrepo import Repo
+from tests.tui.mode_driver import Driver, driving, starting
+from tests.tui.test_history_mode import SIZES, rows, side, story, told
+
+__all__ = ["story", "told"]
+
+PATCH = """diff --git a/shop/cart.py b/shop/cart.py
+index 1..2 100644
+--- a/shop/cart.py
++++ b/shop/cart.py
+@@ -1,2 +1,2 @@
+ def one():
+-    return 11
++    return 12
+diff --git a/shop/new.py b/shop/new.py
+new file mode 100644
+--- /dev/null
++++ b/shop/new.py
+@@ -0,0 +1 @@
++\tEVIL\x1b[31m = 1
+"""
+
+
+def record(repo: Repo, head: str | None, prompt: str = "make one twelve", **data: Any) -> Event:
+    said = {"agent": "codex", "session": "s1", "prompts": [prompt], "root": str(repo.root), "patch": ""}
+    return Journal.of(repo.root).append("episode", {**said, **data}, head=head)
+
+
+def sha(repo: Repo, ordinal: int) -> str:
+    return repo.git("rev-list", "--first-parent", "--reverse", "main").split()[ordinal - 1]
+
+
+def listed(driver: Driver) -> list[str]:
+    return [row.prompts[0] for row in driver.app.screen.rows.rows]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode(story, size):
+    record(story, sha(story, 5), "something later")
+    record(story, sha(story, 2), patch=PATCH, files=["shop/cart.py", "read.md"], answer="twelve\nit is")
+    async with driving(story.root, mode="6", size=size) as driver:
+        assert len([line for line in driver.text.splitlines() if " @ " in line]) == 2
+        await driver.press("e")
+        assert listed(driver) == ["make one twelve", "something later"]
+        assert "just now" in driver.text
+        assert "#2" in driver.text
+        await driver.press("enter")
+        screen = driver.app.screen
+        assert screen.point.ordinal == 2
+        assert driver.app.past.moment.ordinal == 2
+        assert "◀ PAST  #2" in driver.text
+        assert "seen by codex" in driver.text
+        assert rows(driver) == [
+            ("›", "make one twelve", "asked"),
+            ("@", screen.rows.rows[2].name, "it saw"),
+            ("‹", "twelve it is", "answered"),
+            ("Δ", "2 files differ from it", "14 lines"),
+            ("~", "shop/cart.py", "+1 −1"),
+            ("+", "shop/new.py", "+1 −0"),
+            ("·", "read.md", "touched"),
+        ]
+        await driver.press("down", "down")
+        assert "it is" in side(driver)
+        await driver.press("down", "down")
+        assert "+    return 12" in driver.text
+        await driver.press("v")
+        assert "return 11" in driver.text
+        assert "return gone" not in driver.text
+        await driver.press("v")
+        assert "callers are those of a symbol" in side(driver)
+        await driver.press("v", "v", "down")
+        assert "EVIL·[31m" in driver.text
+        assert "\x1b" not in driver.text
+        screen.activate("symbols")
+        await driver.settle()
+        assert {"one", "gone", "user"} == {name for _, name, _ in rows(driver)}
+        await driver.press("3")
+        assert "seen by codex" in driver.text
+        await driver.press("0")
+        assert "PAST" not in driver.text
+
+
+async def test_control_characters_never_reach_the_screen(story):
+    record(story, sha(story, 3), "a\x1b[2Jb\x07\rc\u202e", agent="x\x1b]0;y\x07", session="\x9b1m", files=["\x1bq"])
+    async with driving(story.root, mode="6") as driver:
+        for keys in (("e",), ("enter",), ("down", "up")):
+            await driver.press(*keys)
+            assert not {"\x1b", "\x07", "\r", "\x9b", "\u202e"} & set(driver.text)
+        assert "a [2Jb" in driver.text
+
+
+async def test_before_the_first_episode_the_list_says_how_there_will_be_one(story):
+    async with driving(story.root, mode="6") as driver:
+        assert not any(" @ " in line for line in driver.text.splitlines())
+        await driver.press("e")
+        assert "cm agent install" in driver.text
+        Journal.of(story.root).append("hook.prompt", {"root": str(story.root), "session": "s", "prompt": "x"})
+        Journal.of(story.root).append("hook.stop", {"root": str(story.root), "session": "s"})
+        await driver.press("escape", "e")
+        assert "waits for the owner" in " ".join(driver.text.replace("│", " ").split())
+        await driver.press("escape")
+        driver.app.screen.activate("episode")
+        await driver.settle()
+        assert "e lists what agents" in side(driver)
+
+
+async def test_letters_find_and_escape_leads_back_step_by_step(story):
+    for number in range(3):
+        record(story, sha(story, number + 1), f"prompt {number}", agent=("codex", "cursor")[number % 2])
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("e", "slash")
+        await driver.type("cursor pro")
+        await driver.until(lambda: listed(driver) == ["prompt 1"])
+        await driver.type("zzz")
+        await driver.until(lambda: "No episode matches" in driver.text)
+        await driver.press("escape")
+        await driver.until(lambda: len(listed(driver)) == 3)
+        await driver.press("escape")
+        assert driver.app.past.moment is None
+        assert "What agents saw" not in driver.text
+        await driver.press("e", "slash")
+        await driver.type("#2")
+        await driver.until(lambda: listed(driver) == ["prompt 1"])
+        await driver.press("enter", "enter")
+        assert driver.app.past.moment.ordinal == 2
+
+
+async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
+    head = sha(story, 4)
+    for number in range(230):
+        record(story, head, f"prompt {number}")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("e")
+        assert "100 of 230 episodes" in driver.text
+        await driver.press("end", "end", "end")
+        assert listed(driver)[-1] == "prompt 0"
+        assert len(listed(driver)) == 230
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_what_cannot_be_replayed_says_why_and_is_told_all_the_same(story, size):
+    record(story, None, "without git")
+    record(story, "f" * 40, "on a commit that is gone", patch=PATCH)
+    record(story, story.git("rev-parse", "side"), "on the side")
+    async with driving(story.root, mode="6", size=size) as driver:
+        await driver.press("e", "down")
+        assert "not in this repository" in driver.text
+        await driver.press("enter")
+        assert driver.app.past.moment is None
+        assert any("cannot be replayed" in words for words in driver.told)
+        assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
+        assert "shop/new.py" in driver.text
+        await driver.press("e", "end", "enter")
+        assert any("no commit was recorded" in words for words in driver.told)
+        await driver.press("e", "enter")
+        assert driver.app.past.moment.ordinal == 2
+        assert "nearest ancestor" in side(driver)
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_the_application_opens_at_an_episode(story, size):
+    record(story, sha(story, 3), patch=PATCH)
+    async with starting(story.root, size=size, episode="last") as driver:
+        await driver.until(lambda: driver.app.past.moment is not None)
+        await driver.settle()
+        assert driver.app.current_mode == "time"
+        screen = driver.app.screen
+        assert (screen.point.ordinal, screen.ribbon.current.ordinal, driver.app.past.moment.ordinal) == (3, 3, 3)
+        assert "make one twelve" in driver.text
+
+
+async def test_what_is_said_of_a_commit_goes_away_once_its_history_is_read(story):
+    record(story, sha(story, 3))
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("d")
+        await driver.type("all")
+        await driver.press("enter", "y", "e", "enter")
+        assert "was removed" in side(driver)
+        assert "was removed" in driver.app.past.note
+        await driver.press("b")
+        await driver.until(lambda: driver.app.past.note == "")
+        await driver.settle()
+        assert "was removed" not in side(driver)
+        assert rows(driver)[0] == ("›", "make one twelve", "asked")
+
+
+async def test_the_name_of_no_episode_is_told(story):
+    async with starting(story.root, episode="nothing") as driver:
+        await driver.until(lambda: bool(driver.told))
+        await driver.settle()
+        assert any("cm episodes" in words for words in driver.told)
+        assert driver.app.past.moment is None
+        assert driver.app.current_mode == "time"
+
+
+async def test_an_episode_that_ended_at_another_commit_says_so(story):
+    record(story, sha(story, 4), base=sha(story, 2), patch=PATCH, patch_cut=True, redacted=1, note="a note")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("e", "enter")
+        assert driver.app.past.moment.ordinal == 2
+        words = side(driver)
+        assert "when it stopped" in words
+        assert "1 secret was taken out" in words
+        assert "only its beginning" in words or "this is its beginning" in words
+        assert "a note" in words

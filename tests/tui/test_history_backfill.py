@@ -1,0 +1,275 @@
+"""History under the application: it fills in by itself, is dropped on request, and may be rewritten while one looks."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from cm_tui.engine.local import Memory
+from cm_tui.tui.modes.history.prune_dialog import wanted
+from tests.gitrepo import Repo
+from tests.tui.mode_driver import PATIENCE, driving
+from tests.tui.story import tell
+from tests.tui.test_history_mode import SIZES, go_to, rows, side, story, told
+
+__all__ = ["story", "told"]
+
+
+@pytest.fixture
+def unread(tmp_path, cm_home) -> Repo:
+    """A story that nobody indexed yet."""
+    return tell(tmp_path / "story")
+
+
+def known(driver) -> int:
+    history = driver.app.project.history
+    return history.known if history else -1
+
+
+# --- without an owner ---
+
+
+async def test_history_fills_in_by_itself_after_an_index_run(unread):
+    async with driving(unread.root, mode="6") as driver:
+        await driver.until(lambda: known(driver) == 16)
+        await driver.settle()
+        assert "the whole history is known" in side(driver, right=False)
+        await go_to(driver, "#2")
+        assert rows(driver) == [("~", "one", "changed")]
+        unread.write("step/m9.py", "def m9():\n    return 9\n")
+        unread.commit("meanwhile")
+        await driver.press("i")
+        await driver.until(lambda: known(driver) == 17)
+
+
+@pytest.mark.parametrize(("depth", "expected"), [("5", 5), ("0", 16)])
+async def test_it_goes_as_far_back_as_the_configuration_wants(unread, monkeypatch, depth, expected):
+    monkeypatch.setenv("CM_HISTORY__DEPTH", depth)
+    async with driving(unread.root, mode="6") as driver:
+        await driver.until(lambda: known(driver) == expected)
+
+
+async def test_the_configuration_can_turn_it_off(unread, monkeypatch):
+    monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
+    async with driving(unread.root, mode="6") as driver:
+        assert known(driver) == 0
+        assert "b reads the rest" in driver.text
+
+
+async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
+    reached, go = threading.Event(), threading.Event()
+    memory = Memory.open(unread.root)
+    original, runs = memory.catch_up, []
+
+    def slow(cancel):
+        runs.append(1)
+        for number, progress in enumerate(original(cancel)):
+            yield progress
+            if not number:
+                reached.set()
+                go.wait(PATIENCE)
+
+    memory.catch_up = slow
+    async with driving_slowly(unread, memory) as driver:
+        await driver.until(lambda: reached.is_set() and driver.app.project.reading is not None)
+        await driver.pilot.press("6")
+        await driver.until(lambda: "x stops" in driver.text)
+        await driver.pilot.press("x")
+        go.set()
+        await driver.settle()
+        assert known(driver) < 16
+        unread.write("step/m9.py", "def m9():\n    return 9\n")
+        unread.commit("meanwhile")
+        await driver.press("i")
+        assert len(runs) == 1
+        await driver.press("b")
+        await driver.until(lambda: known(driver) == 17)
+
+
+def driving_slowly(repo, memory):
+    from tests.tui.mode_driver import starting
+
+    return starting(repo.root, open_door=lambda: memory)
+
+
+async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unread):
+    reached, go = threading.Event(), threading.Event()
+    memory = Memory.open(unread.root)
+    original = memory.catch_up
+
+    def slow(cancel):
+        for number, progress in enumerate(original(cancel)):
+            yield progress
+            if not number and not reached.is_set():
+                reached.set()
+                go.wait(PATIENCE)
+
+    memory.catch_up = slow
+    async with driving_slowly(unread, memory) as driver:
+        await driver.until(lambda: reached.is_set() and not driver.app.gateway.indexing)
+        driver.app.lifecycle.start_rebuild()
+        assert not driver.app.gateway.indexing
+        go.set()
+        await driver.settle()
+        assert driver.app.project.index_error is None
+        driver.app.lifecycle.refresh_history()
+        await driver.until(lambda: known(driver) == 16)
+
+
+# --- dropping ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_history_is_dropped_after_it_was_counted_and_asked(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        await go_to(driver, "#4")
+        await driver.press("d", "enter")
+        text = " ".join(driver.text.replace("│", " ").split())
+        assert "Drop 3 commits, " in text
+        assert "#4" in text
+        await driver.press("n")
+        assert known(driver) == 16
+        await driver.press("d", "enter", "y")
+        await driver.until(lambda: known(driver) == 13)
+        await driver.settle()
+        assert any("3 commits" in words and "was removed" in words for words in driver.told)
+        assert "was removed" in side(driver, right=False)
+        await go_to(driver, "#2")
+        assert "was removed" in side(driver)
+        assert not rows(driver)
+        await driver.press("b")
+        await driver.until(lambda: known(driver) == 16)
+        await driver.settle()
+        assert rows(driver) == [("~", "one", "changed")]
+
+
+async def test_standing_in_what_was_dropped_says_so_in_symbols(story):
+    async with driving(story.root, mode="6") as driver:
+        await go_to(driver, "#2")
+        await driver.press("enter", "3", "6", "d")
+        await driver.type("#5")
+        await driver.press("enter", "y")
+        await driver.until(lambda: known(driver) == 12)
+        await driver.press("3")
+        await driver.until(lambda: "was removed" in driver.text)
+
+
+async def test_all_of_it_and_nothing_of_it(story):
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("d")
+        for words in ("9000d", "#1"):
+            await driver.type(words)
+            await driver.press("enter")
+            assert any("nothing to drop" in told for told in driver.told)
+            driver.app.clear_notifications()
+            await driver.press("d")
+        await driver.type("no-such-ref")
+        await driver.press("enter")
+        assert driver.app.screen.query("#prompt-hint.-wrong")
+        for _ in range(len("no-such-ref")):
+            await driver.press("backspace")
+        await driver.type("all")
+        await driver.press("enter")
+        assert "Drop 15 commits" in driver.text
+        await driver.press("y")
+        await driver.until(lambda: known(driver) == 0)
+        await driver.press("i")
+        assert known(driver) <= 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("all", {"everything": True}),
+        ("30d", {"older_than": "30d"}),
+        ("2 Y", {"older_than": "2 Y"}),
+        ("d30", {"before": "d30"}),
+        ("30d1", {"before": "30d1"}),
+        ("#3", {"before": "#3"}),
+    ],
+)
+def test_what_an_answer_means(answer, expected):
+    assert wanted(answer) == expected
+
+
+# --- who called what is gone ---
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size):
+    story.write(
+        "shop/late.py",
+        "from shop.cart import gone\n\n\ndef early():\n    return 1\n\n\ndef late():\n    return gone()\n",
+    )
+    story.commit("late comes")
+    story.git("rm", "-q", "shop/late.py")
+    story.write("shop/cart.py", "def one(x=1):\n    return x\n")
+    story.commit("gone for good")
+    async with driving(story.root, mode="6", size=size) as driver:
+        await driver.until(lambda: known(driver) == 18)
+        driver.app.screen.open_life("gone")
+        await driver.settle()
+        found = driver.app.screen.rows.rows
+        at = next(
+            number for number, row in enumerate(found) if row.name.startswith("Called before it was removed by 1")
+        )
+        assert "at #17" in found[at].name
+        caller = found[at + 1]
+        assert (caller.mark, caller.name, caller.place) == ("←", "late", "shop/late.py:9")
+        await driver.press("end")
+        assert driver.app.screen.row == caller
+        assert "late" in driver.text
+        assert "return gone()" in driver.text
+        await driver.press("o")
+        assert driver.app.current_mode == "symbols"
+        assert driver.app.past.moment.ordinal == 17
+        assert driver.app.screen.view.symbol.qualname == "late"
+
+
+# --- rewritten meanwhile ---
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        await go_to(driver, "#15")
+        await driver.press("enter")
+        story.git("reset", "-q", "--hard", "HEAD~4")
+        story.write("shop/else.py", "def elsewhere():\n    return 1\n")
+        story.commit("another way")
+        await driver.press("i")
+        await driver.settle()
+        assert driver.app.past.moment.ordinal == 12
+        assert "◀ PAST  #12" in driver.text
+        assert "nearest ancestor" in driver.app.past.note
+        assert any("History was rewritten: #15" in words for words in driver.told)
+        await driver.press("home")
+        await driver.until(lambda: known(driver) == 13)
+        await driver.settle()
+        assert rows(driver) == [("+", "elsewhere", "added")]
+        await driver.press("3")
+        assert "◀ PAST  #12" in driver.text
+        await driver.press("0", "slash")
+        await driver.type("elsewhere")
+        await driver.press("enter")
+        assert "return 1" in driver.text
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
+    memory = Memory.open(story.root)
+    async with driving(story.root, mode="6", size=size, open_door=lambda: memory) as driver:
+        await driver.press("enter")
+        assert driver.app.past.moment.ordinal == 16
+        story.git("commit", "-q", "--amend", "-m", "amended")
+        story.git("reflog", "expire", "--expire=now", "--all")
+        story.git("gc", "-q", "--prune=now")
+        # What was read of it once would still be in memory.
+        memory.__dict__.pop("_past")
+        memory.__dict__.pop("_repository")
+        await driver.press("i")
+        await driver.settle()
+        assert driver.app.past.moment is None
+        assert any("back at now" in words for words in driver.told)
+        assert "amended" in driver.text

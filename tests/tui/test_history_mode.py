@@ -1,0 +1,502 @@
+"""Time: keys are pressed on real repositories with a real past, and the screen is read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from cm_tui.daemon.subscribe import jobs
+from cm_tui.engine.local import Memory
+from cm_tui.tui.state.project import ProjectView
+from tests.daemon.conftest import owners_allowed
+from tests.gitrepo import Repo
+from tests.tui.mode_driver import PATIENCE, connected, driving, through_owner
+from tests.tui.story import tell
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+
+
+@pytest.fixture(scope="session")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `story` and, beside it, `home` with its index and its whole history."""
+    folder = tmp_path_factory.mktemp("told")
+    tell(folder / "story")
+    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), Memory.open(folder / "story") as memory:
+        for _ in (*memory.index(), *memory.backfill()):
+            pass
+    return folder
+
+
+@pytest.fixture
+def story(told: Path, tmp_path: Path, cm_home: Path) -> Repo:
+    """The copy: indexed, its history read."""
+    shutil.copytree(told / "home", cm_home, dirs_exist_ok=True)
+    return Repo(Path(shutil.copytree(told / "story", tmp_path / "story")), init=False)
+
+
+@pytest.fixture
+def fresh_story(tmp_path: Path, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    """Nothing is known of it yet, and its history is read when somebody asks for it."""
+    monkeypatch.setenv("CM_HISTORY__ENABLED", "false")
+    return tell(tmp_path / "story")
+
+
+async def go_to(driver, ref: str) -> None:
+    await driver.press("colon")
+    await driver.type(ref)
+    await driver.press("enter")
+
+
+def side(driver, *, right: bool = True) -> str:
+    """What stands on one side of the screen, without borders and line breaks."""
+    edge = driver.app.screen.line.outer_size.width
+    lines = (line[edge:] if right else line[:edge] for line in driver.text.splitlines())
+    return " ".join("".join(" " if character in "│╭╮╰╯─" else character for character in " ".join(lines)).split())
+
+
+def rows(driver) -> list[tuple[str, str, str]]:
+    return [(row.mark, row.name, row.word) for row in driver.app.screen.rows.rows if row.mark]
+
+
+# --- the line ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_line_and_what_the_newest_commit_changed(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        text = driver.text
+        assert "16 commits" in text
+        assert "step 11" in text
+        assert "#16" in text
+        assert rows(driver) == [("~", "m2", "changed")]
+        assert "return 11" in text
+        assert "-    return 8" in text
+
+
+async def test_moving_the_point_moves_every_panel(story):
+    async with driving(story.root, mode="6") as driver:
+        await go_to(driver, "#3")
+        assert ("−", "gone", "removed") in rows(driver)
+        assert ("±", "one", "signature") in rows(driver)
+        assert "close what is gone" in driver.text
+        await driver.press("down")
+        assert rows(driver) == [("~", "one", "changed")]
+        assert "+    return 11" in driver.text
+        await driver.press("t")
+        assert [name for _, name, _ in rows(driver)] == ["one", "gone", "user"]
+        driver.app.screen.rows.focus()
+        await driver.press("down", "v", "v")
+        assert [row.name for row in driver.app.screen.detail.relations.rows] == ["user"]
+        assert "shop/user.py:5" in driver.text
+
+
+async def test_the_first_commit_added_everything(story):
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("end")
+        assert rows(driver) == [("+", "one", "added"), ("+", "gone", "added"), ("+", "user", "added")]
+
+
+async def test_two_points_side_by_side(story):
+    async with driving(story.root, mode="6") as driver:
+        await go_to(driver, "#2")
+        await driver.press("m")
+        await go_to(driver, "v1")
+        assert "compared with #2" in driver.text
+        found = {(mark, name) for mark, name, _ in rows(driver)}
+        assert {("±", "one"), ("~", "gone")} <= found
+        assert "from #2 to #4" in driver.text
+        await driver.press("escape")
+        assert "compared with" not in driver.text
+        moved = [row for row in rows(driver) if row[0] == "→"]
+        assert moved == [("→", "user", "from shop/user.py")]
+
+
+# --- names of moments ---
+
+
+async def test_refs_dates_and_what_is_off_the_line(story):
+    async with driving(story.root, mode="6") as driver:
+        screen = driver.app.screen
+        await go_to(driver, "v1")
+        assert screen.point.ordinal == 4
+        await go_to(driver, "HEAD~1")
+        assert screen.point.ordinal == 15
+        await go_to(driver, story.git("rev-parse", "--short", "HEAD~13"))
+        assert screen.point.ordinal == 3
+        await go_to(driver, "side")
+        assert screen.point.ordinal == 2
+        assert "is not on the first-parent line of HEAD; its nearest ancestor there is #2" in side(driver)
+
+
+@pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"])
+async def test_a_name_of_nothing_is_asked_again_with_the_reason(story, ref):
+    async with driving(story.root, mode="6") as driver:
+        point = driver.app.screen.point
+        await go_to(driver, ref)
+        assert "Go to" in driver.text
+        assert driver.app.screen.query("#prompt-hint.-wrong")
+        await driver.press("escape")
+        assert driver.app.screen.point == point
+
+
+async def test_commits_are_found_by_words(story):
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("slash")
+        await driver.type("eleven")
+        await driver.until(lambda: driver.app.screen.point.ordinal == 2)
+        await driver.settle()
+        assert rows(driver) == [("~", "one", "changed")]
+        await driver.type("zzz")
+        await driver.until(lambda: "No commit matches" in driver.text)
+        await driver.press("escape")
+        assert "16 commits" in driver.text
+
+
+# --- the past in other modes ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_standing_in_the_past_shows_everywhere_and_one_key_leads_back(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        await go_to(driver, "#2")
+        await driver.press("enter", "3")
+        assert "◀ PAST  #2" in driver.text
+        await driver.press("slash")
+        await driver.type("gone")
+        await driver.press("enter")
+        screen = driver.app.screen
+        assert screen.view.place.path == "shop/cart.py"
+        assert "return one()" in driver.text
+        assert [row.name for row in screen.relation_list.rows] == ["user"]
+        await driver.press("a")
+        assert not driver.app.basket.items
+        assert any("past moment" in words for words in driver.told)
+        await driver.press("2", "escape")
+        assert "here you see now" in driver.text
+        await driver.press("0", "3")
+        assert "PAST" not in driver.text
+        assert "return 2" in driver.text
+
+
+async def test_the_tree_shows_the_files_of_the_moment(story):
+    async with driving(story.root, mode="3") as driver:
+        await driver.press("home", "right")
+        assert "client.py" in driver.text
+        await driver.press("6")
+        await go_to(driver, "#1")
+        await driver.press("s", "3")
+        assert "2 files" in driver.text
+        assert "client.py" not in driver.text
+        assert "user.py" in driver.text
+        await driver.pilot.click("PastBar")
+        await driver.settle()
+        assert "client.py" in driver.text
+
+
+# --- lives ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_life_of_a_symbol_with_its_gap(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        await driver.press("L")
+        if "of which symbol" not in driver.text:
+            await driver.press("L")
+        for _ in range(30):
+            await driver.press("backspace")
+        await driver.type("gone")
+        await driver.press("enter")
+        words = [(mark, word) for mark, _, word in rows(driver)]
+        assert words == [("+", "came"), ("−", "left"), ("+", "returned")]
+        await driver.press("down", "enter")
+        assert driver.app.screen.point.ordinal == 3
+
+
+async def test_who_called_what_is_gone(story):
+    story.write("shop/cart.py", "def one(x=1):\n    return x\n")
+    story.commit("gone for good")
+    async with driving(story.root, mode="6") as driver:
+        driver.app.screen.open_life("side_of_nothing")
+        await driver.settle()
+        assert "side_of_nothing" in driver.text
+        await driver.press("b")
+        driver.app.screen.open_life("gone")
+        await driver.settle()
+        assert [mark for mark, _, _ in rows(driver)] == ["+", "−", "+", "−"]
+        assert "gone" in driver.text
+
+
+async def test_a_ribbon_of_its_life_stands_beside_a_symbol(story):
+    async with driving(story.root, mode="3") as driver:
+        await driver.press("slash")
+        await driver.type("gone")
+        await driver.press("enter")
+        await driver.until(lambda: "came back once" in driver.text)
+        line = next(line for line in driver.text.splitlines() if "came back once" in line)
+        assert "┿" in line
+        assert "·" in line
+        assert "━" in line
+        await driver.press("L")
+        assert driver.app.current_mode == "time"
+        assert [word for _, _, word in rows(driver)] == ["came", "left", "returned"]
+
+
+# --- drift and news ---
+
+
+EDITED = "def one(x=1):\n    return x + 1\n\n\ndef brand_new():\n    return 3\n"
+DRIFTED = {("one", "drifted"), ("gone", "tombstoned"), ("brand_new", "unindexed")}
+
+
+def drifted(driver) -> set[tuple[str, str]]:
+    """Rows of the tab that is shown."""
+    return {(name, word) for _, name, word in rows(driver)}
+
+
+def footer(driver) -> str:
+    return driver.text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_drift_is_listed_and_mended_by_its_key(story, size):
+    async with driving(story.root, mode="6", size=size) as driver:
+        await driver.press("t", "t", "t")
+        assert "nothing has drifted" in side(driver)
+        assert "Mend" not in footer(driver)
+        story.write("shop/cart.py", EDITED)
+        await driver.press("1", "6")
+        assert drifted(driver) == DRIFTED
+        assert "i Mend drift" in footer(driver)
+        await driver.press("i")
+        assert "nothing has drifted" in side(driver)
+        assert "Mend" not in footer(driver)
+
+
+async def test_drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened(story):
+    story_text = (story.root / "shop/cart.py").read_text()
+    async with driving(story.root, mode="6") as driver:
+        story.write("shop/cart.py", EDITED)
+        await driver.press("1", "6")
+        assert driver.app.screen.panel.tabs.active == "changes"
+        assert "i Mend drift" in footer(driver)
+        assert driver.app.screen.panel.tabs.counts["drift"] == "3"
+        story.write("shop/cart.py", story_text)
+        await driver.press("t", "t", "t")
+        assert "nothing has drifted" in side(driver)
+        assert "Mend" not in footer(driver)
+        story.write("shop/cart.py", EDITED)
+        await driver.press("t", "t", "t", "t", "t")
+        assert drifted(driver) == DRIFTED
+
+
+async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
+    monkeypatch.setattr("cm_tui.tui.modes.history.screen.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("cm_tui.tui.modes.history.screen.DRIFT_AGAIN", 0.1)
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("t", "t", "t")
+        story.write("shop/cart.py", EDITED)
+        await driver.until(lambda: drifted(driver) == DRIFTED)
+        await driver.press("down", "down")
+        cursor = driver.app.screen.rows.cursor
+        (story.root / "shop/user.py").unlink(missing_ok=True)
+        story.write("zzz.py", "def zzz():\n    return 1\n")
+        await driver.until(lambda: ("zzz", "unindexed") in drifted(driver))
+        assert cursor > 0
+
+
+async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mended(story, cm_home, monkeypatch):
+    monkeypatch.setenv("CM_WATCH__ENABLED", "false")
+    with owners_allowed(cm_home):
+        async with driving(story.root, mode="6", open_door=through_owner(story.root)) as driver:
+            await connected(driver)
+            # What keeps it fresh begins by comparing everything.
+            door = driver.app.gateway.door
+            await driver.until(lambda: not door.freshness().behind and all(job.state == "done" for job in jobs()))
+            story.write("shop/cart.py", EDITED)
+            await driver.press("1", "6", "t", "t", "t")
+            assert drifted(driver) == DRIFTED
+            driver.app.screen.rows.focus()
+            for _ in DRIFTED:
+                # Nothing that is shown of a row mends it.
+                await driver.press("down", "v", "v", "v", "v")
+            await driver.press("1", "6")
+            assert drifted(driver) == DRIFTED
+            assert door.drift().total == 3
+            await driver.press("i")
+            await driver.until(lambda: "nothing has drifted" in side(driver))
+
+
+async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
+    assert ProjectView(door="open").why_not_searchable == "Opening the project…"
+
+
+async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
+            assert entry in footer(driver)
+        assert "b Read" not in footer(driver)
+    with Memory.open(story.root) as memory:
+        memory.vacuum(everything=True)
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        assert "b Read" in footer(driver)
+
+
+async def test_since_a_commit_that_was_reset_away_is_said_in_a_line(story):
+    async with driving(story.root, mode="6", size=(120, 40)) as driver:
+        await driver.press("w", "enter")
+    old = story.git("rev-parse", "HEAD")
+    story.git("reset", "-q", "--hard", "HEAD~3")
+    async with driving(story.root, mode="6", size=(120, 40)) as driver:
+        await driver.press("w", "enter")
+        assert "compared with" not in driver.text
+        assert any("#13 is HEAD" in words for words in driver.told)
+        assert f"{old[:10]} is not on the first-parent line" in side(driver)
+        assert old not in driver.text.replace("\n", "")
+
+
+async def test_since_the_person_last_looked(story):
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("w", "enter")
+        assert driver.told
+    story.write("shop/news.py", "def news():\n    return 1\n")
+    story.commit("news")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("w", "enter")
+        assert rows(driver) == [("+", "news", "added")]
+        assert "compared with #16" in driver.text
+        await driver.press("w", "enter")
+        assert rows(driver) == [("+", "news", "added")]
+
+
+# --- the mouse ---
+
+
+async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows(story):
+    async with driving(story.root, mode="6") as driver:
+        screen = driver.app.screen
+
+        async def click(words: str) -> None:
+            lines = driver.text.split("\n")
+            y = next(index for index, line in enumerate(lines) if words in line)
+            await driver.pilot.click(offset=(lines[y].index(words) + 1, y))
+            await driver.settle()
+
+        await click("close what is gone")
+        assert screen.point.ordinal == 3
+        assert driver.app.past.moment is None
+        await click("ƒ gone")
+        assert screen.row.name == "gone"
+        assert "-def gone():" in driver.text
+        await click("Callers")
+        assert [row.name for row in screen.detail.relations.rows] == ["user"]
+        await click("Drift")
+        assert screen.panel.tabs.active == "drift"
+        await click("·  3 ")
+        assert driver.app.past.moment.ordinal == 3
+
+
+# --- reading history, and what has none ---
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_history_is_read_by_key(fresh_story, size):
+    async with driving(fresh_story.root, mode="6", size=size) as driver:
+        await go_to(driver, "#2")
+        assert "b reads the rest" in driver.text
+        await driver.press("b")
+        assert "b reads the rest" not in driver.text
+        assert driver.app.project.history.complete
+        assert rows(driver) == [("~", "one", "changed")]
+
+
+async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_story):
+    reached, go = threading.Event(), threading.Event()
+    memory = Memory.open(fresh_story.root)
+    original = memory.backfill
+
+    def slow(**options):
+        for number, progress in enumerate(original(**options)):
+            yield progress
+            if not number:
+                reached.set()
+                go.wait(PATIENCE)
+
+    memory.backfill = slow
+    async with driving(fresh_story.root, mode="6", open_door=lambda: memory) as driver:
+        await driver.pilot.press("b")
+        await driver.until(lambda: reached.is_set() and driver.app.project.reading)
+        await driver.pilot.pause()
+        assert "x stops" in driver.text
+        assert "◔ history" in driver.text
+        await driver.pilot.press("x")
+        go.set()
+        await driver.settle()
+        assert not driver.app.project.history.complete
+        assert "x stops" not in driver.text
+        await driver.press("b")
+        assert driver.app.project.history.complete
+
+
+async def test_a_folder_without_git_says_so(tmp_path):
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.py").write_text("def a(): pass\n")
+    async with driving(tmp_path / "plain", mode="6", size=SIZES[0]) as driver:
+        assert "no git repository" in side(driver, right=False)
+        await driver.press("b")
+        assert any("no git repository" in words for words in driver.told)
+
+
+async def test_before_the_first_commit_there_is_no_line(tmp_path):
+    repo = Repo(tmp_path / "unborn")
+    repo.write("a.py", "def a(): pass\n")
+    async with driving(repo.root, mode="6", size=SIZES[0]) as driver:
+        assert "no commit" in driver.text.lower()
+        await driver.press("colon")
+        assert any("no commits yet" in words for words in driver.told)
+
+
+async def test_a_shallow_clone_says_where_it_ends(fresh_story, tmp_path):
+    fresh_story.git("clone", "-q", "--depth", "5", f"file://{fresh_story.root}", str(tmp_path / "shallow"))
+    async with driving(tmp_path / "shallow", mode="6") as driver:
+        await driver.press("b")
+        assert "5 commits" in driver.text
+        assert "shallow" in driver.text.lower()
+        await driver.press("end")
+        assert driver.app.screen.point.ordinal == 1
+
+
+async def test_a_commit_made_meanwhile_comes_with_the_next_index_run(story):
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("down")
+        story.write("step/m9.py", "def m9():\n    return 9\n")
+        story.commit("meanwhile")
+        await driver.press("i")
+        assert "17 commits" in driver.text
+        assert driver.app.screen.point.ordinal == 15
+        await driver.press("home")
+        assert rows(driver) == [("+", "m9", "added")]
+
+
+async def test_without_colour_signs_remain(story, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("m", "down", "down", "enter")
+        text = driver.text
+        assert "│◆ 16" in text
+        assert "││ 15" in text
+        assert "│◀ 14" in text
+
+
+@pytest.mark.parametrize("theme", ["cm-light", "nord"])
+async def test_themes_and_zoom(story, theme):
+    async with driving(story.root, mode="6") as driver:
+        driver.app.theme = theme
+        await driver.press("z")
+        assert "Changes" not in driver.text
+        await driver.press("z")
+        assert "Changes" in driver.text
