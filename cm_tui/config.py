@@ -15,6 +15,9 @@ from cm_tui.errors import ConfigError
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
+RENAMED_SECTIONS = {"owner": "daemon"}
+"""Sections by their old name: they keep working, and `renamed_settings` says where they stand."""
+
 
 class IndexConfig(BaseModel):
     """What is indexed."""
@@ -79,7 +82,7 @@ class AgentsConfig(BaseModel):
     """Keep prompts and what the agent did in the project's journal."""
 
 
-class OwnerConfig(BaseModel):
+class DaemonConfig(BaseModel):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
 
     model_config = _FROZEN
@@ -89,7 +92,7 @@ class OwnerConfig(BaseModel):
     port: int = Field(default=0, ge=0, le=65535)
     """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
     idle_seconds: float = Field(default=1800.0, gt=0)
-    """How long the owner stays when nobody asks anything."""
+    """How long the daemon stays when nobody asks anything."""
     project_idle_seconds: float = Field(default=600.0, gt=0)
     """How long it keeps a project open that nobody asks about."""
 
@@ -135,7 +138,7 @@ class Config(BaseModel):
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
-    owner: OwnerConfig = OwnerConfig()
+    daemon: DaemonConfig = DaemonConfig()
     watch: WatchConfig = WatchConfig()
     history: HistoryConfig = HistoryConfig()
     tui: TuiConfig = TuiConfig()
@@ -157,12 +160,30 @@ def load_config(root: Path | None = None) -> Config:
         files.append(paths.project_config_file(root))
     merged: dict[str, Any] = {}
     for file in files:
-        values = _read(file)
+        values = _with_new_names(_read(file))
         _validate(values, str(file))
         merged = _overlay(merged, values)
     environment = _from_environment(os.environ)
     _validate(environment, "environment variables CM_*")
     return _validate(_overlay(merged, environment), "configuration")
+
+
+def renamed_settings(root: Path | None = None) -> tuple[str, ...]:
+    """Say which settings still go by an old name, and where; the files are taken to be readable."""
+    files = [paths.config_file()] + ([paths.project_config_file(root)] if root is not None else [])
+    found = [(old, f"[{old}] in {file}") for file in files for old in RENAMED_SECTIONS if old in _read(file)]
+    names = {
+        old: sorted(key for key in os.environ if key.startswith(f"CM_{old.upper()}__")) for old in RENAMED_SECTIONS
+    }
+    found += [(old, name) for old, keys in names.items() for name in keys]
+    return tuple(f"{where} is called {RENAMED_SECTIONS[old]!r} now; the old name still works." for old, where in found)
+
+
+def _with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with old names of sections as the new ones; where both are given, the new name wins."""
+    result = {key: value for key, value in values.items() if key not in RENAMED_SECTIONS}
+    old = {RENAMED_SECTIONS[key]: value for key, value in values.items() if key in RENAMED_SECTIONS}
+    return _overlay(old, result)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -199,6 +220,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in environment.items():
         section, dot, name = key.removeprefix("CM_").lower().partition("__")
-        if key.startswith("CM_") and dot and section in Config.model_fields:
+        known = section in Config.model_fields or section in RENAMED_SECTIONS
+        if key.startswith("CM_") and dot and known:
             values.setdefault(section, {})[name] = value
-    return values
+    return _with_new_names(values)

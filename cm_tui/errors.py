@@ -13,7 +13,7 @@
     │   ├── StoreDamagedError           truncated or not a database: `cm rebuild` mends it
     │   └── StoreTooNewError            written by a newer cm
     ├── ModelError             exit 1   an embedding model is missing, damaged or not reachable
-    ├── OwnerError             exit 1   the owner process cannot be started, or does not answer
+    ├── OwnerError             exit 1   the daemon cannot be started, or does not answer
     └── CancelledError         exit 1   the user cancelled; what was done so far is kept
 """
 
@@ -87,8 +87,8 @@ class ModelError(CmError):
     """An embedding model is missing, damaged or not reachable."""
 
 
-class OwnerError(CmError):
-    """The owner process cannot be started, or does not answer."""
+class DaemonError(CmError):
+    """The daemon cannot be started, or does not answer."""
 
 
 class CancelledError(CmError):

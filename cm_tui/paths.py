@@ -59,10 +59,10 @@ def state_dir() -> Path:
 
 
 def runtime_dir() -> Path:
-    """Folder of the owner process: its lock, its socket and what it says about itself.
+    """Folder of the daemon: its lock, its socket and what it says about itself.
 
     It lies with the data, not in `XDG_RUNTIME_DIR`: whoever comes to the same stores, from a terminal, a cron job or an
-    agent's sandbox, must come to the same owner.
+    agent's sandbox, must come to the same daemon.
     """
     return data_dir() / "run"
 

@@ -26,7 +26,7 @@ from textual.pilot import Pilot
 
 from cm_tui.config import Config, TuiConfig
 from cm_tui.daemon import bootstrap
-from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.paths import state_dir
 from cm_tui.tui.app.app import CmApp
 
@@ -62,9 +62,9 @@ async def rest(pilot: Pilot[int]) -> None:
     assert isinstance(app, CmApp)
     quiet = 0
     while quiet < QUIET:
-        await app.gateway.settled()
+        await app.tasks.settled()
         await pilot.pause()
-        idle = not app.gateway.busy and not app.gateway.indexing and not app.project.job
+        idle = not app.tasks.busy and not app.tasks.indexing and not app.project.job
         idle = idle and app.project.owner == "connected"
         quiet = quiet + 1 if idle else 0
 
@@ -97,19 +97,19 @@ def record_sessions(root: Path) -> None:
     branch, tip = git(root, "rev-parse", "--abbrev-ref", "HEAD"), git(root, "rev-parse", "HEAD")
     line = git(root, "rev-list", "--first-parent", "--max-count=50", tip).split()
     changing = [new for new, old in pairwise(line) if git(root, "diff", "--name-only", old, new)]
-    with closing(connect(root)) as door:
-        list(door.index())
+    with closing(open_engine(root)) as engine:
+        list(engine.index())
         for number, sha in enumerate(reversed(changing[SESSIONS])):
             git(root, "checkout", "-q", "--detach", f"{sha}~1")
             hook(root, "prompt", prompt=git(root, "log", "-1", "--format=%s", sha))
             git(root, "restore", f"--source={sha}", "--worktree", ".")
             hook(root, "stop", last_assistant_message="Done; the tests pass.")
-            while door.episodes().total == number:
+            while engine.episodes().total == number:
                 time.sleep(0.1)
             git(root, "reset", "-q", "--hard")
             git(root, "clean", "-qfd")
         git(root, "checkout", "-q", branch if branch != "HEAD" else tip)
-        list(door.index())
+        list(engine.index())
 
 
 def picture(svg: str) -> bytes:
@@ -120,7 +120,7 @@ def picture(svg: str) -> bytes:
 
 async def draw(root: Path, folder: Path, size: tuple[int, int], theme: str, mark: str, only: str) -> None:
     """Walk through all scenes at one size."""
-    app = CmApp(lambda: connect(root), root, Config(tui=TuiConfig(theme=theme)))
+    app = CmApp(lambda: open_engine(root), root, Config(tui=TuiConfig(theme=theme)))
     async with app.run_test(size=size) as pilot:
         await rest(pilot)
         for name, keys in SCENES:
@@ -132,7 +132,7 @@ async def draw(root: Path, folder: Path, size: tuple[int, int], theme: str, mark
             file = folder / f"{name}-{size[0]}x{size[1]}{mark}.png"
             file.write_bytes(picture(app.export_screenshot(title=f"cm · {root.name}")))
             print(file)
-    app.gateway.close()
+    app.tasks.close()
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -158,7 +158,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ["CM_HOME"] = home
-        os.environ["CM_OWNER__USE"] = "auto"
+        os.environ["CM_DAEMON__USE"] = "auto"
         try:
             root = Path(home) / "work" / arguments.repository.resolve().name
             git(Path(home), "clone", "-q", str(arguments.repository.resolve()), str(root))
@@ -169,7 +169,7 @@ def main() -> None:
                 only = arguments.scene
                 asyncio.run(draw(root, arguments.out, size, arguments.theme, mark, only))
         finally:
-            bootstrap.stop_owner()
+            bootstrap.stop_daemon()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every test has a CM_HOME of its own, and no owner process unless it starts one."""
+"""Every test has a CM_HOME of its own, and no daemon unless it starts one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 
 def pytest_configure() -> None:
-    """Nobody starts an owner that would outlive its test; tests of the owner say so, and end theirs."""
-    os.environ["CM_OWNER__USE"] = "never"
+    """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
+    os.environ["CM_DAEMON__USE"] = "never"
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_index_search_and_pack_offline(tmp_path: Path, cm_home: Path, without_ne
             cwd=root,
             env={
                 "CM_HOME": str(cm_home),
-                "CM_OWNER__USE": "never",
+                "CM_DAEMON__USE": "never",
                 "PYTHONPATH": str(tmp_path),
                 "PATH": "/usr/bin:/bin",
                 "HOME": str(tmp_path),

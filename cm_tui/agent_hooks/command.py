@@ -1,4 +1,4 @@
-"""`cm hook EVENT`: write down what happened, tell the owner, and be gone.
+"""`cm hook EVENT`: write down what happened, tell the daemon, and be gone.
 
 An agent or git waits for this process, so it imports next to nothing, never starts work of its own, and ends with 0
 whatever happens: what went wrong is one line on stderr.
@@ -76,7 +76,7 @@ def _parsed(words: Sequence[str]) -> Words:
 
 
 def run(words: Words) -> str:
-    """Record an event and tell the owner; gives what is printed for the agent.
+    """Record an event and tell the daemon; gives what is printed for the agent.
 
     Raises:
         CmError: the journal cannot be written.
@@ -162,9 +162,9 @@ def _record(root: Path, words: Words, data: Mapping[str, Any]) -> None:
 def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> str:
     from cm_tui.agent_hooks import daemon_query, reply
 
-    if not _owner_may_run():
+    if not _daemon_may_run():
         return ""
-    # Whether the prompt is worth it, the owner decides: its rules take longer to import than to apply.
+    # Whether the prompt is worth it, the daemon decides: its rules take longer to import than to apply.
     question = {
         "root": str(root),
         "agent": words.agent,
@@ -176,22 +176,22 @@ def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> 
     return reply.answer(words.agent, words.event, str(found.get("context") or "")) if found else ""
 
 
-def _owner_may_run() -> bool:
-    """Whether an owner left word of itself; what talks to it is not worth importing otherwise."""
+def _daemon_may_run() -> bool:
+    """Whether a daemon left word of itself; what talks to it is not worth importing otherwise."""
     return (paths.runtime_dir() / "owner.json").exists()
 
 
 def _nudge(root: Path) -> bool:
-    if not _owner_may_run():
+    if not _daemon_may_run():
         return False
-    from cm_tui.daemon.bootstrap import nudge
+    from cm_tui.daemon.bootstrap import notify
 
-    return nudge(root)
+    return notify(root)
 
 
 def _wake(root: Path) -> None:
-    """Start an owner without waiting for it; a session is beginning, and will want one."""
-    if os.environ.get("CM_OWNER__USE") == "never":
+    """Start a daemon without waiting for it; a session is beginning, and will want one."""
+    if os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE")) == "never":
         return
     import subprocess
 

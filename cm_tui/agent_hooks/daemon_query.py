@@ -1,4 +1,4 @@
-"""One question to a running owner, within a time; no owner or no time: no answer."""
+"""One question to a running daemon, within a time; no daemon or no time: no answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LIMIT = 1_000_000
 
 
 def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
-    """What the owner answers; None when none runs, it takes longer, or it does not answer with a record.
+    """What the daemon answers; None when none runs, it takes longer, or it does not answer with a record.
 
     Args:
         path: such as `/v1/hook/prompt`.
@@ -24,7 +24,7 @@ def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any
 
     until = time.monotonic() + seconds
     try:
-        channel = bootstrap.dial(seconds)
+        channel = bootstrap.connect_socket(seconds)
         if channel is None:
             return None
         # By hand, as a nudge is: the standard client would cost a hook more than all the rest of it.

@@ -1,4 +1,4 @@
-"""How hooks join the owner: work that follows from the journal, and answers to prompts."""
+"""How hooks join the daemon: work that follows from the journal, and answers to prompts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from starlette.routing import Route
 
 from cm_tui.agent_hooks.prompt_context import Answers
 from cm_tui.config import load_config
-from cm_tui.daemon.dispatcher import Desk
-from cm_tui.daemon.rpc import Where
-from cm_tui.engine.memory.journal_consumer import Processor, Source
+from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.memory.journal_consumer import JournalConsumer, Source
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.model import Pack
 
@@ -28,16 +28,16 @@ class HookWork:
     """Follows the journals: indexes what was edited, records sessions that stopped."""
 
     def __init__(self) -> None:
-        self._processor: Processor | None = None
+        self._processor: JournalConsumer | None = None
 
-    def start(self, desk: Desk) -> None:
-        """The owner answers from now on."""
+    def start(self, desk: Dispatcher) -> None:
+        """The daemon answers from now on."""
 
         def index(root: Path, files: Sequence[str], source: Source) -> None:
             desk.keepers.signal(root, source, files)
 
         # The keeper waits until it is quiet.
-        self._processor = Processor(index, quiet=0)
+        self._processor = JournalConsumer(index, quiet=0)
 
     def on_nudge(self, root: Path) -> None:
         """The journal of the project at this root has news."""
@@ -45,7 +45,7 @@ class HookWork:
             self._processor.on_nudge(root)
 
     def close(self) -> None:
-        """The owner ends."""
+        """The daemon ends."""
         if self._processor is not None:
             self._processor.close()
 
@@ -61,7 +61,7 @@ class _Prompt(BaseModel):
     seconds: float = Field(ge=0, le=60)
 
 
-def prompts(desk: Desk, work: HookWork) -> Starlette:
+def prompts(desk: Dispatcher, work: HookWork) -> Starlette:
     """An application that answers prompts, to be mounted at `/v1/hook`.
 
     Args:
@@ -70,7 +70,7 @@ def prompts(desk: Desk, work: HookWork) -> Starlette:
     """
 
     def pack(root: Path, question: str, budget: int) -> Pack | None:
-        where = Where(str(root))
+        where = ProjectRef(str(root))
         try:
             desk.call("behind", where, {})
         except NotIndexedError:

@@ -1,4 +1,4 @@
-"""The owner's answers to hooks: a pack for a prompt, within a budget, marked as memory."""
+"""The daemon's answers to hooks: a pack for a prompt, within a budget, marked as memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cm_tui.agent_hooks.reply import CHARACTERS, fenced
-from cm_tui.engine.context.prompt_policy import Recent, judge
+from cm_tui.agent_hooks.reply import CHARACTERS, quote_block
+from cm_tui.engine.context.prompt_policy import Recent, classify
 from cm_tui.model import Pack
 
 MARKS_TOKENS = 120
@@ -45,7 +45,11 @@ class Answers:
             CmError: the project cannot be searched.
         """
         begun = self._clock()
-        if budget <= MARKS_TOKENS or not judge(prompt).substantive or self._recent.was_answered(session, prompt, begun):
+        if (
+            budget <= MARKS_TOKENS
+            or not classify(prompt).substantive
+            or self._recent.was_answered(session, prompt, begun)
+        ):
             return ""
         text = self._fitting(root, prompt[:_LONGEST_QUESTION], budget - MARKS_TOKENS)
         now = self._clock()
@@ -60,7 +64,7 @@ class Answers:
             if pack is None or not any(item.included for item in pack.items):
                 return ""
             # A pack begins with its question, which the agent has already.
-            text = fenced(pack.markdown.removeprefix(pack.question.strip()))
+            text = quote_block(pack.markdown.removeprefix(pack.question.strip()))
             if len(text) <= CHARACTERS:
                 return text
             budget = budget * CHARACTERS // len(text) * 9 // 10

@@ -17,7 +17,7 @@ CHARACTERS = 9_500
 _TAG = re.compile(rf"<(\s*+/?\s*+)(?={TAG})", re.IGNORECASE)
 
 
-def fenced(pack: str) -> str:
+def quote_block(pack: str) -> str:
     """A pack between marks that nothing inside it can close.
 
     Args:

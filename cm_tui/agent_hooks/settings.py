@@ -20,7 +20,7 @@ class HookSettings(NamedTuple):
 def read(root: Path) -> HookSettings:
     """The settings for a project.
 
-    Values that make no sense are left to the owner and to every other command, which tell of them.
+    Values that make no sense are left to the daemon and to every other command, which tell of them.
     """
     values: dict[str, Any] = {}
     for file in (paths.config_file(), paths.project_config_file(root)):

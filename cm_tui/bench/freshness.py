@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui.bench.measure import percentiles
-from cm_tui.engine.freshness.project_sync import Keeper
+from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotFoundError
 
 _WAIT_SECONDS = 120.0
@@ -83,17 +83,17 @@ def _appends(folder: Path) -> dict[str, str]:
 
 
 def _layers(root: Path) -> dict[str, str]:
-    with Memory.open(root) as memory:
-        keeper = Keeper(memory, memory.store, memory.config)
+    with LocalEngine.open(root) as engine:
+        keeper = ProjectSync(engine, engine.store, engine.config)
         keeper.start()
         try:
             if keeper.watcher is not None:
                 keeper.watcher.wait_until_watching(_WAIT_SECONDS)
             keeper.scheduler.flush(_WAIT_SECONDS)
             _until(lambda: not keeper.before_query(_WAIT_SECONDS).behind)
-            edits = _Edits(root, memory, keeper)
+            edits = _Edits(root, engine, keeper)
             return {
-                "files in the index": f"{memory.files().total:,}",
+                "files in the index": f"{engine.files().total:,}",
                 "check before a question, nothing changed": _spread(_timed(keeper.before_query, _CHECKS)),
                 "edit to searchable, check before a question": edits.measure(None),
                 "edit to searchable, save hook": edits.measure(lambda path: keeper.signal("save", frozenset({path}))),
@@ -107,9 +107,9 @@ def _layers(root: Path) -> dict[str, str]:
 class _Edits:
     """Adds a function to a new file, and waits until it is found."""
 
-    def __init__(self, root: Path, memory: Memory, keeper: Keeper) -> None:
+    def __init__(self, root: Path, engine: LocalEngine, keeper: ProjectSync) -> None:
         self._root = root
-        self._memory = memory
+        self._engine = engine
         self._keeper = keeper
         self._count = 0
 
@@ -134,7 +134,7 @@ class _Edits:
         if asking:
             self._keeper.before_query(_WAIT_SECONDS)
         try:
-            return self._memory.symbols(file=f"{name}.py").total > 0
+            return self._engine.symbols(file=f"{name}.py").total > 0
         except NotFoundError:
             return False
 

@@ -24,7 +24,7 @@ from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
 from cm_tui.config import load_config
 from cm_tui.engine.graph.resolve import PATIENCE
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.model import SymbolKey
 
 ROUNDS = 20
@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="cm-bench-") as scratch:
         os.environ.update(
-            CM_HOME=str(Path(scratch) / "home"), CM_OWNER__USE="never", CM_EMBEDDING__PROVIDER="none",
+            CM_HOME=str(Path(scratch) / "home"), CM_DAEMON__USE="never", CM_EMBEDDING__PROVIDER="none",
             CM_HISTORY__ENABLED="false", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull,
         )  # fmt: skip
         try:
@@ -126,35 +126,35 @@ class _Bench:
 
     def run(self) -> None:
         """All of them, on one store."""
-        with closing(Memory.open(self._root)) as memory:
-            _, seconds = _timed(lambda: list(memory.index()))
+        with closing(LocalEngine.open(self._root)) as engine:
+            _, seconds = _timed(lambda: list(engine.index()))
             self.rows["index of HEAD, s"] = round(seconds, 2)
-            self._backfill(memory)
-            self._latency(memory)
-            self._switch(memory)
-            self._check(memory)
+            self._backfill(engine)
+            self._latency(engine)
+            self._switch(engine)
+            self._check(engine)
         if self._options.plots is not None:
             self._plot(self._options.plots)
 
-    def _backfill(self, memory: Memory) -> None:
+    def _backfill(self, engine: LocalEngine) -> None:
         """Read the whole line; at some lengths the clock stands still while the store is looked at."""
-        length = memory.history().length
+        length = engine.history().length
         log = min(
             _timed(lambda: git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
             for _ in range(3)
         )
-        before, seconds, due = _used(memory), 0.0, 1
+        before, seconds, due = _used(engine), 0.0, 1
         self._series["s"]["reading the past"].append((0, 0))
         self._series["MB"]["store"].append((0, before))
         began = time.perf_counter()
-        for step in memory.backfill():
+        for step in engine.backfill():
             if due <= _STOPS and step.done >= due * length / _STOPS:
                 seconds += time.perf_counter() - began
-                self._look(memory, step.done, seconds)
+                self._look(engine, step.done, seconds)
                 due = int(step.done * _STOPS / length) + 1
                 began = time.perf_counter()
         seconds += time.perf_counter() - began
-        status, after = memory.history(), _used(memory)
+        status, after = engine.history(), _used(engine)
         self.rows |= {
             "commits on the line": length,
             "known": status.known,
@@ -170,42 +170,42 @@ class _Bench:
             "growth per 1,000 file contents, MB": round((after - before) * 1e3 / max(1, status.blobs), 2),
         }
 
-    def _look(self, memory: Memory, known: int, seconds: float) -> None:
+    def _look(self, engine: LocalEngine, known: int, seconds: float) -> None:
         """What reading has cost so far, and what questions cost now."""
         self._series["s"]["reading the past"].append((known, seconds))
-        self._series["MB"]["store"].append((known, _used(memory)))
-        length = memory.history().length
-        for question in self._questions(memory, length - known + 1, length):
+        self._series["MB"]["store"].append((known, _used(engine)))
+        length = engine.history().length
+        for question in self._questions(engine, length - known + 1, length):
             if question.name in _PLOTTED:
                 half, _ = question.time()
                 if not math.isnan(half):
                     self._series["ms"][_PLOTTED[question.name]].append((known, half))
 
-    def _latency(self, memory: Memory) -> None:
-        for question in self._questions(memory, 1, memory.history().length):
+    def _latency(self, engine: LocalEngine) -> None:
+        for question in self._questions(engine, 1, engine.history().length):
             half, most = question.time()
             self.rows[f"{question.name}, ms p50 / p95"] = f"{half:.0f} / {most:.0f}"
 
-    def _questions(self, memory: Memory, first: int, last: int) -> Iterator[_Question]:
+    def _questions(self, engine: LocalEngine, first: int, last: int) -> Iterator[_Question]:
         moments = [f"#{self._random.randint(first, last)}" for _ in range(ROUNDS + 1)]
         middle = f"#{(first + last + 1) // 2}"
-        of = {ref: memory.symbols_at(ref, kind="function", limit=5000).rows for ref in {*moments, middle}}
+        of = {ref: engine.symbols_at(ref, kind="function", limit=5000).rows for ref in {*moments, middle}}
         keys = [(ref, self._random.choice(of[ref]).key) for ref in moments if of[ref]]
         there = [(middle, self._random.choice(of[middle]).key) for _ in range(2 * ROUNDS) if of[middle]]
-        now = memory.symbols(kind="function", limit=5000).rows
+        now = engine.symbols(kind="function", limit=5000).rows
         names = [self._random.choice(now).name for _ in range(ROUNDS + 1) if now]
 
         def callers(pair: tuple[str, SymbolKey]) -> object:
-            return memory.callers(pair[1], at=pair[0])
+            return engine.callers(pair[1], at=pair[0])
 
-        yield _Question("symbols at a moment, first 50", lambda ref: memory.symbols_at(ref, limit=50), moments)
-        yield _Question("files at a moment", memory.files_at, moments)
+        yield _Question("symbols at a moment, first 50", lambda ref: engine.symbols_at(ref, limit=50), moments)
+        yield _Question("files at a moment", engine.files_at, moments)
         yield _Question("callers at another moment each time", callers, keys)
         yield _Question("callers, the next ones at that moment", callers, there[: PATIENCE - 1])
         yield _Question("callers at a moment asked more often", callers, there, warm=ROUNDS)
-        yield _Question("life of a symbol", memory.life, names)
-        yield _Question("changes between two moments", lambda ref: memory.changes(ref, "HEAD", limit=100), moments)
-        yield _Question("a page of the line", lambda ref: memory.line(before=int(ref[1:])), moments)
+        yield _Question("life of a symbol", engine.life, names)
+        yield _Question("changes between two moments", lambda ref: engine.changes(ref, "HEAD", limit=100), moments)
+        yield _Question("a page of the line", lambda ref: engine.line(before=int(ref[1:])), moments)
 
     def _plot(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -218,12 +218,12 @@ class _Bench:
             chart = Chart(f"{title} ({where})", "commits known", up, self._series[up], target)
             (folder / f"time-{name}.svg").write_text(chart.svg(), encoding="utf-8")
 
-    def _switch(self, memory: Memory) -> None:
+    def _switch(self, engine: LocalEngine) -> None:
         """To a branch that left the line a hundred commits ago and has a hundred of its own."""
-        length = memory.history().length
+        length = engine.history().length
         far = min(_SWITCH, length - 1)
         git(self._root, "checkout", "-q", "-b", "bench-side", f"HEAD~{far}")
-        path = next(row.path for row in memory.files().rows if row.symbols)
+        path = next(row.path for row in engine.files().rows if row.symbols)
         for number in range(far):
             file = self._root / path
             file.write_text(file.read_text(errors="replace") if file.exists() else "", errors="replace")
@@ -231,28 +231,28 @@ class _Bench:
                 out.write(f"\ndef added_{number}():\n    return {number}\n")
             git(self._root, "add", "-A")
             git(self._root, "commit", "-q", "-m", f"side {number}")
-        _, index = _timed(lambda: list(memory.index()))
-        _, replay = _timed(lambda: list(memory.backfill()))
+        _, index = _timed(lambda: list(engine.index()))
+        _, replay = _timed(lambda: list(engine.backfill()))
         self.rows[f"switch to a branch {far} commits away: index, s"] = round(index, 2)
         self.rows["and the past of it, s"] = round(replay, 2)
         git(self._root, "checkout", "-q", "-")
-        list(memory.index())
-        _, replay = _timed(lambda: list(memory.backfill()))
+        list(engine.index())
+        _, replay = _timed(lambda: list(engine.backfill()))
         self.rows[f"back again, {far} commits replayed, s"] = round(replay, 2)
 
-    def _check(self, memory: Memory) -> None:
-        length = memory.history().length
+    def _check(self, engine: LocalEngine) -> None:
+        length = engine.history().length
         count = min(self._options.samples, length)
         wrong = []
         for ordinal in sorted(self._random.sample(range(1, length + 1), count)):
-            place = memory.resolve(f"#{ordinal}")
+            place = engine.resolve(f"#{ordinal}")
             checkout = self._scratch / f"checkout-{ordinal}"
             git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
             git(checkout, "checkout", "-q", "-f", "--detach", place.sha)
             store = self._scratch / f"store-{ordinal}"
-            with closing(Memory(checkout, store, load_config(checkout))) as fresh:
+            with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
                 list(fresh.index())
-                differing = list(_differences(memory, fresh, f"#{ordinal}"))
+                differing = list(_differences(engine, fresh, f"#{ordinal}"))
             wrong += [f"#{ordinal} {place.sha[:10]}: {what}" for what in differing]
             shutil.rmtree(checkout)
             shutil.rmtree(store)
@@ -269,17 +269,17 @@ def _timed(work: Callable[[], object]) -> tuple[object, float]:
     return done, time.perf_counter() - began
 
 
-def _differences(memory: Memory, fresh: Memory, ref: str) -> Iterator[str]:
-    """In what two doors do not agree: files, symbols, and the callers of every twentieth symbol."""
-    mine = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in memory.files_at(ref).rows]
+def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[str]:
+    """In what two engines do not agree: files, symbols, and the callers of every twentieth symbol."""
+    mine = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in engine.files_at(ref).rows]
     theirs = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in fresh.files().rows]
     if mine != theirs:
         yield f"files {set(mine) ^ set(theirs)}"
     symbols = fresh.symbols(limit=10_000_000).rows
-    if memory.symbols_at(ref, limit=10_000_000).rows != symbols:
+    if engine.symbols_at(ref, limit=10_000_000).rows != symbols:
         yield "symbols"
     for symbol in [one for one in symbols if one.kind in ("function", "method", "class")][::20]:
-        if _sites(memory.callers(symbol.key, at=ref).rows) != _sites(fresh.callers(symbol.key).rows):
+        if _sites(engine.callers(symbol.key, at=ref).rows) != _sites(fresh.callers(symbol.key).rows):
             yield f"callers of {symbol.path} {symbol.qualname}"
 
 
@@ -287,11 +287,11 @@ def _sites(edges: Sequence[Any]) -> list[tuple[Any, ...]]:
     return sorted((e.site, e.line, e.qualname, e.resolution, e.target, e.text) for e in edges)
 
 
-def _used(memory: Memory) -> float:
+def _used(engine: LocalEngine) -> float:
     """Megabytes of the blocks that the store uses, all of it written down: its file may have free ones."""
-    memory._db.execute("CHECKPOINT")  # noqa: SLF001 - a measurement looks inside
+    engine._db.execute("CHECKPOINT")  # noqa: SLF001 - a measurement looks inside
     sql = "SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()"
-    return float(memory._db.value(sql)) / 1e6  # noqa: SLF001 - likewise
+    return float(engine._db.value(sql)) / 1e6  # noqa: SLF001 - likewise
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(prog="cm bench hooks", description=__doc__)
     parser.add_argument("--rounds", type=int, default=25, help="How often each hook is run; default: 25.")
-    parser.add_argument("--tree", type=Path, help="A repository; with it, prompts are also answered by an owner.")
+    parser.add_argument("--tree", type=Path, help="A repository; with it, prompts are also answered by a daemon.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     options = parser.parse_args(list(argv))
     with tempfile.TemporaryDirectory(prefix="cmb-") as scratch:
@@ -51,7 +51,7 @@ def _measure(scratch: Path, rounds: int, tree: Path | None) -> list[dict[str, An
     root = scratch / "project"
     root.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    environment = {**os.environ, "CM_HOME": str(scratch / "home"), "CM_OWNER__USE": "never"}
+    environment = {**os.environ, "CM_HOME": str(scratch / "home"), "CM_DAEMON__USE": "never"}
     cm = [*_CM, "hook"]
     said = {**SESSION, "cwd": str(root)}
     runs: dict[str, tuple[list[str], dict[str, Any]]] = {
@@ -60,12 +60,12 @@ def _measure(scratch: Path, rounds: int, tree: Path | None) -> list[dict[str, An
         "edit": ([*cm, "edit"], {**said, "tool_input": {"file_path": "a.py"}}),
         "stop": ([*cm, "stop"], said),
         "prompt, skipped": ([*cm, "prompt"], {**said, "prompt": "yes, continue"}),
-        "prompt, no owner": ([*cm, "prompt"], {**said, "prompt": ASKED}),
+        "prompt, no daemon": ([*cm, "prompt"], {**said, "prompt": ASKED}),
     }
     # Interleaved: a machine that is busy for a moment is so for all of them.
     times = _times(rounds, runs, root, environment)
     if tree is not None:
-        times |= _with_owner(rounds, tree.resolve(), scratch / "o")
+        times |= _with_daemon(rounds, tree.resolve(), scratch / "o")
     base = min(next(iter(times.values())))
     return [_row(name, taken, base) for name, taken in times.items()]
 
@@ -86,14 +86,14 @@ def _times(
     return times
 
 
-def _with_owner(rounds: int, tree: Path, home: Path) -> dict[str, list[float]]:
-    """Hooks that reach an owner with an index of a tree."""
+def _with_daemon(rounds: int, tree: Path, home: Path) -> dict[str, list[float]]:
+    """Hooks that reach a daemon with an index of a tree."""
     # The tree may be a checkout of cm: its code must not be what runs.
-    environment = {**os.environ, "CM_HOME": str(home), "CM_OWNER__USE": "auto", "PYTHONSAFEPATH": "1"}
+    environment = {**os.environ, "CM_HOME": str(home), "CM_DAEMON__USE": "auto", "PYTHONSAFEPATH": "1"}
     cm = _CM
     code = (
-        "import pathlib, sys; from cm_tui.daemon.open_engine import connect\n"
-        "door = connect(pathlib.Path(sys.argv[1])); list(door.index()); door.search('warm'); door.close()"
+        "import pathlib, sys; from cm_tui.daemon.open_engine import open_engine\n"
+        "engine = open_engine(pathlib.Path(sys.argv[1])); list(engine.index()); engine.search('warm'); engine.close()"
     )
     said = {"cwd": str(tree)}
     try:
@@ -101,8 +101,8 @@ def _with_owner(rounds: int, tree: Path, home: Path) -> dict[str, list[float]]:
         return _times(
             rounds,
             {
-                "edit, an owner told": ([*cm, "hook", "edit"], {**said, "tool_input": {"file_path": "nothing.py"}}),
-                "prompt, answered by an owner": ([*cm, "hook", "prompt"], {**said, "prompt": ASKED}),
+                "edit, a daemon told": ([*cm, "hook", "edit"], {**said, "tool_input": {"file_path": "nothing.py"}}),
+                "prompt, answered by a daemon": ([*cm, "hook", "prompt"], {**said, "prompt": ASKED}),
             },
             tree,
             environment,

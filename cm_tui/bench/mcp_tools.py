@@ -10,7 +10,7 @@ from typing import Any
 from cm_tui.engine.context.budget import tokens
 from cm_tui.mcp import SETS, choose
 from cm_tui.mcp.server import INSTRUCTIONS
-from cm_tui.mcp.tools import Kind
+from cm_tui.mcp.tools import ToolSpec
 
 
 def main(argv: Sequence[str]) -> int:
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def measured(name: str, kinds: Iterable[Kind]) -> dict[str, Any]:
+def measured(name: str, kinds: Iterable[ToolSpec]) -> dict[str, Any]:
     """The cost of some tools: what clients put before a model, and the whole list with annotations and output schemas."""
     tools = [kind.tool() for kind in kinds]
     read = _compact(

@@ -17,7 +17,7 @@ from statistics import mean, stdev
 
 from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
 from cm_tui.config import Config
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.text import one_line
@@ -80,11 +80,11 @@ def main(argv: Sequence[str]) -> int:
         asked: dict[Mode, list[Asked]] = {mode: [] for mode in _modes(options)}
         profile = None
         for corpus in corpora:
-            with _indexed(corpus) as memory:
-                profile = memory.profiles()[options.profile]
+            with _indexed(corpus) as engine:
+                profile = engine.profiles()[options.profile]
                 for mode, rows in asked.items():
                     rows += [
-                        Asked(corpus.name, question, memory.retrieve(question.text, profile=profile, mode=mode))
+                        Asked(corpus.name, question, engine.retrieve(question.text, profile=profile, mode=mode))
                         for question in corpus.questions
                     ]
     assert profile is not None
@@ -132,17 +132,17 @@ def _own_home() -> Iterator[None]:
 
 
 @contextmanager
-def _indexed(corpus: Corpus) -> Iterator[Memory]:
+def _indexed(corpus: Corpus) -> Iterator[LocalEngine]:
     """A corpus in a store of its own, with default settings, whatever lies above its folder."""
     with tempfile.TemporaryDirectory(prefix="cm-corpus-") as store:
-        memory = Memory(corpus.folder.resolve(), Path(store), Config())
+        engine = LocalEngine(corpus.folder.resolve(), Path(store), Config())
         try:
-            for step in memory.index(full=True):
+            for step in engine.index(full=True):
                 print(f"\r{corpus.name}: {step.stage} {step.done}/{step.total}\x1b[K", end="", file=sys.stderr)
-            yield memory
+            yield engine
         finally:
             print(file=sys.stderr)
-            memory.close()
+            engine.close()
 
 
 def score(asked: Sequence[Asked], profile: Profile, *, files: bool = False) -> Score:

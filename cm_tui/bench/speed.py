@@ -75,8 +75,8 @@ class _Bench:
     def __init__(self, folder: Path, tree: Path) -> None:
         self.tree = tree
         self.folder = folder
-        # The engine alone: what an owner adds is measured by `cm bench owner`.
-        self.environment = {**os.environ, "CM_HOME": str(folder / "home"), "CM_OWNER__USE": "never"}
+        # The engine alone: what a daemon adds is measured by `cm bench daemon`.
+        self.environment = {**os.environ, "CM_HOME": str(folder / "home"), "CM_DAEMON__USE": "never"}
         self.full_seconds = 0.0
         _git(tree, "init", "-q")
         _git(tree, "add", "-A", "-f")
@@ -133,8 +133,8 @@ class _Bench:
         result = json.loads(run.stdout)
         p50, p95 = percentiles(result["milliseconds"])
         counts = f"{result['passages']:,} passages, {result['mode']}"
-        memory = f"{run.peak_bytes / 1e6:,.0f} MB"
-        return [_row(f"{name} ({counts})", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms, {memory}", target)]
+        engine = f"{run.peak_bytes / 1e6:,.0f} MB"
+        return [_row(f"{name} ({counts})", f"p50 {p50:.1f} ms, p95 {p95:.1f} ms, {engine}", target)]
 
     def growth(self, sizes: Sequence[int]) -> list[dict[str, str]]:
         """Index and query a tree of several copies, each with identifiers of its own."""

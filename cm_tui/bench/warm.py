@@ -14,22 +14,22 @@ WARM_SECONDS = 5.0
 
 def main(tree: str, queries: list[str]) -> None:
     """Ask every query for a while to warm up, then `ROUNDS` times."""
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    memory = Memory.open(Path(tree))
+    engine = LocalEngine.open(Path(tree))
     began = time.monotonic()
     while time.monotonic() - began < WARM_SECONDS:
         for query in queries:
-            memory.search(query)
+            engine.search(query)
     milliseconds = []
     mode = ""
     for _ in range(ROUNDS):
         for query in queries:
             started = time.perf_counter()
-            mode = memory.search(query).mode
+            mode = engine.search(query).mode
             milliseconds.append((time.perf_counter() - started) * 1000)
-    print(json.dumps({"passages": memory.status().passages, "mode": mode, "milliseconds": milliseconds}))
-    memory.close()
+    print(json.dumps({"passages": engine.status().passages, "mode": mode, "milliseconds": milliseconds}))
+    engine.close()
 
 
 if __name__ == "__main__":

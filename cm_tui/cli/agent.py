@@ -10,7 +10,7 @@ import typer
 from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
-    from cm_tui.integrations.agents.agent_files import Place, Scope
+    from cm_tui.integrations.agents.agent_files import InstallTarget, Scope
 
 NAMES = "claude-code, opencode, cursor or codex"
 Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]
@@ -77,7 +77,7 @@ def uninstall(
 
 def _wire(
     name: str,
-    place: Place,
+    place: InstallTarget,
     *,
     install: bool,
     dry_run: bool,
@@ -151,7 +151,7 @@ def _checked(tools: str) -> str:
     return ",".join(words)
 
 
-def _place(scope: Scope, project: Path | None, tools: str = "") -> Place:
+def _place(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
     from cm_tui.agent_hooks.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
     from cm_tui.integrations.agents.agent_files import place

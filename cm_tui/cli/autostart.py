@@ -22,14 +22,14 @@ def register(app: typer.Typer) -> None:
 
 
 def install(dry_run: DryRun = False, as_json: Json = False) -> None:
-    """Let the owner of all projects begin with your session, so that indexes are fresh before the first question."""
+    """Let the daemon of all projects begin with your session, so that indexes are fresh before the first question."""
     from cm_tui.integrations import autostart
 
     _show(autostart.install(dry_run=dry_run), as_json=as_json, whole=dry_run)
 
 
 def uninstall(dry_run: DryRun = False, as_json: Json = False) -> None:
-    """Take that back; an owner that runs goes on."""
+    """Take that back; a daemon that runs goes on."""
     from cm_tui.integrations import autostart
 
     _show(autostart.uninstall(dry_run=dry_run), as_json=as_json)

@@ -16,8 +16,11 @@ BENCHES = {
     "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "history": "Reading the past beside git's own log, latency, branch switches, checks against fresh indexes.",
-    "owner": "The owner process: latency of both doors, many clients, kill -9, memory.",
+    "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
+
+RENAMED = {"owner": "daemon"}
+"""Measurements by their old name."""
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +39,7 @@ def bench(
     """Run one of the measurements with the words that follow it."""
     from cm_tui.errors import UsageError
 
+    name = RENAMED.get(name, name)
     if name not in BENCHES:
         raise UsageError(f"There is no measurement {name!r}.", hint=f"Use one of {', '.join(BENCHES)}.")
     module = importlib.import_module(f"cm_tui.bench.{name}")

@@ -11,7 +11,7 @@ import typer
 from cm_tui.cli.options import At, Depth, Json, Project, answering
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Door
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.model import Edge, ImportEdge, Page, Symbol
 
 T = TypeVar("T")
@@ -39,8 +39,8 @@ def symbols(
     """List symbols by file, kind or fuzzy name."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as memory:
-        page = memory.symbols(file=file, kind=kind, match=match, limit=limit)
+    with answering(project) as engine:
+        page = engine.symbols(file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
@@ -48,7 +48,7 @@ def definitions(name: Name, at: At = None, project: Project = None, as_json: Jso
     """Show where a name is defined."""
     from cm_tui.cli.output import print_page
 
-    page = _asked(project, at, lambda door: door.definitions(name, at=at))
+    page = _asked(project, at, lambda engine: engine.definitions(name, at=at))
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
@@ -56,7 +56,7 @@ def callers(name: Name, depth: Depth = 1, at: At = None, project: Project = None
     """Show who calls a symbol: one row a call site, and how it was resolved."""
     from cm_tui.cli.output import print_page
 
-    page = _asked(project, at, lambda door: door.callers(name, depth=depth, at=at))
+    page = _asked(project, at, lambda engine: engine.callers(name, depth=depth, at=at))
     print_page(page, _edge_line, as_json=as_json)
 
 
@@ -64,7 +64,7 @@ def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None
     """Show what a symbol calls: one row a call site (`site` is the file of the call)."""
     from cm_tui.cli.output import print_page
 
-    page = _asked(project, at, lambda door: door.callees(name, depth=depth, at=at))
+    page = _asked(project, at, lambda engine: engine.callees(name, depth=depth, at=at))
     print_page(page, _edge_line, as_json=as_json)
 
 
@@ -77,7 +77,7 @@ def dependencies(
     """Show what a file imports."""
     from cm_tui.cli.output import print_page
 
-    page = _asked(project, at, lambda door: door.dependencies(path, at=at))
+    page = _asked(project, at, lambda engine: engine.dependencies(path, at=at))
     print_page(page, _import_line, as_json=as_json)
 
 
@@ -90,18 +90,18 @@ def importers(
     """Show who imports a module or a file."""
     from cm_tui.cli.output import print_page
 
-    page = _asked(project, at, lambda door: door.importers(target, at=at))
+    page = _asked(project, at, lambda engine: engine.importers(target, at=at))
     print_page(page, _import_line, as_json=as_json)
 
 
-def _asked(project: Path | None, at: str | None, question: Callable[[Door], Page[T]]) -> Page[T]:
-    """Ask the door; the past is read as far back first as a question about it needs."""
-    with answering(project) as door:
+def _asked(project: Path | None, at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
+    """Ask the engine; the past is read as far back first as a question about it needs."""
+    with answering(project) as engine:
         if at is not None:
             from cm_tui.cli.history import reach
 
-            reach(door, at)
-        return question(door)
+            reach(engine, at)
+        return question(engine)
 
 
 def symbol_row(symbol: Symbol) -> dict[str, Any]:

@@ -35,14 +35,14 @@ def episodes(
     """List what agents' sessions recorded, newest first; `cm --episode ID` opens the application at what one saw."""
     from cm_tui.cli.output import print_json, print_page
 
-    with answering(project) as door:
+    with answering(project) as engine:
         if name is None:
-            page: Page[Episode] = door.episodes(match=match, before=before, limit=limit)
+            page: Page[Episode] = engine.episodes(match=match, before=before, limit=limit)
             print_page(page, _line, as_json=as_json, row=_row)
             if not page.total and not match:
                 _say_how()
             return
-        one = door.episode(name)
+        one = engine.episode(name)
     print_json(one) if as_json else _show(one)
 
 

@@ -10,17 +10,17 @@ import typer
 from cm_tui.cli.options import Json, Project, add_family, answering
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Door
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.model import (
+        CommitPoint,
         Drift,
         DriftRow,
         FileEntry,
         HistoryStatus,
-        Life,
-        LifeEvent,
-        Moment,
+        PruneReport,
         SymbolChange,
-        VacuumReport,
+        SymbolEvent,
+        SymbolHistory,
     )
 
 Ref = Annotated[
@@ -66,13 +66,13 @@ def at(
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
     if what is What.symbols and folder:
         raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
-    with answering(project) as door:
-        reach(door, ref)
+    with answering(project) as engine:
+        reach(engine, ref)
         if what is What.files:
-            files = door.files_at(ref, folder)
+            files = engine.files_at(ref, folder)
             print_page(files, _file_line, as_json=as_json)
             return
-        page = door.symbols_at(ref, file=file, kind=kind, match=match, limit=limit)
+        page = engine.symbols_at(ref, file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
@@ -86,15 +86,15 @@ def life(
     """Tell the life of a symbol: when it came, each change, when it left, whether it came back."""
     from cm_tui.cli.output import narrate, plain, print_page
 
-    def row(one: Life) -> dict[str, Any]:
+    def row(one: SymbolHistory) -> dict[str, Any]:
         return {
             **plain(one), "path": one.key.path, "qualname": one.key.qualname, "kind": one.key.kind,
             "line": one.events[-1].line if one.events else 0,
         }  # fmt: skip
 
-    with answering(project) as door:
-        page = door.life(name, callers=callers, limit=limit)
-        status = door.history()
+    with answering(project) as engine:
+        page = engine.life(name, callers=callers, limit=limit)
+        status = engine.history()
     print_page(page, _life_lines, as_json=as_json, row=row)
     if not status.complete:
         narrate(status.text)
@@ -116,10 +116,10 @@ def drift(
     from cm_tui.cli.options import opened
     from cm_tui.cli.output import plain, print_json
 
-    with opened(project) as door:
+    with opened(project) as engine:
         if since is not None and since != "last":
-            reach(door, since)
-        found = door.drift(since, looked=looked, limit=limit)
+            reach(engine, since)
+        found = engine.drift(since, looked=looked, limit=limit)
     if as_json:
         rows = [{**plain(row), "qualname": row.symbol} for row in found.rows]
         print_json({**plain(found), "rows": rows})
@@ -140,8 +140,8 @@ def vacuum(
     """Drop the past that nobody needs; git still has it, and `cm history backfill` reads it again."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as door:
-        report = door.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
+    with answering(project) as engine:
+        report = engine.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
     print_json(report) if as_json else _show_vacuum(report)
 
 
@@ -149,8 +149,8 @@ def status(project: Project = None, as_json: Json = False) -> None:
     """Say how far back the past is known."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as door:
-        state = door.history()
+    with answering(project) as engine:
+        state = engine.history()
     print_json(state) if as_json else _show_history(state)
 
 
@@ -163,12 +163,12 @@ def backfill(
     """Read the past from git; a later call goes on where this one was stopped."""
     from cm_tui.cli.output import follow, narrate, print_json
 
-    with answering(project) as door:
-        place = door.resolve(since) if since is not None else None
+    with answering(project) as engine:
+        place = engine.resolve(since) if since is not None else None
         if place is not None and not place.exact:
             narrate(place.note)
-        follow(door.backfill(depth=depth, since=since))
-        state = door.history()
+        follow(engine.backfill(depth=depth, since=since))
+        state = engine.history()
     print_json(state) if as_json else _show_history(state)
 
 
@@ -182,12 +182,12 @@ def line(
     """List the commits of HEAD's first-parent line, newest first."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as door:
-        page = door.line(match=match, before=before, limit=limit)
+    with answering(project) as engine:
+        page = engine.line(match=match, before=before, limit=limit)
     print_page(page, moment_line, as_json=as_json)
 
 
-def reach(door: Door, ref: str) -> None:
+def reach(engine: Engine, ref: str) -> None:
     """Have the past read back to a moment, unless it is known or was removed on purpose.
 
     Raises:
@@ -195,14 +195,14 @@ def reach(door: Door, ref: str) -> None:
     """
     from cm_tui.cli.output import follow, narrate
 
-    place = door.resolve(ref)
-    if place.known or not place.sha or door.history().vacuumed:
+    place = engine.resolve(ref)
+    if place.known or not place.sha or engine.history().vacuumed:
         return
     narrate(f"reading history back to #{place.moment.ordinal} {place.moment.sha[:10]}")
-    follow(door.backfill(since=f"#{place.moment.ordinal}"))
+    follow(engine.backfill(since=f"#{place.moment.ordinal}"))
 
 
-def moment_line(moment: Moment) -> str:
+def moment_line(moment: CommitPoint) -> str:
     """`#17 2024-05-01 0a1b2c3d4e Ada  Subject`."""
     day = minute_of(moment.time).partition(" ")[0]
     return f"#{moment.ordinal} {day} {moment.sha[:10]} {moment.author}  {moment.subject}"
@@ -224,7 +224,7 @@ def _file_line(file: FileEntry) -> str:
     return f"{file.path}  {file.language}, {file.lines:,} lines, {file.symbols:,} symbols"
 
 
-def _life_lines(one: Life) -> list[str]:
+def _life_lines(one: SymbolHistory) -> list[str]:
     state = "alive" if one.alive else "gone"
     head = f"{one.key.kind} {one.key.qualname}  {one.key.path}  ({state})"
     lines = [head, *(f"  {_event_line(event)}" for event in one.events), *(f"  note: {note}" for note in one.notes)]
@@ -234,7 +234,7 @@ def _life_lines(one: Life) -> list[str]:
     return lines
 
 
-def _event_line(event: LifeEvent) -> str:
+def _event_line(event: SymbolEvent) -> str:
     way = "to" if event.what == "left" else "from"
     other = f" {way} {event.other.path} {event.other.qualname}" if event.other is not None else ""
     return f"{event.what:<9} {event.path}:{event.line}{other}  {moment_line(event.moment)}"
@@ -270,7 +270,7 @@ def _show_drift(found: Drift) -> None:
         narrate(f"note: {note}")
 
 
-def _show_vacuum(report: VacuumReport) -> None:
+def _show_vacuum(report: PruneReport) -> None:
     from cm_tui.cli.output import narrate, write
 
     would = "would drop" if report.dry_run else "dropped"

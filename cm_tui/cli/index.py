@@ -51,12 +51,12 @@ def index(
         single = [str(path.absolute())]
     elif path is not None:
         where = path
-    with opened(where, force=force) as memory:
+    with opened(where, force=force) as engine:
         if dry_run:
-            plan = memory.plan(full=full, since=since)
+            plan = engine.plan(full=full, since=since)
             print_json(plan) if as_json else _show_plan(plan)
             return
-        summary = follow(memory.index(full=full, since=since, paths=single))
+        summary = follow(engine.index(full=full, since=since, paths=single))
         if summary is None:
             return
         if single and path is not None and not os.path.lexists(path) and not summary.changed:
@@ -86,9 +86,9 @@ def status(project: Project = None, as_json: Json = False) -> None:
     """Show the project and its index at a glance."""
     from cm_tui.cli.output import print_json
 
-    with opened(project) as memory:
-        state = memory.status()
-        fresh = memory.freshness() if state.indexed else None
+    with opened(project) as engine:
+        state = engine.status()
+        fresh = engine.freshness() if state.indexed else None
     if as_json:
         print_json({**asdict(state), "freshness": fresh})
         return
@@ -108,12 +108,12 @@ def skipped(
     from cm_tui.cli.output import print_page
     from cm_tui.model import Page, SkippedFile
 
-    with answering(project) as memory:
+    with answering(project) as engine:
         if unparsed:
-            rows = tuple(SkippedFile(file.path, file.error) for file in memory.files().rows if file.error)
+            rows = tuple(SkippedFile(file.path, file.error) for file in engine.files().rows if file.error)
             page = Page(rows, len(rows))
         else:
-            page = memory.skipped()
+            page = engine.skipped()
     print_page(page, lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
 
 

@@ -23,12 +23,12 @@ def mcp(
 ) -> None:
     """Serve agents over the Model Context Protocol on stdin and stdout, until stdin ends."""
     from cm_tui.mcp import build
-    from cm_tui.mcp.engine_pool import Doors
+    from cm_tui.mcp.engine_pool import EnginePool
 
     chosen = project_of(project)
-    doors = Doors(chosen)
-    server = build(doors, tools=[word.strip() for word in tools.split(",") if word.strip()], ask_roots=chosen is None)
+    engines = EnginePool(chosen)
+    server = build(engines, tools=[word.strip() for word in tools.split(",") if word.strip()], ask_roots=chosen is None)
     try:
         server.run("stdio")
     finally:
-        doors.close()
+        engines.close()

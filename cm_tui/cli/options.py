@@ -1,4 +1,4 @@
-"""Options that every command takes, and how a command gets at the door."""
+"""Options that every command takes, and how a command gets at the engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Door
+    from cm_tui.engine.api.engine import Engine
 
 PROJECT: ContextVar[Path | None] = ContextVar("project", default=None)
 """What `cm --project PATH command` said before the command."""
@@ -44,33 +44,33 @@ def project_of(project: Path | None) -> Path | None:
 
 
 @contextmanager
-def opened(project: Path | None, *, force: bool = False) -> Iterator[Door]:
-    """Open the door to a project, and close it afterwards.
+def opened(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
+    """Open the engine to a project, and close it afterwards.
 
     Raises:
         CmError: the project or its store cannot be opened.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import connect
+    from cm_tui.daemon.open_engine import open_engine
 
-    with closing(connect(project_of(project), force=force, say=narrate)) as door:
-        yield door
+    with closing(open_engine(project_of(project), force=force, say=narrate)) as engine:
+        yield engine
 
 
 @contextmanager
-def answering(project: Path | None) -> Iterator[Door]:
-    """Open the door for questions: the index exists and reflects this checkout's HEAD.
+def answering(project: Path | None) -> Iterator[Engine]:
+    """Open the engine for questions: the index exists and reflects this checkout's HEAD.
 
     Raises:
         NotIndexedError: the project has no index yet.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import connect
+    from cm_tui.daemon.open_engine import open_engine
 
-    with closing(connect(project_of(project), create=False, say=narrate)) as door:
-        reason = door.behind()
+    with closing(open_engine(project_of(project), create=False, say=narrate)) as engine:
+        reason = engine.behind()
         if reason:
             narrate(f"{reason}; bringing the index up to date")
-            for _ in door.index():
+            for _ in engine.index():
                 pass
-        yield door
+        yield engine

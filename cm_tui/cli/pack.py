@@ -28,8 +28,8 @@ def pack(
 
     if form not in ("markdown", "json"):
         raise UsageError(f"Unknown format {form!r}.", hint="Use markdown or json.")
-    with answering(project) as memory:
-        result = memory.pack(question, budget=budget, neighbours=neighbours)
+    with answering(project) as engine:
+        result = engine.pack(question, budget=budget, neighbours=neighbours)
     if as_json or form == "json":
         print_json(result)
         return

@@ -45,13 +45,13 @@ def search(
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted = cast("Mode", mode)
-    with answering(project) as memory:
-        recipe = profile or load_config(memory.root).search.profile
+    with answering(project) as engine:
+        recipe = profile or load_config(engine.root).search.profile
         if batch is not None:
             for line in _lines(batch):
-                print_json_line(_object(memory.search(line, profile=recipe, mode=wanted, limit=limit)))
+                print_json_line(_object(engine.search(line, profile=recipe, mode=wanted, limit=limit)))
             return
-        result = memory.search(query or "", profile=recipe, mode=wanted, limit=limit)
+        result = engine.search(query or "", profile=recipe, mode=wanted, limit=limit)
     if as_json:
         print_json(_object(result))
         return

@@ -18,9 +18,9 @@ def register(app: typer.Typer) -> None:
 def serve(
     background: Annotated[bool, typer.Option("--background", help="Log to a file; end when nobody needs it.")] = False,
     stop: Annotated[
-        bool, typer.Option("--stop", help="End the owner; work in progress is kept as far as it got.")
+        bool, typer.Option("--stop", help="End the daemon; work in progress is kept as far as it got.")
     ] = False,
-    status: Annotated[bool, typer.Option("--status", help="Say whether an owner runs, and what it does.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Say whether a daemon runs, and what it does.")] = False,
     as_json: Json = False,
 ) -> None:
     """Own all stores for every other `cm` of this user; started by the first command that needs it."""
@@ -30,7 +30,7 @@ def serve(
     if background + stop + status > 1:
         raise UsageError("Choose one of --background, --stop and --status.")
     if stop:
-        _say({"stopped": bootstrap.stop_owner()}, "The owner has ended.", "There was no owner.", as_json=as_json)
+        _say({"stopped": bootstrap.stop_daemon()}, "The daemon has ended.", "There was no daemon.", as_json=as_json)
     elif status:
         _show(bootstrap.health(), as_json=as_json)
     else:
@@ -38,7 +38,7 @@ def serve(
 
         done = own(background=background)
         if not done and not background:
-            _say({"started": False}, "", "An owner runs already: `cm serve --status`.", as_json=as_json)
+            _say({"started": False}, "", "A daemon runs already: `cm serve --status`.", as_json=as_json)
 
 
 def _say(record: dict[str, bool], yes: str, no: str, *, as_json: bool) -> None:
@@ -54,10 +54,10 @@ def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
         print_json({"running": report is not None, **(report or {})})
         return
     if report is None:
-        write("There is no owner.")
+        write("There is no daemon.")
         return
     since = time.strftime("%Y-%m-%d %H:%M", time.localtime(report["started"]))
-    write(f"{'owner':<9} cm {report['version']}, process {report['pid']}, since {since}")
+    write(f"{'daemon':<9} cm {report['version']}, process {report['pid']}, since {since}")
     write(f"{'memory':<9} {report['memory_bytes'] / 1e6:,.0f} MB")
     for complaint in report.get("complaints", ()):
         write(f"{'warning':<9} {complaint}")

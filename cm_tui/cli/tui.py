@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 
 def launch(project: Path | None, episode: str = "") -> int:
@@ -34,18 +34,18 @@ def launch(project: Path | None, episode: str = "") -> int:
 
     said: list[str] = []
 
-    def open_door() -> Door:
-        from cm_tui.daemon.open_engine import connect
+    def open_engine() -> Engine:
+        from cm_tui.daemon.open_engine import open_engine
 
-        return connect(folder, say=said.append)
+        return open_engine(folder, say=said.append)
 
     def mend() -> None:
         from cm_tui.daemon.open_engine import remove
-        from cm_tui.engine.local import Memory
+        from cm_tui.engine.local import LocalEngine
 
-        remove(Memory.store_of(folder))
+        remove(LocalEngine.store_of(folder))
 
-    code = run(open_door, folder, load_config(_root_around(folder)), mend=mend, said=said, episode=episode)
+    code = run(open_engine, folder, load_config(_root_around(folder)), mend=mend, said=said, episode=episode)
     if said:
         from cm_tui.cli.output import narrate
 

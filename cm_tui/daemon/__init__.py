@@ -1,1 +1,1 @@
-"""The owner process and the doors that lead to it: remote door, MCP, hooks, agents."""
+"""The daemon and the engines that lead to it: remote engine, MCP, hooks, agents."""

@@ -1,4 +1,4 @@
-"""Who may ask the owner anything, and the form in which it answers."""
+"""Who may ask the daemon anything, and the form in which it answers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cm_tui.daemon import bootstrap, rpc
-from cm_tui.daemon.daemon_state import OwnerState
-from cm_tui.errors import OwnerError
+from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.errors import DaemonError
 
 _OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
-"""Every version may ask these: an old owner must hear a new door that comes to replace it."""
+"""Every version may ask these: an old daemon must hear a new engine that comes to replace it."""
 
 
-class Gate:
+class AuthMiddleware:
     """Lets in who speaks this protocol and, on the loopback address, knows the token; counts who is inside."""
 
-    def __init__(self, app: ASGIApp, state: OwnerState) -> None:
+    def __init__(self, app: ASGIApp, state: DaemonState) -> None:
         self._app = app
         self._state = state
 
@@ -50,7 +50,7 @@ class Gate:
             and scope.get("client")
             and not hmac.compare_digest(said.get(b"authorization", b""), f"Bearer {token}".encode())
         ):
-            refusal = failed(OwnerError("This request carries no token of this owner."), 401)
+            refusal = failed(DaemonError("This request carries no token of this daemon."), 401)
             # Nobody keeps a place by knocking.
             refusal.headers["connection"] = "close"
             return refusal
@@ -60,9 +60,9 @@ class Gate:
         theirs = said.get(b"cm-protocol", b"").decode("latin-1")
         if theirs == str(bootstrap.PROTOCOL):
             return None
-        error = OwnerError(
-            f"The owner speaks protocol {bootstrap.PROTOCOL}, this request {theirs[:20] or 'none'}.",
-            hint="Use the same version of cm everywhere; `cm serve --stop` ends the owner.",
+        error = DaemonError(
+            f"The daemon speaks protocol {bootstrap.PROTOCOL}, this request {theirs[:20] or 'none'}.",
+            hint="Use the same version of cm everywhere; `cm serve --stop` ends the daemon.",
         )
         return failed(error, 426)
 

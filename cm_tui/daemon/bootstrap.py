@@ -1,4 +1,4 @@
-"""Where the owner process is found, and how it is started: little enough to import that a hook can afford it."""
+"""Where the daemon is found, and how it is started: little enough to import that a hook can afford it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,44 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cm_tui import __version__, paths
 from cm_tui.daemon.runtime_dir import HAS_UNIX, INFO, LOCK, START_LOCK, folder, settings_digest, socket_path
-from cm_tui.errors import CmError, OwnerError, RefusedError
+from cm_tui.errors import CmError, DaemonError, RefusedError
 
 if TYPE_CHECKING:
     import subprocess
 
 __all__ = [
-    "HAS_UNIX", "INFO", "LOCK", "PROTOCOL", "RESTART", "START_SECONDS", "OwnerInfo", "dial", "folder", "foreign", "headers",
-    "health", "nudge", "owner_info", "owns", "request", "settings_digest", "socket_path", "start_owner", "stop_owner",
+    "HAS_UNIX",
+    "INFO",
+    "LOCK",
+    "PROTOCOL",
+    "RESTART",
+    "START_SECONDS",
+    "DaemonInfo",
+    "connect_socket",
+    "daemon_info",
+    "folder",
+    "headers",
+    "health",
+    "notify",
+    "owns",
+    "request",
+    "settings_digest",
+    "socket_path",
+    "start_daemon",
+    "stop_daemon",
+    "unexpected_peer",
     "write_info",
 ]  # fmt: skip
 
 PROTOCOL = 1
-"""Version of what doors and the owner say to each other; a change that old ones cannot follow raises it."""
+"""Version of what clients and the daemon say to each other; a change that old ones cannot follow raises it."""
 
 START_SECONDS = 60.0
-"""How long an owner may take to answer after it was started, on a slow and busy machine."""
+"""How long a daemon may take to answer after it was started, on a slow and busy machine."""
 
 
-class OwnerInfo(NamedTuple):
-    """What an owner wrote down about itself when it started."""
+class DaemonInfo(NamedTuple):
+    """What a daemon wrote down about itself when it started."""
 
     pid: int
     version: str
@@ -44,20 +62,20 @@ class OwnerInfo(NamedTuple):
     port: int = 0
 
 
-# --- what an owner says about itself ---
+# --- what a daemon says about itself ---
 
 
-def owner_info() -> OwnerInfo | None:
-    """What the last owner wrote about itself; it may be dead. None when there is nothing, or nothing readable."""
+def daemon_info() -> DaemonInfo | None:
+    """What the last daemon wrote about itself; it may be dead. None when there is nothing, or nothing readable."""
     try:
         values = json.loads((paths.runtime_dir() / INFO).read_text(encoding="utf-8"))
-        return OwnerInfo(**values)
+        return DaemonInfo(**values)
     except (OSError, ValueError, TypeError):
         return None
 
 
-def write_info(info: OwnerInfo) -> None:
-    """Write an owner's facts where doors look; the file is only the user's, as it holds the token."""
+def write_info(info: DaemonInfo) -> None:
+    """Write a daemon's facts where engines look; the file is only the user's, as it holds the token."""
     file = folder() / INFO
     draft = file.with_suffix(f".{info.pid}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -69,8 +87,8 @@ def write_info(info: OwnerInfo) -> None:
 # --- talking to it ---
 
 
-def dial(timeout: float | None) -> socket.socket | None:
-    """A connection to the owner; None when nobody listens.
+def connect_socket(timeout: float | None) -> socket.socket | None:
+    """A connection to the daemon; None when nobody listens.
 
     Raises:
         RefusedError: the runtime folder is not private, or another user's process listens.
@@ -86,7 +104,7 @@ def dial(timeout: float | None) -> socket.socket | None:
         return None
     except OSError as error:
         channel.close()
-        raise OwnerError(f"Cannot reach the owner at {socket_path()}: {error}", hint=RESTART) from error
+        raise DaemonError(f"Cannot reach the daemon at {socket_path()}: {error}", hint=RESTART) from error
     if hasattr(socket, "SO_PEERCRED"):
         uid = int.from_bytes(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)[4:8], sys.byteorder)
         if uid != os.getuid():
@@ -96,7 +114,7 @@ def dial(timeout: float | None) -> socket.socket | None:
 
 
 def _dial_loopback(timeout: float | None) -> socket.socket | None:
-    info = owner_info()
+    info = daemon_info()
     if info is None or not info.port:
         return None
     try:
@@ -111,13 +129,13 @@ RESTART = "Run `cm serve --stop`, then the command again."
 def headers() -> dict[str, str]:
     """What every request carries."""
     said = {"Host": "cm", "cm-protocol": str(PROTOCOL), "cm-version": __version__}
-    if not HAS_UNIX and (info := owner_info()) is not None:
+    if not HAS_UNIX and (info := daemon_info()) is not None:
         said["Authorization"] = f"Bearer {info.token}"
     return said
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
-    """One request to the owner.
+    """One request to the daemon.
 
     Args:
         method: GET or POST.
@@ -126,33 +144,33 @@ def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) 
         timeout: seconds without any answer.
 
     Returns:
-        Status and body, or None when no owner answers.
+        Status and body, or None when no daemon answers.
 
     Raises:
-        OwnerError: something is there but does not speak as an owner does, or not in time.
+        OwnerError: something is there but does not speak as a daemon does, or not in time.
         RefusedError: the runtime folder is not private, or another user's process listens.
     """
-    from cm_tui.daemon.connection import GoneError, Line
+    from cm_tui.daemon.connection import Connection, DaemonGoneError
 
-    line = Line(timeout)
+    line = Connection(timeout)
     try:
         return line.ask(method, path, body)
-    except GoneError:
+    except DaemonGoneError:
         return None
     finally:
         line.close()
 
 
-def nudge(root: Path) -> bool:
-    """Tell a running owner that the journal of a project has news.
+def notify(root: Path) -> bool:
+    """Tell a running daemon that the journal of a project has news.
 
-    Never starts an owner and never raises: a hook must not fail, and what the journal holds is not lost.
+    Never starts a daemon and never raises: a hook must not fail, and what the journal holds is not lost.
 
     Returns:
-        Whether an owner heard it.
+        Whether a daemon heard it.
     """
     try:
-        channel = dial(0.5)
+        channel = connect_socket(0.5)
         if channel is None:
             return False
         # By hand: importing the standard client takes longer than everything else that a hook does.
@@ -167,10 +185,10 @@ def nudge(root: Path) -> bool:
 
 
 def health(timeout: float = 10.0) -> dict[str, Any] | None:
-    """What the running owner says about itself now; None when none answers.
+    """What the running daemon says about itself now; None when none answers.
 
     Raises:
-        OwnerError: something else listens, or the owner hangs.
+        OwnerError: something else listens, or the daemon hangs.
         RefusedError: the runtime folder is not private, or another user's process listens.
     """
     answer = request("GET", "/v1/health", timeout=timeout)
@@ -184,21 +202,21 @@ def health(timeout: float = 10.0) -> dict[str, Any] | None:
             return found
     except ValueError:
         pass
-    raise foreign()
+    raise unexpected_peer()
 
 
 BUSY = 503
-"""Status of the answer when more is asked at once than an owner takes."""
+"""Status of the answer when more is asked at once than a daemon takes."""
 
 
-def busy() -> OwnerError:
-    """The owner has more to do than it takes."""
-    return OwnerError("The owner is busy: too much is asked at once.", hint="Try again in a moment.")
+def busy() -> DaemonError:
+    """The daemon has more to do than it takes."""
+    return DaemonError("The daemon is busy: too much is asked at once.", hint="Try again in a moment.")
 
 
-def foreign() -> OwnerError:
-    """What listens at the owner's place is not an owner."""
-    return OwnerError(
+def unexpected_peer() -> DaemonError:
+    """What listens at the daemon's place is not a daemon."""
+    return DaemonError(
         f"Something that is not cm answers on {socket_path() if HAS_UNIX else 'the loopback address'}.",
         hint="Stop that process and remove the socket, or set CM_HOME to another folder.",
     )
@@ -207,8 +225,8 @@ def foreign() -> OwnerError:
 # --- starting and ending it ---
 
 
-def start_owner(timeout: float = START_SECONDS) -> None:
-    """Start an owner unless one answers, and wait until it does. However many ask at once, one is started.
+def start_daemon(timeout: float = START_SECONDS) -> None:
+    """Start a daemon unless one answers, and wait until it does. However many ask at once, one is started.
 
     Raises:
         OwnerError: it did not start; the message says why.
@@ -222,9 +240,9 @@ def start_owner(timeout: float = START_SECONDS) -> None:
             if health() is None:
                 _start(deadline)
     except Timeout as error:
-        raise OwnerError(f"Another process tries to start the owner since {timeout:g} s.", hint=RESTART) from error
+        raise DaemonError(f"Another process tries to start the daemon since {timeout:g} s.", hint=RESTART) from error
     except OSError as error:
-        raise OwnerError(f"The owner cannot be started: {error}", hint="Check the permissions of CM_HOME.") from error
+        raise DaemonError(f"The daemon cannot be started: {error}", hint="Check the permissions of CM_HOME.") from error
 
 
 def _start(deadline: float) -> None:
@@ -241,14 +259,14 @@ def _start(deadline: float) -> None:
             time.sleep(0.02)
         if process.returncode:
             text = complaints.read_text(encoding="utf-8", errors="replace").strip()
-            raise OwnerError(f"The owner could not start: {text or process.returncode}", hint=_log_hint())
+            raise DaemonError(f"The daemon could not start: {text or process.returncode}", hint=_log_hint())
         # It ended well because another one holds the lock: that one is about to answer, or about to end.
         time.sleep(0.1)
-    raise OwnerError("The owner was started but does not answer.", hint=_log_hint())
+    raise DaemonError("The daemon was started but does not answer.", hint=_log_hint())
 
 
 def _log_hint() -> str:
-    return f"Its log is {paths.state_dir() / 'owner.log'}; `CM_OWNER__USE=never` does without it."
+    return f"Its log is {paths.state_dir() / 'daemon.log'}; `CM_DAEMON__USE=never` does without it."
 
 
 def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
@@ -257,7 +275,7 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     environment = dict(os.environ)
     home = Path(__file__).parents[2]
     if not home.name.endswith("-packages"):
-        # A checkout is found by the current folder, which is another one for the owner.
+        # A checkout is found by the current folder, which is another one for the daemon.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), environment.get("PYTHONPATH"))))
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     return subprocess.Popen(
@@ -268,7 +286,7 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
 
 
 def owns() -> bool:
-    """Whether some process holds the owner's lock, answering or not."""
+    """Whether some process holds the daemon's lock, answering or not."""
     from filelock import FileLock, Timeout
 
     try:
@@ -278,8 +296,8 @@ def owns() -> bool:
         return True
 
 
-def stop_owner(*, handover: bool = False, timeout: float = 30.0) -> bool:
-    """Ask the owner to end, and wait until it has let go of everything.
+def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
+    """Ask the daemon to end, and wait until it has let go of everything.
 
     Args:
         handover: another one follows: clients are to go on with that.
@@ -296,8 +314,8 @@ def stop_owner(*, handover: bool = False, timeout: float = 30.0) -> bool:
     deadline = time.monotonic() + timeout
     while owns():
         if time.monotonic() > deadline:
-            info = owner_info()
+            info = daemon_info()
             who = f" (process {info.pid})" if info else ""
-            raise OwnerError(f"The owner{who} does not end.", hint="End that process, then try again.")
+            raise DaemonError(f"The daemon{who} does not end.", hint="End that process, then try again.")
         time.sleep(0.02)
     return True

@@ -12,7 +12,7 @@ LINGER_SECONDS = 5.0
 """How long a run that is done keeps the store for those who waited for it."""
 
 
-class Guests:
+class CheckoutWaiters:
     """Who waits for which checkout.
 
     Without it, another checkout that waits for the same store could take it between the end of a run and the question that

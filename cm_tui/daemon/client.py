@@ -1,4 +1,4 @@
-"""The remote door: the same questions, answered by the owner process."""
+"""The remote engine: the same questions, answered by the daemon."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from cm_tui.daemon import bootstrap, rpc
-from cm_tui.daemon.connection import GoneError, Line
+from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel, Candidates, Mode, Profile, Progress, SearchResult
 
@@ -22,31 +22,31 @@ _FORGOTTEN = 410
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """In place of a table: where the owner keeps it, and how to get another one when it no longer does."""
+    """In place of a table: where the daemon keeps it, and how to get another one when it no longer does."""
 
     ref: rpc.CandidatesRef
     profile: str | Profile
     mode: Mode
 
 
-class RemoteMemory:
-    """The door to one project, through the owner.
+class RemoteEngine:
+    """The engine to one project, through the daemon.
 
-    Every call is safe to repeat: when the owner went away, another one is started and asked once more. Its methods are
-    those of `Door`; `connect` gives it out as one.
+    Every call is safe to repeat: when the daemon went away, another one is started and asked once more. Its methods are
+    those of `Engine`; `connect` gives it out as one.
 
     Args:
         where: the project.
     """
 
-    def __init__(self, where: rpc.Where) -> None:
+    def __init__(self, where: rpc.ProjectRef) -> None:
         self.where = where
         self._root: Path | None = None
         self._mine = threading.local()
         self._lock = threading.Lock()
-        self._lines: list[Line] = []
+        self._lines: list[Connection] = []
         self.own_jobs: set[str] = set()
-        """Numbers of the jobs that were started through this door."""
+        """Numbers of the jobs that were started through this engine."""
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +55,7 @@ class RemoteMemory:
         self.close()
 
     def open(self, *, create: bool = True) -> Self:
-        """Have the owner open the project.
+        """Have the daemon open the project.
 
         Raises:
             NotIndexedError: there is no index, and `create` is not set.
@@ -74,7 +74,7 @@ class RemoteMemory:
         return self._root
 
     def close(self) -> None:
-        """Hang up; the owner keeps the project open for others."""
+        """Hang up; the daemon keeps the project open for others."""
         with self._lock:
             for line in self._lines:
                 line.close()
@@ -84,15 +84,17 @@ class RemoteMemory:
     # --- what is not a plain call ---
 
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
-        """Only retrieve; the candidates stay with the owner."""
+        """Only retrieve; the candidates stay with the daemon."""
         ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
         return Candidates(ref.query, ref.mode, _Kept(ref, profile, mode), ref.took_ms, ref.notes)
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
-        """Only rank; what the owner has forgotten is retrieved again."""
+        """Only rank; what the daemon has forgotten is retrieved again."""
         kept = candidates.table
         if not isinstance(kept, _Kept):
-            raise UsageError("These candidates come from another door.", hint="Retrieve and rank through the same one.")
+            raise UsageError(
+                "These candidates come from another client.", hint="Retrieve and rank through the same one."
+            )
         try:
             result: SearchResult = self._call("rank", kept.ref, profile, limit=limit)
         except _ForgottenError:
@@ -117,17 +119,17 @@ class RemoteMemory:
                 for step in self._follow(method, body, cancel):
                     again = True
                     yield step
-            except GoneError:
+            except DaemonGoneError:
                 if not again:
                     raise
                 again = False
-                bootstrap.start_owner()
+                bootstrap.start_daemon()
             else:
                 return
 
     def _follow(self, method: rpc.Method, body: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
         job = ""
-        line = Line(bootstrap.START_SECONDS)
+        line = Connection(bootstrap.START_SECONDS)
         with closing(line):
             for status, data in line.lines("POST", f"/v1/stream/{method.name}", body):
                 record = self._checked(status, data) if data else {}
@@ -143,26 +145,26 @@ class RemoteMemory:
                 if job and cancel.is_set:
                     self._ask(f"/v1/jobs/{job}/cancel", {})
                     job = ""
-        raise GoneError
+        raise DaemonGoneError
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
-        """One request; an owner that has gone is started again, once."""
+        """One request; a daemon that has gone is started again, once."""
         full = {**self._about(), **body}
         try:
             answer = self._line().ask("POST", path, full)
-        except GoneError:
-            bootstrap.start_owner()
+        except DaemonGoneError:
+            bootstrap.start_daemon()
             answer = self._line().ask("POST", path, full)
         return self._checked(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:
         return {"where": rpc.plain(self.where)}
 
-    def _line(self) -> Line:
+    def _line(self) -> Connection:
         """This thread's line."""
-        line: Line | None = getattr(self._mine, "line", None)
+        line: Connection | None = getattr(self._mine, "line", None)
         if line is None:
-            line = self._mine.line = Line(ANSWER_SECONDS)
+            line = self._mine.line = Connection(ANSWER_SECONDS)
             with self._lock:
                 self._lines.append(line)
         return line
@@ -178,15 +180,15 @@ class RemoteMemory:
 
 
 class _ForgottenError(CmError):
-    """The owner no longer keeps these candidates."""
+    """The daemon no longer keeps these candidates."""
 
 
 def _attach() -> None:
-    """Give the remote door every method of the protocol that it has not defined itself."""
+    """Give the remote engine every method of the protocol that it has not defined itself."""
     for name, method in rpc.METHODS.items():
-        if name not in vars(RemoteMemory):
-            call = RemoteMemory._work if method.streams else RemoteMemory._call  # noqa: SLF001 - its own
-            setattr(RemoteMemory, name, partialmethod(call, name))
+        if name not in vars(RemoteEngine):
+            call = RemoteEngine._work if method.streams else RemoteEngine._call  # noqa: SLF001 - its own
+            setattr(RemoteEngine, name, partialmethod(call, name))
 
 
 _attach()

@@ -1,4 +1,4 @@
-"""A line to the owner: HTTP over its socket, one request after another."""
+"""A line to the daemon: HTTP over its socket, one request after another."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from collections.abc import Iterator
 from typing import Any
 
 from cm_tui.daemon import bootstrap
-from cm_tui.errors import OwnerError
+from cm_tui.errors import DaemonError
 
 SILENT_SECONDS = 1.0
-"""After so long without an answer it is worth a look whether an owner is there at all."""
+"""After so long without an answer it is worth a look whether a daemon is there at all."""
 
 
-class GoneError(OwnerError):
-    """The owner was there and has gone, or has never been there."""
+class DaemonGoneError(DaemonError):
+    """The daemon was there and has gone, or has never been there."""
 
     def __init__(self) -> None:
-        super().__init__("The owner process has gone.", hint="Run the command again.")
+        super().__init__("The daemon has gone.", hint="Run the command again.")
 
 
 class _Connection(http.client.HTTPConnection):
-    """The standard client, on the owner's socket."""
+    """The standard client, on the daemon's socket."""
 
     def connect(self) -> None:
-        self.sock = bootstrap.dial(self.timeout)
+        self.sock = bootstrap.connect_socket(self.timeout)
         if self.sock is None:
             raise ConnectionRefusedError
 
 
-class Line:
-    """One connection to the owner, kept open between requests; for one thread at a time.
+class Connection:
+    """One connection to the daemon, kept open between requests; for one thread at a time.
 
     Args:
-        timeout: seconds without any answer after which the owner counts as hanging.
+        timeout: seconds without any answer after which the daemon counts as hanging.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -46,8 +46,8 @@ class Line:
         """One request and its whole answer.
 
         Raises:
-            GoneError: the owner has gone.
-            OwnerError: it hangs, or is no owner.
+            GoneError: the daemon has gone.
+            OwnerError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         try:
@@ -61,8 +61,8 @@ class Line:
         """One request whose answer comes line by line, each with the status; empty lines are signs of life.
 
         Raises:
-            GoneError: the owner went away before the answer was whole.
-            OwnerError: it hangs, or is no owner.
+            GoneError: the daemon went away before the answer was whole.
+            OwnerError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         if response.status != 200:
@@ -97,18 +97,18 @@ class Line:
         except (http.client.BadStatusLine, OSError) as error:
             lost = self._lost()
             if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
-                raise bootstrap.foreign() from error
+                raise bootstrap.unexpected_peer() from error
             if kept:
-                # The owner ends connections that rested long; it may well be there for a new one.
+                # The daemon ends connections that rested long; it may well be there for a new one.
                 return self._send(method, path, body)
             raise lost from error
         except http.client.HTTPException as error:
             self.close()
-            raise bootstrap.foreign() from error
+            raise bootstrap.unexpected_peer() from error
         return response
 
     def _hear(self) -> None:
-        """Wait a moment for the answer to begin: where none does, and nobody is the owner, something else listens."""
+        """Wait a moment for the answer to begin: where none does, and nobody is the daemon, something else listens."""
         channel = self._connection.sock
         if channel is None or self._timeout <= SILENT_SECONDS:
             return
@@ -118,19 +118,19 @@ class Line:
         except TimeoutError:
             if not bootstrap.owns():
                 self.close()
-                raise bootstrap.foreign() from None
+                raise bootstrap.unexpected_peer() from None
         finally:
             if self._connection.sock is not None:
                 channel.settimeout(self._timeout)
 
-    def _lost(self) -> GoneError:
+    def _lost(self) -> DaemonGoneError:
         self.close()
-        return GoneError()
+        return DaemonGoneError()
 
-    def _hangs(self) -> OwnerError:
+    def _hangs(self) -> DaemonError:
         self.close()
         if not bootstrap.owns():
-            return bootstrap.foreign()
-        info = bootstrap.owner_info()
+            return bootstrap.unexpected_peer()
+        info = bootstrap.daemon_info()
         who = f" (process {info.pid})" if info else ""
-        return OwnerError(f"The owner{who} does not answer for {self._timeout:g} s.", hint=bootstrap.RESTART)
+        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=bootstrap.RESTART)

@@ -1,4 +1,4 @@
-"""What an owner is made of, and when it has done enough."""
+"""What a daemon is made of, and when it has done enough."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import __version__
-from cm_tui.config import OwnerConfig
+from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap
-from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.extensions import Extensions, extensions
 from cm_tui.daemon.jobs import Jobs
-from cm_tui.daemon.project_pool import Projects
+from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
 
 
-class OwnerState:
-    """Projects, jobs and events of one owner, and its way out.
+class DaemonState:
+    """Projects, jobs and events of one daemon, and its way out.
 
     Args:
         config: how long it stays.
@@ -30,13 +30,13 @@ class OwnerState:
         joining: what joins it; the product's own when not given.
     """
 
-    def __init__(self, config: OwnerConfig, token: str = "", joining: Extensions | None = None) -> None:
+    def __init__(self, config: DaemonConfig, token: str = "", joining: Extensions | None = None) -> None:
         self.config = config
         self.token = token
         self.events = Events()
         self.jobs = Jobs(self.events)
-        self.projects = Projects()
-        self.desk = Desk(self.projects, self.jobs, self.events)
+        self.projects = ProjectPool()
+        self.desk = Dispatcher(self.projects, self.jobs, self.events)
         self.extensions = extensions(self.desk) if joining is None else joining
         self.started = time.time()
         self.handing_over = False
@@ -73,7 +73,7 @@ class OwnerState:
         """Begin to end: cancel work, wait for its current step, end all streams. Returns at once.
 
         Args:
-            handover: another owner follows, with which clients go on.
+            handover: another daemon follows, with which clients go on.
         """
         with self._lock:
             if self._leaving:

@@ -1,4 +1,4 @@
-"""What the owner does with a request, on a thread: find the project, look whether its index is behind, ask the engine."""
+"""What the daemon does with a request, on a thread: find the project, look whether its index is behind, ask the engine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.daemon.checkout_waiters import Guests
+from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
-from cm_tui.daemon.invoke import ask, has_room, method_of, noted, of_other
+from cm_tui.daemon.invoke import accepts_notes, ask, method_of, other_checkout_note, with_note
 from cm_tui.daemon.jobs import Job, Jobs
-from cm_tui.daemon.project_pool import PATIENCE_SECONDS, Projects
-from cm_tui.daemon.rpc import Where
-from cm_tui.daemon.sync_manager import Keepers, with_layers
+from cm_tui.daemon.project_pool import PATIENCE_SECONDS, ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.sync_manager import SyncManager, with_layers
 from cm_tui.engine.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotIndexedError, RefusedError, StoreBusyError
 from cm_tui.model import Cancel, Check, Freshness, Progress
 
@@ -44,37 +44,37 @@ _SLICE_SECONDS = 10.0
 _PAUSE_SECONDS = 0.2
 
 
-class Desk:
-    """Answers requests of all doors.
+class Dispatcher:
+    """Answers requests of all clients.
 
     Args:
-        projects: where doors are lent.
+        projects: where engines are lent.
         jobs: where long work goes.
         events: told what changed.
     """
 
-    def __init__(self, projects: Projects, jobs: Jobs, events: Events) -> None:
+    def __init__(self, projects: ProjectPool, jobs: Jobs, events: Events) -> None:
         self.projects = projects
         self.jobs = jobs
         self.events = events
-        self.keepers = Keepers(self)
-        self.guests = Guests()
+        self.keepers = SyncManager(self)
+        self.guests = CheckoutWaiters()
         self._reflected: dict[Path, Path] = {}
         """Which checkout a store was last brought to, as far as that happened here."""
 
     # --- quick questions ---
 
-    def open(self, where: Where, *, create: bool = True) -> dict[str, str]:
+    def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
         """Open a project, and say where it lies."""
         with self.projects.lend(where, create=create) as project:
             answer = {"root": str(project.root), "store": str(project.store)}
-            wanted = project.memory.wants_history()
+            wanted = project.engine.wants_history()
         if wanted:
             self._read_on(where)
         return answer
 
-    def call(self, name: str, where: Where, arguments: Any) -> Any:
-        """One call of the door.
+    def call(self, name: str, where: ProjectRef, arguments: Any) -> Any:
+        """One call of the engine.
 
         Raises:
             CmError: as the engine has it; UsageError for a method or arguments that there are not.
@@ -92,37 +92,37 @@ class Desk:
         if name in LISTINGS:
             return self._query(name, where, values, "")
         with self.projects.lend(where, create=name != "behind") as project:
-            other = project.memory.other_checkout()
+            other = project.engine.other_checkout()
             result = ask(project, name, values)
             if name == "save_profile":
                 project.sign()
                 self.events.publish("config", project=str(project.root))
-        return noted(result, of_other(other)) if other else result
+        return with_note(result, other_checkout_note(other)) if other else result
 
-    def _query(self, name: str, where: Where, values: dict[str, Any], note: str) -> Any:
+    def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str) -> Any:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + PATIENCE_SECONDS
         with ExitStack() as lent:
             project = lent.enter_context(self.projects.lend(where))
             # While it is lent, no other checkout can take it.
-            while other := project.memory.other_checkout():
+            while other := project.engine.other_checkout():
                 if time.monotonic() > until:
-                    note = of_other(other)
+                    note = other_checkout_note(other)
                     break
                 lent.close()
                 with self.guests.expected(project.root):
                     failure = self._bring_back(where)
                     project = lent.enter_context(self.projects.lend(where))
-                note = f"{of_other(other, 'reflected')} It was brought back to this one first."
-                if failure and (other := project.memory.other_checkout()):
-                    note = f"{of_other(other)} It could not be brought back to this one: {failure}"
+                note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
+                if failure and (other := project.engine.other_checkout()):
+                    note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
                     break
             result = ask(project, name, values)
-        if other and not has_room(result):
+        if other and not accepts_notes(result):
             raise StoreBusyError(note, hint="Ask again when the other one has come to rest.")
-        return noted(result, note) if note else result
+        return with_note(result, note) if note else result
 
-    def _bring_back(self, where: Where) -> str:
+    def _bring_back(self, where: ProjectRef) -> str:
         """Wait until a run of this checkout has had the store; gives what went wrong."""
         root, store = self.projects.locate(where)
         own = [
@@ -135,7 +135,7 @@ class Desk:
             return error.message
         return ""
 
-    def refresh(self, where: Where, *, line: bool = False) -> str:
+    def refresh(self, where: ProjectRef, *, line: bool = False) -> str:
         """Bring a project's index up to its HEAD and its files when it is behind; gives a note for the answer.
 
         While a run is under way nobody waits for it: the answer comes from what is there.
@@ -153,18 +153,18 @@ class Desk:
             return kept
         note = self._catch_up(where, root, store)
         if note is None:
-            # As with any door: what is not indexed has no answers, and the caller may say so.
+            # As with any client: what is not indexed has no answers, and the caller may say so.
             return ""
         self.keepers.begin(root, store)
         if line:
             return note
         return f"{note} {self.keepers.before_query(root, store) or ''}".strip()
 
-    def _catch_up(self, where: Where, root: Path, store: Path) -> str | None:
+    def _catch_up(self, where: ProjectRef, root: Path, store: Path) -> str | None:
         """Index what HEAD says is missing; None for what was never indexed."""
         try:
             with self.projects.lend(where, create=False) as project:
-                reason = project.memory.behind()
+                reason = project.engine.behind()
         except NotIndexedError:
             return None
         if not reason:
@@ -177,28 +177,28 @@ class Desk:
             return f"{reason}; the index could not be brought up to date: {error.message}"
         return f"{reason}; the index was brought up to date first."
 
-    def _freshness(self, where: Where) -> Freshness:
+    def _freshness(self, where: ProjectRef) -> Freshness:
         root, store = self.projects.locate(where)
         found = self.keepers.freshness(root, store)
         if found is not None:
             other = self._reflected.get(store, root)
             if other != root:
-                found = replace(found, behind=True, why=of_other(str(other)))
+                found = replace(found, behind=True, why=other_checkout_note(str(other)))
             return with_layers(found, root)
         with self.projects.lend(where, create=False) as project:
-            state = project.memory.freshness()
+            state = project.engine.freshness()
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return replace(state, layers=tuple(layers))
 
-    def _reset(self, where: Where) -> None:
+    def _reset(self, where: ProjectRef) -> None:
         root, store = self.projects.locate(where)
         self.remove(store.name)
         self.events.publish("index", project=str(root))
 
     # --- long work ---
 
-    def start(self, name: str, where: Where, arguments: Any, *, wanted: Callable[[], bool] = lambda: True) -> Job:
-        """Begin long work of the door; it waits for its turn.
+    def start(self, name: str, where: ProjectRef, arguments: Any, *, wanted: Callable[[], bool] = lambda: True) -> Job:
+        """Begin long work of the engine; it waits for its turn.
 
         Args:
             name: of the method.
@@ -214,7 +214,7 @@ class Desk:
 
     def _submit(
         self,
-        where: Where,
+        where: ProjectRef,
         root: Path,
         store: Path,
         name: str,
@@ -226,7 +226,7 @@ class Desk:
 
         return self.jobs.submit(store, root, name, work)
 
-    def _submit_history(self, where: Where, root: Path, store: Path, values: dict[str, Any] | None) -> Job:
+    def _submit_history(self, where: ProjectRef, root: Path, store: Path, values: dict[str, Any] | None) -> Job:
         """Read the past as someone asked, or (no values) as far as the configuration wants it."""
 
         def work(cancel: Cancel) -> Iterator[Progress]:
@@ -234,15 +234,15 @@ class Desk:
 
         return self.jobs.submit(store, root, "history" if values is None else "backfill", work, lane=HISTORY)
 
-    def _history(self, where: Where, values: dict[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
+    def _history(self, where: ProjectRef, values: dict[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
         more = True
         while more:
             more = False
             until = time.monotonic() + _SLICE_SECONDS
             with self.projects.lend(where, run=True) as project:
-                memory = project.memory
+                engine = project.engine
                 with closing(
-                    memory.catch_up(cancel) if values is None else memory.read_back(cancel, **values)
+                    engine.catch_up(cancel) if values is None else engine.read_back(cancel, **values)
                 ) as steps:
                     for step in steps:
                         yield step
@@ -252,7 +252,7 @@ class Desk:
             if more:
                 time.sleep(_PAUSE_SECONDS)
 
-    def _read_on(self, where: Where) -> None:
+    def _read_on(self, where: ProjectRef) -> None:
         """Have the past read in the background, unless that is waiting to be done already."""
         root, store = self.projects.locate(where)
         if any(job.state == "queued" for job in self.jobs.of(store, lane=HISTORY)):
@@ -260,21 +260,23 @@ class Desk:
         try:
             self._submit_history(where, root, store, None)
         except CmError:
-            # The owner is ending: whoever opens the project next goes on.
+            # The daemon is ending: whoever opens the project next goes on.
             return
 
-    def _work(self, where: Where, store: Path, name: str, values: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
+    def _work(
+        self, where: ProjectRef, store: Path, name: str, values: dict[str, Any], cancel: Cancel
+    ) -> Iterator[Progress]:
         if name == "rebuild":
-            # Not through an open door: what is there may be damaged, and others must not meet a closed store.
+            # Not through an open engine: what is there may be damaged, and others must not meet a closed store.
             self._end_history(store)
             with self.projects.alone(store):
-                Memory.clear(store)
+                LocalEngine.clear(store)
             values = {"full": True}
         with self.projects.lend(where, run=True) as project:
-            due = name != "refresh" or bool(project.memory.behind())
+            due = name != "refresh" or bool(project.engine.behind())
             if due:
-                yield from project.memory.index(**values, cancel=cancel)
-            wanted = due and project.memory.wants_history()
+                yield from project.engine.index(**values, cancel=cancel)
+            wanted = due and project.engine.wants_history()
             self.guests.see_in(project.root)
         if wanted:
             self._read_on(where)
@@ -293,21 +295,21 @@ class Desk:
 
     # --- upkeep ---
 
-    def examine(self, where: Where) -> tuple[Check, ...]:
+    def examine(self, where: ProjectRef) -> tuple[Check, ...]:
         """`cm doctor`, also for a project that does not open."""
         where = replace(where, force=True)
         try:
             with self.projects.lend(where) as project:
-                return project.memory.doctor()
+                return project.engine.doctor()
         except CmError as error:
             root, _ = self.projects.locate(where)
-            return Memory.examine_without(root, error)
+            return LocalEngine.examine_without(root, error)
 
     def remove(self, name: str) -> None:
         """Remove a store, after ending what is done with it.
 
         Args:
-            name: of its folder, as in `Memory.stores()`.
+            name: of its folder, as in `LocalEngine.stores()`.
 
         Raises:
             RefusedError: it is no name of a store.
@@ -323,7 +325,7 @@ class Desk:
             job.join()
         self._end_history(store)
         with self.projects.alone(store):
-            Memory.remove(store)
+            LocalEngine.remove(store)
 
     def _end_history(self, store: Path) -> None:
         for job in self.jobs.of(store, lane=HISTORY):

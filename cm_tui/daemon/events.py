@@ -1,4 +1,4 @@
-"""What happens in the owner, told to whoever listens."""
+"""What happens in the daemon, told to whoever listens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEAT_SECONDS = 0.25
 _KEPT = 512
 
 
-class Bell:
+class Notifier:
     """Wakes tasks of an event loop from any thread."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Bell:
 
 class _Listener:
     def __init__(self) -> None:
-        self.bell = Bell()
+        self.bell = Notifier()
         self.waiting: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self.lost = 0
 

@@ -1,4 +1,4 @@
-"""Where other rooms of the server join the owner: what is mounted beside its own paths, and what works behind."""
+"""Where other rooms of the server join the daemon: what is mounted beside its own paths, and what works behind."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Protocol
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.lazy_app import Lazy
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import UsageError
 
 
 class Background(Protocol):
-    """Work that the owner does by itself: the journal, watchers. Called on threads; must return soon."""
+    """Work that the daemon does by itself: the journal, watchers. Called on threads; must return soon."""
 
-    def start(self, desk: Desk) -> None:
-        """The owner answers from now on."""
+    def start(self, desk: Dispatcher) -> None:
+        """The daemon answers from now on."""
 
     def on_nudge(self, root: Path) -> None:
         """The journal of the project at this root has news."""
 
     def close(self) -> None:
-        """The owner ends."""
+        """The daemon ends."""
 
 
 @dataclass(frozen=True)
 class Extensions:
-    """What joins the owner.
+    """What joins the daemon.
 
-    Mounted applications get requests below their path; their lifespan is run with the owner's.
+    Mounted applications get requests below their path; their lifespan is run with the daemon's.
     """
 
     mounts: Mapping[str, ASGIApp] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
 
 
-def extensions(desk: Desk) -> Extensions:
-    """Everything that joins the owner. This is the place to add to.
+def extensions(desk: Dispatcher) -> Extensions:
+    """Everything that joins the daemon. This is the place to add to.
 
     Args:
         desk: the way to the projects, jobs and events.
@@ -54,15 +54,15 @@ def extensions(desk: Desk) -> Extensions:
 
 def _mcp() -> Starlette:
     from cm_tui.mcp import http_app
-    from cm_tui.mcp.engine_pool import Doors
+    from cm_tui.mcp.engine_pool import EnginePool
 
-    doors = Doors()
+    engines = EnginePool()
 
-    def door_for(project: str | None) -> Door:
+    def engine_for(project: str | None) -> Engine:
         if project is None:
             raise UsageError(
-                "Name the project.", hint="The owner serves all of them: give `project`, an absolute path."
+                "Name the project.", hint="The daemon serves all of them: give `project`, an absolute path."
             )
-        return doors(project)
+        return engines(project)
 
-    return http_app(door_for, path="/")
+    return http_app(engine_for, path="/")

@@ -1,4 +1,4 @@
-"""The owner's paths: calls, streams, jobs, events and upkeep as an ASGI application."""
+"""The daemon's paths: calls, streams, jobs, events and upkeep as an ASGI application."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cm_tui.daemon import rpc
-from cm_tui.daemon.auth import Gate, answered, failed
-from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.auth import AuthMiddleware, answered, failed
+from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
 from cm_tui.errors import CancelledError, CmError, UsageError
@@ -41,14 +41,14 @@ T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
-_WHERE = TypeAdapter(rpc.Where)
+_WHERE = TypeAdapter(rpc.ProjectRef)
 _FLAG = TypeAdapter(bool)
 _TEXT = TypeAdapter(str)
 _log = logging.getLogger(__name__)
 
 
-def service(state: OwnerState) -> ASGIApp:
-    """The owner's application.
+def service(state: DaemonState) -> ASGIApp:
+    """The daemon's application.
 
     Args:
         state: what it serves.
@@ -73,11 +73,11 @@ def service(state: OwnerState) -> ASGIApp:
         lifespan=functools.partial(_lifespan, state),
         exception_handlers={HTTPException: _no_such_path},
     )
-    app.state.owner = state
+    app.state.daemon = state
     app.state.threads = None
     # A redirection would be built from the Host header, whatever that says.
     app.router.redirect_slashes = False
-    return Gate(_at_the_root(app, frozenset(state.extensions.mounts)), state)
+    return AuthMiddleware(_at_the_root(app, frozenset(state.extensions.mounts)), state)
 
 
 def _at_the_root(app: ASGIApp, mounts: Collection[str]) -> ASGIApp:
@@ -92,7 +92,7 @@ def _at_the_root(app: ASGIApp, mounts: Collection[str]) -> ASGIApp:
 
 
 @asynccontextmanager
-async def _lifespan(state: OwnerState, app: Starlette) -> AsyncIterator[None]:
+async def _lifespan(state: DaemonState, app: Starlette) -> AsyncIterator[None]:
     app.state.threads = anyio.CapacityLimiter(THREADS)
     async with AsyncExitStack() as stack:
         for mounted in state.extensions.mounts.values():
@@ -127,12 +127,12 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
 
 async def _no_such_path(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "The owner has no such path.", 405: "The owner does not take this method here."}
-    return failed(UsageError(words.get(status, "The owner cannot do that.")), status)
+    words = {404: "The daemon has no such path.", 405: "The daemon does not take this method here."}
+    return failed(UsageError(words.get(status, "The daemon cannot do that.")), status)
 
 
-def _state(request: Request) -> OwnerState:
-    state: OwnerState = request.app.state.owner
+def _state(request: Request) -> DaemonState:
+    state: DaemonState = request.app.state.daemon
     return state
 
 
@@ -156,8 +156,8 @@ async def _body(request: Request) -> dict[str, Any]:
     return value
 
 
-def _where(body: dict[str, Any]) -> rpc.Where:
-    where: rpc.Where = rpc.checked(_WHERE, body.get("where"), "where")
+def _where(body: dict[str, Any]) -> rpc.ProjectRef:
+    where: rpc.ProjectRef = rpc.checked(_WHERE, body.get("where"), "where")
     _path(where.folder, "where: folder")
     return where
 
@@ -278,11 +278,11 @@ async def _remove(request: Request) -> Response:
     return answered({"result": True})
 
 
-def _following(state: OwnerState, job: Job, *, attached: bool) -> Response:
+def _following(state: DaemonState, job: Job, *, attached: bool) -> Response:
     """A job's steps, a line each, as they come.
 
     Args:
-        state: the owner's.
+        state: the daemon's.
         job: what is followed.
         attached: a client that goes away cancels it.
     """
@@ -293,7 +293,7 @@ def _following(state: OwnerState, job: Job, *, attached: bool) -> Response:
             async for step in job.watch():
                 yield b"\n" if step is None else rpc.dump({"step": step}) + b"\n"
             if isinstance(job.error, CancelledError) and state.handing_over:
-                # Without a last word: the client goes on with the next owner.
+                # Without a last word: the client goes on with the next daemon.
                 return
             yield rpc.dump({"error": rpc.error_record(job.error)} if job.error else {"end": job.state}) + b"\n"
         finally:

@@ -12,11 +12,11 @@ from cm_tui.model import Candidates, Page
 
 
 class ForgottenError(NotFoundError):
-    """Candidates that the owner no longer keeps: retrieve them again."""
+    """Candidates that the daemon no longer keeps: retrieve them again."""
 
 
 def method_of(name: str, *, streams: bool) -> Method:
-    """A method of the door.
+    """A method of the engine.
 
     Args:
         name: as the protocol has it.
@@ -38,25 +38,25 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
         found = project.kept(ref.id)
         if found is None:
             raise ForgottenError("These candidates are no longer kept.", hint="Search again.")
-        return project.memory.rank(found, **values)
-    result = getattr(project.memory, name)(**values)
+        return project.engine.rank(found, **values)
+    result = getattr(project.engine, name)(**values)
     if isinstance(result, Candidates):
         return CandidatesRef(project.keep(result), result.query, result.mode, result.took_ms, result.notes)
     return result
 
 
-def of_other(root: str, reflects: str = "reflects") -> str:
+def other_checkout_note(root: str, reflects: str = "reflects") -> str:
     """What has to be said of an answer, or a state, that is another checkout's."""
     return f"The index {reflects} another checkout, {root}."
 
 
-def has_room(result: Any) -> bool:
+def accepts_notes(result: Any) -> bool:
     """Whether a note can be left on a result."""
     return isinstance(result, Page) or hasattr(result, "notes")
 
 
-def noted(result: Any, note: str) -> Any:
+def with_note(result: Any, note: str) -> Any:
     """A result with a note, where its record has room for one."""
     if isinstance(result, Page):
         return replace(result, note=f"{result.note} {note}".strip())
-    return replace(result, notes=(*result.notes, note)) if has_room(result) else result
+    return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result

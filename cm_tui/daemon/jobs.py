@@ -1,4 +1,4 @@
-"""Long work of the owner: one after another for a project, watched and cancelled from any door."""
+"""Long work of the daemon: one after another for a project, watched and cancelled from any client."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from cm_tui.daemon.events import BEAT_SECONDS, Bell, Events
+from cm_tui.daemon.events import BEAT_SECONDS, Events, Notifier
 from cm_tui.errors import CancelledError, CmError, NotFoundError
 from cm_tui.model import Cancel, IndexSummary, Progress
 
@@ -25,7 +25,7 @@ _REMEMBERED = 100
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as doors see it."""
+    """A job as engines see it."""
 
     id: str
     project: str
@@ -53,7 +53,7 @@ class Job:
     started: float = field(default_factory=time.time)
     ended: float | None = None
     changed: threading.Condition = field(default_factory=threading.Condition)
-    _bells: set[Bell] = field(default_factory=set)
+    _bells: set[Notifier] = field(default_factory=set)
     _kept_at: float = 0.0
 
     @property
@@ -95,7 +95,7 @@ class Job:
 
     async def watch(self) -> AsyncIterator[Progress | None]:
         """Its steps, those that were and those to come; None when there was none for a while."""
-        bell = Bell()
+        bell = Notifier()
         with self.changed:
             self._bells.add(bell)
         seen = 0
@@ -158,11 +158,11 @@ class Jobs:
             lane: another queue of that store, whose jobs run beside those of the first.
 
         Raises:
-            CmError: the owner is ending.
+            CmError: the daemon is ending.
         """
         with self._lock:
             if self._closing:
-                raise CmError("The owner is ending.", hint="Run the command again.")
+                raise CmError("The daemon is ending.", hint="Run the command again.")
             job = Job(str(next(self._ids)), key := f"{store}{lane}", str(project), name, work)
             self._known[job.id] = job
             self._forget()

@@ -1,4 +1,4 @@
-"""An ASGI application that is made with its first request: what most owners never need should not slow their start."""
+"""An ASGI application that is made with its first request: what most daemons never need should not slow their start."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The owner's port on the loopback address, where anybody on this machine can knock: with limits of its own.
+"""The daemon's port on the loopback address, where anybody on this machine can knock: with limits of its own.
 
-The private socket has another server in the same process. Whatever is done to the port, doors are answered.
+The private socket has another server in the same process. Whatever is done to the port, engines are answered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REQUEST_SECONDS = 10.0
 _GRACE_SECONDS = 3
 
 
-class Impatient(H11Protocol):
+class DeadlineHttp(H11Protocol):
     """HTTP that ends connections on which no whole request arrives in time."""
 
     deadline: asyncio.TimerHandle | None = None
@@ -34,7 +34,7 @@ class Impatient(H11Protocol):
         super().connection_made(transport)
         self._look_at_the_clock()
         if len(self.connections) > CONNECTIONS:
-            waiting = [one for one in self.connections if isinstance(one, Impatient) and one.deadline is not None]
+            waiting = [one for one in self.connections if isinstance(one, DeadlineHttp) and one.deadline is not None]
             # None waits longer than who has just come only when all others are being answered.
             min(waiting, key=_due).leave()
 
@@ -65,11 +65,11 @@ class Impatient(H11Protocol):
             self.deadline = None
 
 
-def _due(one: Impatient) -> float:
+def _due(one: DeadlineHttp) -> float:
     return one.deadline.when() if one.deadline is not None else 0.0
 
 
-class Port(uvicorn.Server):
+class LoopbackServer(uvicorn.Server):
     """Serves an application there, beside another server that runs its lifespan and hears the signals.
 
     Args:
@@ -81,7 +81,7 @@ class Port(uvicorn.Server):
         settings: dict[str, Any] = {"ws": "none", "lifespan": "off", "log_config": None, "access_log": False}
         super().__init__(
             uvicorn.Config(
-                app, loop="asyncio", http=Impatient, server_header=False, date_header=False, proxy_headers=False,
+                app, loop="asyncio", http=DeadlineHttp, server_header=False, date_header=False, proxy_headers=False,
                 timeout_keep_alive=60, timeout_graceful_shutdown=_GRACE_SECONDS, **settings,
             )
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which door to take: through the owner, or straight to the store."""
+"""Which engine to take: through the daemon, or straight to the store."""
 
 from __future__ import annotations
 
@@ -11,80 +11,82 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
 from cm_tui.daemon import bootstrap
-from cm_tui.errors import CmError, NotFoundError, NotIndexedError, OwnerError
+from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
 
 if TYPE_CHECKING:
-    from cm_tui.daemon.rpc import Where
-    from cm_tui.engine.api.engine import Door
+    from cm_tui.daemon.rpc import ProjectRef
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.model import Check, Progress
 
 Say = Callable[[str], None]
 
 
-def connect(folder: Path | None = None, *, force: bool = False, create: bool = True, say: Say = lambda _: None) -> Door:
-    """The door to the project around a folder (the current one when not given).
+def open_engine(
+    folder: Path | None = None, *, force: bool = False, create: bool = True, say: Say = lambda _: None
+) -> Engine:
+    """The engine to the project around a folder (the current one when not given).
 
     Args:
         folder: a folder or file of it.
         force: insist on a root that is refused as unsafe.
         create: make a store where there is none.
-        say: told when the owner is not used although it should be, or works with other settings.
+        say: told when the daemon is not used although it should be, or works with other settings.
 
     Raises:
         NotIndexedError: there is no index, and `create` is not set.
-        RefusedError: the root is unsafe, or what listens in the owner's place is foreign.
+        RefusedError: the root is unsafe, or what listens in the daemon's place is foreign.
         CmError: the project cannot be opened.
     """
-    if uses_owner() and _ready(say):
-        from cm_tui.daemon.client import RemoteMemory
+    if uses_daemon() and _ready(say):
+        from cm_tui.daemon.client import RemoteEngine
 
-        return cast("Door", RemoteMemory(_where(folder, force=force)).open(create=create))
-    from cm_tui.engine.local import Memory
+        return cast("Engine", RemoteEngine(_where(folder, force=force)).open(create=create))
+    from cm_tui.engine.local import LocalEngine
 
-    if not create and not Memory.is_indexed(folder):
+    if not create and not LocalEngine.is_indexed(folder):
         raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
-    return Memory.open(folder, force=force)
+    return LocalEngine.open(folder, force=force)
 
 
 def examine(folder: Path | None = None) -> tuple[Check, ...]:
-    """`cm doctor`: through the owner where one runs, which has the store; what is wrong with it is one of the findings."""
+    """`cm doctor`: through the daemon where one runs, which has the store; what is wrong with it is one of the findings."""
     from cm_tui.model import Check
 
     try:
-        owner = bootstrap.health() if uses_owner() else None
+        daemon = bootstrap.health() if uses_daemon() else None
     except CmError as error:
-        from cm_tui.engine.local import Memory
+        from cm_tui.engine.local import LocalEngine
 
-        return (*Memory.examine(folder), Check("owner", "failed", error.message, error.hint))
-    if owner is not None:
+        return (*LocalEngine.examine(folder), Check("daemon", "failed", error.message, error.hint))
+    if daemon is not None:
         from pydantic import TypeAdapter
 
         from cm_tui.daemon import rpc
 
         answer = _tell("/v1/upkeep/examine", {"where": rpc.plain(_where(folder))})
         checks: tuple[Check, ...] = rpc.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
-        return (*checks, *(Check("owner", "warning", said) for said in owner.get("complaints", ())))
-    from cm_tui.engine.local import Memory
+        return (*checks, *(Check("daemon", "warning", said) for said in daemon.get("complaints", ())))
+    from cm_tui.engine.local import LocalEngine
 
-    return Memory.examine(folder)
+    return LocalEngine.examine(folder)
 
 
 def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterator[Progress]:
     """Throw a project's index away, whole or damaged, and make it again."""
-    if uses_owner() and _ready(say):
-        from cm_tui.daemon.client import RemoteMemory
+    if uses_daemon() and _ready(say):
+        from cm_tui.daemon.client import RemoteEngine
 
-        with RemoteMemory(_where(folder)) as door:
-            yield from cast("Door", door).rebuild()
+        with RemoteEngine(_where(folder)) as engine:
+            yield from cast("Engine", engine).rebuild()
         return
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    with Memory.rebuilt(folder) as memory:
-        yield from memory.index(full=True)
+    with LocalEngine.rebuilt(folder) as engine:
+        yield from engine.index(full=True)
 
 
 def remove(store: Path) -> None:
-    """Remove a project's store: by the owner where one runs, which may have it open.
+    """Remove a project's store: by the daemon where one runs, which may have it open.
 
     Raises:
         StoreBusyError: another process has it.
@@ -93,61 +95,62 @@ def remove(store: Path) -> None:
     if _runs():
         _tell("/v1/upkeep/remove", {"store": store.name})
         return
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    Memory.remove(store)
+    LocalEngine.remove(store)
 
 
-def uses_owner() -> bool:
-    """Whether commands go through the owner: `owner.use` of the environment, else of the user's file.
+def uses_daemon() -> bool:
+    """Whether commands go through the daemon: `daemon.use` of the environment, else of the user's file.
 
-    Read by hand, as building the whole configuration would take longer than many a question; the owner checks it all.
+    Read by hand, as building the whole configuration would take longer than many a question; the daemon checks it all.
     """
-    said: Any = os.environ.get("CM_OWNER__USE")
+    said: Any = os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE"))
     if said is None:
         try:
-            said = tomllib.loads(paths.config_file().read_text(encoding="utf-8")).get("owner", {}).get("use")
+            values = tomllib.loads(paths.config_file().read_text(encoding="utf-8"))
+            said = values.get("daemon", {}).get("use", values.get("owner", {}).get("use"))
         except (OSError, ValueError, AttributeError):
             said = None  # whoever opens the project reads the file properly, and says what is wrong with it
     if said in (None, "auto", "never"):
         return bool(said != "never")
     from cm_tui.config import load_config
 
-    return load_config().owner.use == "auto"
+    return load_config().daemon.use == "auto"
 
 
 def _ready(say: Say) -> bool:
-    """Have an owner answer that speaks this version; False when none can be started.
+    """Have a daemon answer that speaks this version; False when none can be started.
 
     Raises:
         RefusedError: the runtime folder is not private to the user.
         OwnerError: something foreign is in its place, it hangs, or it is newer than this cm.
     """
-    owner = bootstrap.health()
-    if owner is not None and owner.get("version") != __version__ and _agree(owner):
-        owner = None
-    if owner is None:
+    daemon = bootstrap.health()
+    if daemon is not None and daemon.get("version") != __version__ and _agree(daemon):
+        daemon = None
+    if daemon is None:
         try:
-            bootstrap.start_owner()
-        except OwnerError as error:
+            bootstrap.start_daemon()
+        except DaemonError as error:
             say(f"{error.message} Working without it.")
             return False
-    elif owner.get("settings") != bootstrap.settings_digest():
+    elif daemon.get("settings") != bootstrap.settings_digest():
         say(
-            "The owner runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
+            "The daemon runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         )
     return True
 
 
-def _agree(owner: Mapping[str, Any]) -> bool:
-    """Have an older owner hand over, which leaves none; put up with a newer one that speaks the same protocol."""
-    theirs = str(owner.get("version"))
+def _agree(daemon: Mapping[str, Any]) -> bool:
+    """Have an older daemon hand over, which leaves none; put up with a newer one that speaks the same protocol."""
+    theirs = str(daemon.get("version"))
     if _order(theirs) < _order(__version__):
-        return bootstrap.stop_owner(handover=True)
-    if owner.get("protocol") != bootstrap.PROTOCOL:
-        raise OwnerError(
-            f"The owner is cm {theirs}, this is {__version__}: they do not understand each other.",
-            hint="Update this cm, or end the owner with `cm serve --stop`.",
+        return bootstrap.stop_daemon(handover=True)
+    if daemon.get("protocol") != bootstrap.PROTOCOL:
+        raise DaemonError(
+            f"The daemon is cm {theirs}, this is {__version__}: they do not understand each other.",
+            hint="Update this cm, or end the daemon with `cm serve --stop`.",
         )
     return False
 
@@ -156,19 +159,19 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
-def _where(folder: Path | None, *, force: bool = False) -> Where:
-    from cm_tui.daemon.rpc import Where
+def _where(folder: Path | None, *, force: bool = False) -> ProjectRef:
+    from cm_tui.daemon.rpc import ProjectRef
 
     if folder is not None:
-        return Where(str(folder.expanduser().absolute()), force=force)
+        return ProjectRef(str(folder.expanduser().absolute()), force=force)
     try:
-        return Where(str(Path.cwd()), around=True, force=force)
+        return ProjectRef(str(Path.cwd()), around=True, force=force)
     except OSError as error:
         raise NotFoundError(f"Cannot find the current folder: {error}") from error
 
 
 def _runs() -> bool:
-    return uses_owner() and bootstrap.health() is not None
+    return uses_daemon() and bootstrap.health() is not None
 
 
 def _tell(path: str, body: dict[str, Any]) -> Any:
@@ -176,5 +179,5 @@ def _tell(path: str, body: dict[str, Any]) -> Any:
 
     answer = bootstrap.request("POST", path, body, timeout=bootstrap.START_SECONDS * 5)
     if answer is None:
-        raise OwnerError("The owner process has gone.", hint="Run the command again.")
+        raise DaemonError("The daemon has gone.", hint="Run the command again.")
     return rpc.answered(*answer).get("result")

@@ -1,4 +1,4 @@
-"""The owner process: takes the lock, listens on the socket, and ends when it is told to or nobody needs it."""
+"""The daemon: takes the lock, listens on the socket, and ends when it is told to or nobody needs it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ import uvicorn
 from filelock import FileLock, Timeout
 
 from cm_tui import __version__, paths
-from cm_tui.config import OwnerConfig, load_config
+from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import bootstrap
-from cm_tui.daemon.daemon_state import OwnerState
+from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.http_api import service
-from cm_tui.daemon.loopback import Impatient, Port
+from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
 from cm_tui.daemon.runtime_dir import drop_socket_folder
-from cm_tui.errors import OwnerError, RefusedError
+from cm_tui.errors import DaemonError, RefusedError
 
 GRACE_SECONDS = 10
 """How long answers may take that are on their way when it ends."""
@@ -37,10 +37,10 @@ _log = logging.getLogger(__name__)
 
 
 def serve(*, background: bool) -> bool:
-    """Own all stores until told to end; a background owner also ends when nobody needed it for a while.
+    """Own all stores until told to end; a background daemon also ends when nobody needed it for a while.
 
     Returns:
-        False when another owner is there already.
+        False when another daemon is there already.
 
     Raises:
         RefusedError: the runtime folder is not private, or something foreign listens on the socket.
@@ -53,33 +53,33 @@ def serve(*, background: bool) -> bool:
     except Timeout:
         return False
     try:
-        # What an owner writes is for its user alone.
+        # What a daemon writes is for its user alone.
         os.umask(0o077)
         _set_up_log()
-        _serve(load_config().owner, background=background)
+        _serve(load_config().daemon, background=background)
     finally:
         lock.release()
     return True
 
 
-def _serve(config: OwnerConfig, *, background: bool) -> None:
+def _serve(config: DaemonConfig, *, background: bool) -> None:
     token = "" if bootstrap.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
-    state = OwnerState(config, token)
+    state = DaemonState(config, token)
     with _listening() as listener, _also_on(config.port, state) as more:
         # A port that somebody else has is not written down: nobody shall send them the token.
         port = more.getsockname()[1] if more is not None else 0
         port = port if bootstrap.HAS_UNIX else listener.getsockname()[1]
-        info = bootstrap.OwnerInfo(
+        info = bootstrap.DaemonInfo(
             os.getpid(), __version__, bootstrap.PROTOCOL, state.started, bootstrap.settings_digest(), token, port
         )
         bootstrap.write_info(info)
-        _log.info("owner %s started, process %d", __version__, os.getpid())
+        _log.info("daemon %s started, process %d", __version__, os.getpid())
         try:
             _Server(state, listener, more, stays=not background).run(sockets=[listener])
         finally:
             state.projects.close()
             (bootstrap.folder() / bootstrap.INFO).unlink(missing_ok=True)
-            _log.info("owner ended")
+            _log.info("daemon ended")
 
 
 @contextlib.contextmanager
@@ -96,7 +96,7 @@ def _listening() -> Iterator[socket.socket]:
     try:
         listener.bind(str(path))
     except OSError as error:
-        raise OwnerError(f"Cannot listen on {path}: {error}", hint="Check its folder's permissions.") from error
+        raise DaemonError(f"Cannot listen on {path}: {error}", hint="Check its folder's permissions.") from error
     finally:
         os.umask(before)
     ours = path.stat().st_ino
@@ -111,10 +111,10 @@ def _listening() -> Iterator[socket.socket]:
 
 
 @contextlib.contextmanager
-def _also_on(port: int, state: OwnerState) -> Iterator[socket.socket | None]:
+def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
     """The port that the settings ask for, where anybody on this machine can knock: requests need the token.
 
-    When it cannot be had, doors are served all the same, and the state says so.
+    When it cannot be had, engines are served all the same, and the state says so.
     """
     if not port:
         yield None
@@ -122,7 +122,7 @@ def _also_on(port: int, state: OwnerState) -> Iterator[socket.socket | None]:
     try:
         listener = socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        complaint = f"Cannot listen on port {port}: {error.strerror or error}. Set owner.port to another, or to 0."
+        complaint = f"Cannot listen on port {port}: {error.strerror or error}. Set daemon.port to another, or to 0."
         state.complaints.append(complaint)
         _log.warning("%s", complaint)
         yield None
@@ -132,7 +132,7 @@ def _also_on(port: int, state: OwnerState) -> Iterator[socket.socket | None]:
 
 
 def _clear(path: Path) -> None:
-    """Remove what a dead owner left; this process holds the lock, so whoever answers there is no owner.
+    """Remove what a dead daemon left; this process holds the lock, so whoever answers there is no daemon.
 
     Raises:
         RefusedError: somebody listens, or it is no socket.
@@ -143,7 +143,7 @@ def _clear(path: Path) -> None:
         return
     if not stat.S_ISSOCK(found.st_mode):
         raise RefusedError(f"{path} is in the way: it is no socket.", hint="Remove it.")
-    channel = bootstrap.dial(5.0)
+    channel = bootstrap.connect_socket(5.0)
     if channel is not None:
         channel.close()
         raise RefusedError(
@@ -161,33 +161,33 @@ def _inode(path: Path) -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which ends when the owner is done, and closes what rests.
+    """uvicorn, which ends when the daemon is done, and closes what rests.
 
     Args:
-        state: the owner's.
-        listener: where doors come.
+        state: the daemon's.
+        listener: where engines come.
         more: the open port, if there is one.
         stays: it does not end though nobody needs it.
     """
 
-    def __init__(self, state: OwnerState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
+    def __init__(self, state: DaemonState, listener: socket.socket, more: socket.socket | None, *, stays: bool) -> None:
         app = service(state)
         super().__init__(
             uvicorn.Config(
-                app, loop="asyncio", http="h11" if bootstrap.HAS_UNIX else Impatient, ws="none", lifespan="on", log_config=None, access_log=False,
+                app, loop="asyncio", http="h11" if bootstrap.HAS_UNIX else DeadlineHttp, ws="none", lifespan="on", log_config=None, access_log=False,
                 server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=60, limit_concurrency=1000,
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )  # fmt: skip
         self._state = state
-        self._port = Port(app, more) if more is not None else None
+        self._port = LoopbackServer(app, more) if more is not None else None
         self._stays = stays
         self._path = Path(listener.getsockname()) if bootstrap.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer doors, then the port too."""
+        """Answer engines, then the port too."""
         await super().startup(sockets)
         if self._port is not None:
             self._port.begin()
@@ -228,7 +228,7 @@ class _Server(uvicorn.Server):
             _log.info("nobody asked for %.0f s", state.config.idle_seconds)
             state.leave()
         elif self._path is not None and _inode(self._path) != self._ours:
-            # Nobody can reach this owner any more, and it holds what the next one needs.
+            # Nobody can reach this daemon any more, and it holds what the next one needs.
             _log.warning("the socket %s was removed", self._path)
             state.leave()
 
@@ -254,7 +254,7 @@ class _PrivateLog(logging.handlers.RotatingFileHandler):
 
 def _set_up_log() -> None:
     """What happens goes to the log file, and to a terminal that watches; what is asked and answered does not."""
-    file = paths.private_dir(paths.state_dir()) / "owner.log"
+    file = paths.private_dir(paths.state_dir()) / "daemon.log"
     handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
     if sys.stderr is not None and sys.stderr.isatty():
         handlers.append(logging.StreamHandler(sys.stderr))

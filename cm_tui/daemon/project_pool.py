@@ -1,4 +1,4 @@
-"""The projects that the owner has open: one door a store, opened when asked for, closed after a rest."""
+"""The projects that the daemon has open: one engine a store, opened when asked for, closed after a rest."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from pathlib import Path
 
 from cm_tui import paths
 from cm_tui.config import load_config
-from cm_tui.daemon.rpc import Where
-from cm_tui.engine.local import Memory
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.model import Candidates
 
@@ -32,11 +32,11 @@ Signature = tuple[object, ...]
 
 @dataclass(eq=False)
 class Project:
-    """An open project; `memory` is its door."""
+    """An open project; `memory` is its engine."""
 
     root: Path
     store: Path
-    memory: Memory
+    engine: LocalEngine
     signature: Signature
     users: int = 0
     runs: int = 0
@@ -74,7 +74,7 @@ class _Ticket:
     root: Path
 
 
-class Projects:
+class ProjectPool:
     """Opens projects and lends them out.
 
     A store is lent to any number of users at once, but only as one checkout: when another clone or worktree of the same
@@ -88,9 +88,9 @@ class Projects:
         self._open: dict[Path, Project] = {}
         self._taken: set[Path] = set()
         self._waiting: dict[Path, list[_Ticket]] = {}
-        self._located: OrderedDict[Where, tuple[float, Path, Path]] = OrderedDict()
+        self._located: OrderedDict[ProjectRef, tuple[float, Path, Path]] = OrderedDict()
 
-    def locate(self, where: Where) -> tuple[Path, Path]:
+    def locate(self, where: ProjectRef) -> tuple[Path, Path]:
         """Root and store of the project that a request is about.
 
         Raises:
@@ -105,7 +105,7 @@ class Projects:
             known = self._located.get(where)
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
-        root, store = Memory.locate(folder, force=where.force, around=where.around)
+        root, store = LocalEngine.locate(folder, force=where.force, around=where.around)
         with self._changed:
             self._located[where] = (now, root, store)
             self._located.move_to_end(where)
@@ -114,7 +114,7 @@ class Projects:
         return root, store
 
     @contextmanager
-    def lend(self, where: Where, *, create: bool = True, run: bool = False) -> Iterator[Project]:
+    def lend(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:
         """A project, open for as long as the block lasts.
 
         Args:
@@ -152,7 +152,7 @@ class Projects:
                 project.users += 1
                 project.runs += run
                 return project
-            if not create and not Memory.store_file(store).exists():
+            if not create and not LocalEngine.store_file(store).exists():
                 raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
             self._taken.add(store)
         try:
@@ -191,8 +191,8 @@ class Projects:
         """Open a store that nobody else can reach meanwhile, lent once."""
         self._drop(store)
         signature = _signature(root, store)
-        memory = Memory(root, store, load_config(root))
-        project = Project(root, store, memory, signature, users=1)
+        engine = LocalEngine(root, store, load_config(root))
+        project = Project(root, store, engine, signature, users=1)
         project.sign()
         with self._changed:
             self._open[store] = project
@@ -203,7 +203,7 @@ class Projects:
         with self._changed:
             project = self._open.pop(store, None)
         if project is not None:
-            project.memory.close()
+            project.engine.close()
             _log.info("closed %s", project.root)
 
     def _give(self, store: Path) -> None:
@@ -274,7 +274,7 @@ def _signature(root: Path, store: Path) -> Signature:
         _stamp(path, whole=whole)
         for path, whole in (
             (root, False),
-            (Memory.store_file(store), False),
+            (LocalEngine.store_file(store), False),
             (paths.config_file(), True),
             (paths.project_config_file(root), True),
         )

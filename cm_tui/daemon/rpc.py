@@ -1,4 +1,4 @@
-"""What crosses the socket: the door's methods as a table, records and errors as JSON, checked on both sides."""
+"""What crosses the socket: the engine's methods as a table, records and errors as JSON, checked on both sides."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing_extensions import TypedDict
 
 from cm_tui import errors
 from cm_tui.daemon import bootstrap
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ProjectRef:
     """Which project a request is about."""
 
     folder: str
@@ -35,7 +35,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesRef:
-    """Candidates that stay with the owner, whose table never crosses the wire."""
+    """Candidates that stay with the daemon, whose table never crosses the wire."""
 
     id: str
     query: str
@@ -48,7 +48,7 @@ _INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
 
 
 class Method:
-    """One method of the door: its arguments and its result, as its annotations have them.
+    """One method of the engine: its arguments and its result, as its annotations have them.
 
     Args:
         function: the method of the protocol.
@@ -118,10 +118,10 @@ class Method:
 
 METHODS: dict[str, Method] = {
     name: Method(member)
-    for name, member in vars(Door).items()
+    for name, member in vars(Engine).items()
     if inspect.isfunction(member) and not name.startswith("_") and name != "close"
 }
-"""Every method of the door, by name."""
+"""Every method of the engine, by name."""
 
 
 def checked(adapter: TypeAdapter[Any], value: Any, what: str) -> Any:
@@ -183,25 +183,25 @@ def error_record(error: Exception) -> dict[str, str]:
     return {
         "class": "CmError",
         "message": f"Internal error: {type(error).__name__}: {error}",
-        "hint": "The owner's log has the details.",
+        "hint": "The daemon's log has the details.",
     }
 
 
 def answered(status: int, data: bytes) -> dict[str, Any]:
-    """What the owner answered.
+    """What the daemon answered.
 
     Raises:
         CmError: the failure that the answer tells of.
-        OwnerError: it has no time, or it is no answer of an owner.
+        OwnerError: it has no time, or it is no answer of a daemon.
     """
     if status == bootstrap.BUSY:
         raise bootstrap.busy()
     try:
         record = load(data)
     except UsageError as error:
-        raise bootstrap.foreign() from error
+        raise bootstrap.unexpected_peer() from error
     if not isinstance(record, dict):
-        raise bootstrap.foreign()
+        raise bootstrap.unexpected_peer()
     if status != 200:
         raise error_of(record.get("error"))
     return record
@@ -210,6 +210,6 @@ def answered(status: int, data: bytes) -> dict[str, Any]:
 def error_of(record: Any) -> CmError:
     """The failure that a record tells of, as the same class."""
     if not isinstance(record, Mapping):
-        return CmError("The owner answered with something that is no error.")
+        return CmError("The daemon answered with something that is no error.")
     kind = _ERRORS.get(str(record.get("class")), CmError)
     return kind(str(record.get("message", "")), hint=str(record.get("hint", "")))

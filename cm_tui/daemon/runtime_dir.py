@@ -1,4 +1,4 @@
-"""Where the owner process is found: a folder and a socket that are the user's alone."""
+"""Where the daemon is found: a folder and a socket that are the user's alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import stat
 from pathlib import Path
 
 from cm_tui import paths
-from cm_tui.errors import OwnerError, RefusedError
+from cm_tui.errors import DaemonError, RefusedError
 
+# Named as in the first version: a daemon of any version is to be found by any other.
 LOCK, SOCKET, INFO, START_LOCK = "owner.lock", "owner.sock", "owner.json", "start.lock"
 HAS_UNIX = hasattr(socket, "AF_UNIX")
 _PATH_BYTES = 100
@@ -28,10 +29,10 @@ def folder() -> Path:
 
 
 def socket_path(*, make: bool = False) -> Path:
-    """Where the owner listens: in the runtime folder, or in a short private one when that path is too long.
+    """Where the daemon listens: in the runtime folder, or in a short private one when that path is too long.
 
     Args:
-        make: make that short folder; an owner does.
+        make: make that short folder; a daemon does.
 
     Raises:
         RefusedError: the folder is not private to the user.
@@ -43,7 +44,7 @@ def socket_path(*, make: bool = False) -> Path:
     import hashlib
 
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:16]
-    # Never from TMPDIR, which differs between terminals: all doors must come to the same place.
+    # Never from TMPDIR, which differs between terminals: all clients must come to the same place.
     short = Path("/tmp") / f"cm-{os.getuid()}-{digest}"  # noqa: S108 - checked to be the user's own
     return (_private(short) if make or os.path.lexists(short) else short) / SOCKET
 
@@ -61,11 +62,11 @@ def _private(path: Path) -> Path:
         paths.private_dir(path)
         found = path.lstat()
     except OSError as error:
-        raise OwnerError(
+        raise DaemonError(
             f"Cannot make {path}: {error.strerror or error}", hint="Set CM_HOME to a folder you can write."
         ) from error
     if stat.S_ISLNK(found.st_mode):
-        raise RefusedError(f"{path} is a link: the owner's socket must lie in a folder of its own.", hint="Remove it.")
+        raise RefusedError(f"{path} is a link: the daemon's socket must lie in a folder of its own.", hint="Remove it.")
     if not HAS_UNIX:
         return path
     if found.st_uid != os.getuid():
@@ -76,7 +77,7 @@ def _private(path: Path) -> Path:
 
 
 def settings_digest() -> str:
-    """Names the `CM_SECTION__NAME` settings of this process's environment; those of the owner itself do not count."""
+    """Names the `CM_SECTION__NAME` settings of this process's environment; those of the daemon itself do not count."""
     chosen = sorted(f"{key}={value}" for key, value in os.environ.items() if _is_setting(key))
     if not chosen:
         return ""
@@ -86,4 +87,4 @@ def settings_digest() -> str:
 
 
 def _is_setting(key: str) -> bool:
-    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_OWNER__", "CM_TUI__"))
+    return key.startswith("CM_") and "__" in key and not key.startswith(("CM_DAEMON__", "CM_OWNER__", "CM_TUI__"))

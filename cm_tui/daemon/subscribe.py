@@ -1,4 +1,4 @@
-"""Following the owner from outside: what happens there, and its jobs."""
+"""Following the daemon from outside: what happens there, and its jobs."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from cm_tui.daemon import bootstrap, rpc
-from cm_tui.daemon.connection import GoneError, Line
+from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.daemon.jobs import JobRecord
-from cm_tui.errors import OwnerError
+from cm_tui.errors import DaemonError
 from cm_tui.model import Progress
 
 RETRY_SECONDS = 1.0
-"""How often an owner that has gone is looked for again."""
+"""How often a daemon that has gone is looked for again."""
 
 
 def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
-    """What happens in the owner, as it happens; never starts one, and waits for the next when it goes.
+    """What happens in the daemon, as it happens; never starts one, and waits for the next when it goes.
 
     Each record has `event` (`index`, `config`, `job-started`, `job-ended`, `nudge`, `gone`, `ending`, `lost`), `at`, and
     what belongs to it. `connected` and `disconnected` say how the line is.
@@ -29,21 +29,21 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
         stop: ends it, within a second.
     """
     while not stop.is_set():
-        line = Line(10.0)
+        line = Connection(10.0)
         connected = False
         with closing(line):
             try:
                 for status, data in line.lines("GET", "/v1/events"):
                     if stop.is_set():
                         return
-                    # An owner that refuses, as it speaks another protocol, is none to be connected to.
+                    # A daemon that refuses, as it speaks another protocol, is none to be connected to.
                     record = rpc.answered(status, data) if data else {}
                     if not connected:
                         connected = True
                         yield {"event": "connected"}
                     if record:
                         yield record
-            except OwnerError:
+            except DaemonError:
                 # Gone, or hanging: the next one is looked for below.
                 line.close()
         if connected:
@@ -52,7 +52,7 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
 
 
 def jobs() -> list[JobRecord]:
-    """The owner's jobs, oldest first; none when there is no owner."""
+    """The daemon's jobs, oldest first; none when there is no daemon."""
     answer = bootstrap.request("GET", "/v1/jobs")
     if answer is None:
         return []
@@ -66,10 +66,10 @@ def watch(job: str) -> Iterator[Progress]:
 
     Raises:
         CmError: the job failed, as it says, or was cancelled.
-        OwnerError: the owner has gone.
+        OwnerError: the daemon has gone.
     """
     adapter = TypeAdapter(Progress)
-    line = Line(bootstrap.START_SECONDS)
+    line = Connection(bootstrap.START_SECONDS)
     with closing(line):
         for status, data in line.lines("GET", f"/v1/jobs/{job}"):
             record = rpc.answered(status, data) if data else {}
@@ -79,7 +79,7 @@ def watch(job: str) -> Iterator[Progress]:
                 return
             if "step" in record:
                 yield rpc.checked(adapter, record["step"], "step")
-    raise GoneError
+    raise DaemonGoneError
 
 
 def cancel(job: str) -> None:
@@ -87,9 +87,9 @@ def cancel(job: str) -> None:
 
     Raises:
         NotFoundError: there is no such job.
-        OwnerError: there is no owner.
+        OwnerError: there is no daemon.
     """
     answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
     if answer is None:
-        raise GoneError
+        raise DaemonGoneError
     rpc.answered(*answer)

@@ -1,4 +1,4 @@
-"""Keeping the indexes of all projects fresh while the owner lives: one keeper a project, begun with its first question."""
+"""Keeping the indexes of all projects fresh while the daemon lives: one keeper a project, begun with its first question."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import load_config
-from cm_tui.daemon.rpc import Where
-from cm_tui.engine.freshness.project_sync import Keeper
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.errors import NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.model import FileEntry, Freshness, Page, Progress, SkippedFile
 
 if TYPE_CHECKING:
-    from cm_tui.daemon.dispatcher import Desk
+    from cm_tui.daemon.dispatcher import Dispatcher
 
 MOST = 16
 """Projects that are watched at once; the one asked about longest ago is let go."""
@@ -29,8 +29,8 @@ PATIENCE_SECONDS = 2.0
 _log = logging.getLogger(__name__)
 
 
-class _QueuedDoor:
-    """What a keeper needs of a door; its index runs take their turn among the owner's jobs.
+class JobIndexRunner:
+    """What a keeper needs of an engine; its index runs take their turn among the daemon's jobs.
 
     Args:
         desk: where jobs are.
@@ -38,11 +38,11 @@ class _QueuedDoor:
         kept: whether it still is; a run that another checkout has overtaken must not take the store back.
     """
 
-    def __init__(self, desk: Desk, root: Path, kept: Callable[[], bool]) -> None:
+    def __init__(self, desk: Dispatcher, root: Path, kept: Callable[[], bool]) -> None:
         self._desk = desk
         self._root = root
         self._kept = kept
-        self._where = Where(str(root), force=True)
+        self._where = ProjectRef(str(root), force=True)
 
     @property
     def root(self) -> Path:
@@ -71,7 +71,7 @@ class _QueuedDoor:
         return self._desk.call(name, self._where, {})
 
 
-class Keepers:
+class SyncManager:
     """The keepers of all projects.
 
     A project that was never indexed has none: what nobody indexed is not indexed because somebody looked.
@@ -80,13 +80,13 @@ class Keepers:
         desk: where index runs take their turn.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Dispatcher) -> None:
         self._desk = desk
         self._lock = threading.Lock()
-        self._keepers: OrderedDict[Path, tuple[Path, Keeper]] = OrderedDict()
+        self._keepers: OrderedDict[Path, tuple[Path, ProjectSync]] = OrderedDict()
         self._closed = False
 
-    def current(self, root: Path, store: Path) -> Keeper | None:
+    def current(self, root: Path, store: Path) -> ProjectSync | None:
         """The keeper of a store, if it works for this checkout."""
         with self._lock:
             found = self._keepers.get(store)
@@ -108,8 +108,8 @@ class Keepers:
         """
         if self.current(root, store) is not None:
             return
-        door = _QueuedDoor(self._desk, root, partial(self._keeps, root, store))
-        keeper = Keeper(door, store, load_config(root))
+        engine = JobIndexRunner(self._desk, root, partial(self._keeps, root, store))
+        keeper = ProjectSync(engine, store, load_config(root))
         with self._lock:
             if self._closed:
                 return
@@ -137,11 +137,11 @@ class Keepers:
         Raises:
             CmError: the project cannot be found, or its settings cannot be read.
         """
-        root, store = self._desk.projects.locate(Where(str(root)))
+        root, store = self._desk.projects.locate(ProjectRef(str(root)))
         keeper = self.current(root, store)
         if keeper is None:
             try:
-                self._desk.call("behind", Where(str(root)), {})
+                self._desk.call("behind", ProjectRef(str(root)), {})
             except NotIndexedError:
                 return
             # It begins by comparing everything.
@@ -185,7 +185,7 @@ def _below(root: Path, file: str) -> str:
 
 
 def with_layers(state: Freshness, root: Path) -> Freshness:
-    """A keeper's layers, and those that live outside the owner with what they were heard to say."""
+    """A keeper's layers, and those that live outside the daemon with what they were heard to say."""
     heard = {layer.name: layer for layer in state.layers}
     outside = {layer.name: layer for layer in outside_layers(root)}
     for name, layer in outside.items():

@@ -40,7 +40,7 @@ def examine_store(db: Database, vectors: VectorIndex) -> Iterator[Check]:
 
 def _journal(root: Path) -> Check:
     """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
-    from cm_tui.engine.journal.integrity import examine as examine_journal
+    from cm_tui.engine.journal.integrity import check as examine_journal
 
     try:
         found = examine_journal(root)

@@ -10,7 +10,7 @@ R = TypeVar("R")
 _LOCK = "_making"
 
 
-class room(Generic[R]):  # noqa: N801 - used like `property`
+class shared_property(Generic[R]):  # noqa: N801 - used like `property`
     """Makes an attribute with its first reader; it stays until it is let go with `forget`.
 
     All rooms of one object are made under one lock, which a thread may take again: a room may need another one while it is
@@ -31,21 +31,21 @@ class room(Generic[R]):  # noqa: N801 - used like `property`
     def __get__(self, owner: Any, _: type | None = None) -> R:
         """Make it, or wait for the thread that does; later readers find it in the object and do not come here."""
         with getattr(owner, _LOCK):
-            made = vars(owner)
-            if self._name not in made:
-                made[self._name] = self._make(owner)
-            found: R = made[self._name]
+            attributes = vars(owner)
+            if self._name not in attributes:
+                attributes[self._name] = self._make(owner)
+            found: R = attributes[self._name]
             return found
 
 
-def made(owner: object, name: str) -> bool:
+def is_built(owner: object, name: str) -> bool:
     """Whether a room was made already."""
     return name in vars(owner)
 
 
-def forget(owner: object, keep: Collection[str] = ()) -> None:
+def reset(owner: object, keep: Collection[str] = ()) -> None:
     """Let go of an object's rooms, but for those to keep: the next reader makes each again."""
     with getattr(owner, _LOCK):
         for name, member in vars(type(owner)).items():
-            if isinstance(member, room) and name not in keep:
+            if isinstance(member, shared_property) and name not in keep:
                 vars(owner).pop(name, None)

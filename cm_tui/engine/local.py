@@ -1,4 +1,4 @@
-"""The door: the only way into the engine."""
+"""The engine: the only way into the engine."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from cm_tui.config import Config, load_config
-from cm_tui.engine.api.engine import Door
-from cm_tui.engine.lazy import forget, made, room
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.lazy import is_built, reset, shared_property
 from cm_tui.engine.store import locations
 from cm_tui.errors import CmError
 from cm_tui.model import (
     Cancel,
     Candidates,
     Check,
+    CommitPoint,
     Drift,
     Edge,
     Episode,
@@ -24,43 +25,42 @@ from cm_tui.model import (
     HistoryStatus,
     ImportEdge,
     IndexPlan,
-    Life,
     Mode,
-    Moment,
     Pack,
     PackRequest,
     Page,
-    Place,
     Profile,
     Progress,
     ProjectStatus,
+    PruneReport,
+    ResolvedRevision,
     SearchResult,
     SkippedFile,
     Source,
     Symbol,
     SymbolChange,
+    SymbolHistory,
     SymbolKey,
-    VacuumReport,
 )
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
     from cm_tui.engine.git.repository import Repository
     from cm_tui.engine.graph import Graph
-    from cm_tui.engine.history.time_travel import Past
+    from cm_tui.engine.history.time_travel import HistoricalView
     from cm_tui.engine.index.indexer import Indexer
     from cm_tui.engine.memory.episodes import Episodes
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.vectors import VectorIndex
 
-__all__ = ["Door", "Memory"]
+__all__ = ["Engine", "LocalEngine"]
 
 T = TypeVar("T")
 
 
-class Memory:
-    """The door to one project on this machine; each method hands on to the room that knows.
+class LocalEngine:
+    """The engine to one project on this machine; each method hands on to the room that knows.
 
     Args:
         root: the project's root folder.
@@ -131,7 +131,7 @@ class Memory:
             self.clear(self.store)
 
     def _stop_reading(self) -> None:
-        if made(self, "_searcher"):
+        if is_built(self, "_searcher"):
             self._searcher.close()
 
     @property
@@ -141,45 +141,45 @@ class Memory:
 
     # --- rooms, made when first needed ---
 
-    @room
+    @shared_property
     def _repository(self) -> Repository:
         from cm_tui.engine.git.repository import Repository
 
         return Repository(self._root, self.store / "shadow")
 
-    @room
+    @shared_property
     def _graph(self) -> Graph:
         from cm_tui.engine.graph import Graph
-        from cm_tui.engine.scan.content_reader import Contents
+        from cm_tui.engine.scan.content_reader import ContentReader
 
-        return Graph(self._db, Contents(self._repository).text)
+        return Graph(self._db, ContentReader(self._repository).text)
 
-    @room
-    def _past(self) -> Past:
-        from cm_tui.engine.history.time_travel import Past
+    @shared_property
+    def _past(self) -> HistoricalView:
+        from cm_tui.engine.history.time_travel import HistoricalView
 
-        return Past(self._db, self._repository, self.config)
+        return HistoricalView(self._db, self._repository, self.config)
 
-    @room
+    @shared_property
     def _episodes(self) -> Episodes:
         from cm_tui.engine.journal import Journal
         from cm_tui.engine.memory.episodes import Episodes
 
         return Episodes(Journal.of(self._root), self._past.moments, self._repository)
 
-    @room
+    @shared_property
     def _provider(self) -> Provider:
         from cm_tui.engine.embed import provider_for
 
         return provider_for(self.config.embedding)
 
-    @room
+    @shared_property
     def _vectors(self) -> VectorIndex:
         from cm_tui.engine.vectors import VectorIndex
 
         return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
 
-    @room
+    @shared_property
     def _searcher(self) -> Searcher:
         from cm_tui.engine.search.pipeline import Searcher
 
@@ -193,18 +193,18 @@ class Memory:
         Raises:
             NotIndexedError: there is no index yet.
         """
-        from cm_tui.engine.status import behind
+        from cm_tui.engine.status import stale_reason
 
-        return behind(self._db, self._root, self._repository)
+        return stale_reason(self._db, self._root, self._repository)
 
     def other_checkout(self) -> str:
         """Root of the clone or worktree that the index reflects, when that is not this one."""
-        from cm_tui.engine.status import other_checkout
+        from cm_tui.engine.status import indexed_checkout
 
-        return other_checkout(self._db, self._root)
+        return indexed_checkout(self._db, self._root)
 
     def freshness(self) -> Freshness:
-        """What is behind, as far as HEAD tells; without an owner process nothing watches."""
+        """What is behind, as far as HEAD tells; without a daemon nothing watches."""
         from cm_tui.integrations.external_layers import unwatched
 
         return unwatched(self._root, self.behind(), self._db.get_meta("indexed_at"))
@@ -232,7 +232,7 @@ class Memory:
         yield from self._indexer().run(full=True, cancel=cancel)
 
     def reset(self) -> None:
-        """Remove the project's index; the door stays open on an empty one."""
+        """Remove the project's index; the engine stays open on an empty one."""
         self._begin_anew(self.remove)
 
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
@@ -240,7 +240,7 @@ class Memory:
 
         self._stop_reading()
         self._db.close()
-        forget(self, keep=("_provider",))
+        reset(self, keep=("_provider",))
         remove(self.store)
         self._is_new = True
         self._db = Database(self.store)
@@ -256,8 +256,8 @@ class Memory:
         """The same for a project that may not open: what is wrong with its store is one of the findings."""
         root, _ = cls.locate(folder, force=True)
         try:
-            with cls.open(folder, force=True) as memory:
-                return memory.doctor()
+            with cls.open(folder, force=True) as engine:
+                return engine.doctor()
         except CmError as error:
             return cls.examine_without(root, error)
 
@@ -344,20 +344,20 @@ class Memory:
     def source(self, path: str, start_line: int = 1, end_line: int | None = None, *, at: str | None = None) -> Source:
         """Lines of a file."""
         from cm_tui.engine.index import files
-        from cm_tui.engine.scan.content_reader import Contents
+        from cm_tui.engine.scan.content_reader import ContentReader
 
         if at is not None:
             return self._past.source(at, self._inside(path), start_line, end_line)
         # A reader of its own for each call: what it keeps must not outlive an edit.
-        return files.source(self._db, Contents(self._repository), self._inside(path), start_line, end_line)
+        return files.source(self._db, ContentReader(self._repository), self._inside(path), start_line, end_line)
 
     # --- time ---
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Commits of HEAD's first-parent line, newest first."""
         return self._past.moments.line(match, before, limit)
 
-    def resolve(self, ref: str) -> Place:
+    def resolve(self, ref: str) -> ResolvedRevision:
         """The moment that a name stands for."""
         return self._past.moments.resolve(ref)
 
@@ -401,7 +401,7 @@ class Memory:
         """What became of symbols between two moments."""
         return self._past.changes(before, after, limit)
 
-    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[Life]:
+    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name."""
         return self._past.lives(name, limit, callers=callers)
 
@@ -416,7 +416,7 @@ class Memory:
         older_than: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
-    ) -> VacuumReport:
+    ) -> PruneReport:
         """Drop the past before a moment, older than an age, or all of it."""
         return self._past.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
 

@@ -69,13 +69,13 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
     )
 
 
-def other_checkout(db: Database, root: Path) -> str:
+def indexed_checkout(db: Database, root: Path) -> str:
     """Root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
     reflected = db.get_meta("root")
     return reflected if reflected is not None and reflected != str(root) else ""
 
 
-def behind(db: Database, root: Path, repository: Repository) -> str:
+def stale_reason(db: Database, root: Path, repository: Repository) -> str:
     """Why the index does not reflect a checkout's HEAD, or nothing.
 
     Raises:
@@ -83,7 +83,7 @@ def behind(db: Database, root: Path, repository: Repository) -> str:
     """
     if db.get_meta("indexed_at") is None:
         raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
-    if other := other_checkout(db, root):
+    if other := indexed_checkout(db, root):
         return f"The index reflects another checkout, {other}"
     now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
     return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
@@ -101,7 +101,7 @@ def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
 def _of_journal(root: Path) -> tuple[str, ...]:
     """What of the journal cannot be read."""
     try:
-        complaint = journal.examine(root).complaint
+        complaint = journal.check(root).complaint
     except CmError as error:
         complaint = error.message
     return (complaint,) if complaint else ()

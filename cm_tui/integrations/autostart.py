@@ -1,4 +1,4 @@
-"""Starting the owner process with the user's session: systemd, launchd or Windows' Task Scheduler."""
+"""Starting the daemon with the user's session: systemd, launchd or Windows' Task Scheduler."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def system() -> _System | None:
 
 
 def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
-    """Let the owner begin with the session; running it again changes nothing.
+    """Let the daemon begin with the session; running it again changes nothing.
 
     Args:
         dry_run: only say what would be written.
@@ -162,7 +162,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
 
 
 def uninstall(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
-    """Take it back; an owner that runs goes on until nobody needs it.
+    """Take it back; a daemon that runs goes on until nobody needs it.
 
     Raises:
         CmError: there is no such system, or the file cannot be removed.
@@ -191,7 +191,7 @@ def _there(on: _System | None) -> _System:
     if there is None:
         raise CmError(
             "This system has neither systemd, launchd nor Task Scheduler.",
-            hint="Nothing is lost: the first `cm` that needs the owner starts it.",
+            hint="Nothing is lost: the first `cm` that needs the daemon starts it.",
         )
     return there
 
@@ -211,7 +211,7 @@ def _words() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """What the owner must know to find the same folders."""
+    """What the daemon must know to find the same folders."""
     home = os.environ.get("CM_HOME")
     return {"CM_HOME": str(Path(home).expanduser().absolute())} if home else {}
 

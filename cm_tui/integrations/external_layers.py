@@ -1,4 +1,4 @@
-"""The layers that live outside the owner process: git hooks and autostart."""
+"""The layers that live outside the daemon: git hooks and autostart."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def outside_layers(root: Path) -> tuple[LayerState, ...]:
 
 
 def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
-    """What is known of an index that no owner process keeps fresh.
+    """What is known of an index that no daemon keeps fresh.
 
     Args:
         root: the project's root.
         behind: why it does not reflect HEAD, or nothing.
         indexed_at: when it was last brought up to date, as the store has it.
     """
-    watcher = LayerState("watcher", "off", note="no owner process runs")
+    watcher = LayerState("watcher", "off", note="no daemon runs")
     return Freshness(
         behind=bool(behind),
         why=behind,

@@ -19,7 +19,7 @@ STEP_SECONDS = 0.1
 """A client hears of progress at most this often."""
 
 
-async def aside(function: Callable[[], T]) -> T:
+async def run_in_thread(function: Callable[[], T]) -> T:
     """The value of a function that may take a while."""
     return await anyio.to_thread.run_sync(function)
 

@@ -30,8 +30,8 @@ def definitions(
 ) -> Annotated[CallToolResult, records.Symbols]:
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
     _ = project
-    door, state = where.asked()
-    return listed(DEFINITIONS, door.definitions(symbol), limit, offset, max_chars, notes_of(state))
+    engine, state = where.asked()
+    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(state))
 
 
 def callers(
@@ -48,8 +48,8 @@ def callers(
     Ambiguous calls are listed as such, never guessed.
     """
     _ = project
-    door, state = where.asked()
-    return listed(CALLERS, door.callers(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
+    engine, state = where.asked()
+    return listed(CALLERS, engine.callers(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
 
 
 def callees(
@@ -63,8 +63,8 @@ def callees(
 ) -> Annotated[CallToolResult, records.Calls]:
     """What a symbol calls: each call with its line and the definition that it reaches."""
     _ = project
-    door, state = where.asked()
-    return listed(CALLEES, door.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
+    engine, state = where.asked()
+    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
 
 
 def dependencies(
@@ -77,8 +77,8 @@ def dependencies(
 ) -> Annotated[CallToolResult, records.Imports]:
     """What a file imports, and which file of the project each import brings in."""
     _ = project
-    door, state = where.asked()
-    return listed(IMPORTS, door.dependencies(path), limit, offset, max_chars, notes_of(state))
+    engine, state = where.asked()
+    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(state))
 
 
 def importers(
@@ -91,8 +91,8 @@ def importers(
 ) -> Annotated[CallToolResult, records.Imports]:
     """Which files import a module, a package or a file."""
     _ = project
-    door, state = where.asked()
-    return listed(IMPORTS, door.importers(target), limit, offset, max_chars, notes_of(state))
+    engine, state = where.asked()
+    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(state))
 
 
 # --- rows ---

@@ -8,15 +8,15 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.graph_tools import Limit, Name, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
-from cm_tui.mcp.safe_text import MaxChars, Offset, counted, joined, lines_fitting, onwards, result, tail
+from cm_tui.mcp.safe_text import MaxChars, Offset, counted, footer, joined, lines_fitting, next_offset, result
 from cm_tui.model import Edge, FileEntry, Page, Symbol
-from cm_tui.model import Place as Found
+from cm_tui.model import ResolvedRevision as Found
 from cm_tui.model.history import Change
 from cm_tui.model.text import one_line
 
@@ -54,26 +54,26 @@ def at_sha(
 ) -> Annotated[CallToolResult, records.StateAt]:
     """Symbols or files that were alive at a past commit, also those that are gone now."""
     _ = project
-    door, state = where.asked()
-    place = _reached(door, sha)
+    engine, state = where.asked()
+    place = _reached(engine, sha)
     notes = [*_said(place, sha_ord), *notes_of(state)]
     moment = _moment(place)
     if label == "File":
-        files: Page[FileEntry] = door.files_at(sha)
+        files: Page[FileEntry] = engine.files_at(sha)
         shown = files.rows[offset : offset + limit]
         texts = lines_fitting(shown, _file_line, max_chars)
         rows: list[records.SymbolRow | records.FileRow] = [_file_row(row) for row in shown[: len(texts)]]
         total = files.total
     else:
-        page: Page[Symbol] = door.symbols_at(sha, file=file, match=match, limit=offset + limit)
+        page: Page[Symbol] = engine.symbols_at(sha, file=file, match=match, limit=offset + limit)
         symbols = page.rows[offset:]
         texts = lines_fitting(symbols, symbol_line, max_chars)
         rows = [symbol_row(row) for row in symbols[: len(texts)]]
         total = page.total
-    following = onwards(len(texts), total, offset)
+    following = next_offset(len(texts), total, offset)
     record = records.StateAt(moment=moment, rows=rows, total=total, offset=offset, next_offset=following, notes=notes)
     head = f"{counted(len(texts), total, offset, f'{label.lower()}s')} at {_title(moment)}"
-    return result(joined(head, *texts, tail(following, notes)), record)
+    return result(joined(head, *texts, footer(following, notes)), record)
 
 
 def callers_at_sha(
@@ -89,12 +89,12 @@ def callers_at_sha(
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
     _ = project
-    door, state = where.asked()
-    place = _reached(door, sha)
-    page: Page[Edge] = door.callers(symbol, depth=depth, at=sha)
+    engine, state = where.asked()
+    place = _reached(engine, sha)
+    page: Page[Edge] = engine.callers(symbol, depth=depth, at=sha)
     shown = page.rows[offset : offset + limit]
     texts = lines_fitting(shown, caller_line, max_chars)
-    following = onwards(len(texts), page.total, offset)
+    following = next_offset(len(texts), page.total, offset)
     notes = [*([page.note] if page.note and page.note != place.note else []), *_said(place, sha_ord), *notes_of(state)]
     moment = _moment(place)
     record = records.CallsAt(
@@ -102,7 +102,7 @@ def callers_at_sha(
         next_offset=following, notes=notes,
     )  # fmt: skip
     head = f"{counted(len(texts), page.total, offset, 'calls')} at {_title(moment)}"
-    return result(joined(head, *texts, tail(following, notes)), record)
+    return result(joined(head, *texts, footer(following, notes)), record)
 
 
 def drift(
@@ -120,12 +120,12 @@ def drift(
     tombstoned: gone since it was indexed, or at that commit; drifted: its lines differ; unindexed: not in the index.
     """
     _ = project
-    door, state = where.asked()
-    plan = door.plan()
+    engine, state = where.asked()
+    plan = engine.plan()
     changes = changes_of(plan)
-    rows, total, current, place = _rows(door, head_sha, offset + limit)
+    rows, total, current, place = _rows(engine, head_sha, offset + limit)
     rows = rows[offset:]
-    following = onwards(len(rows), total, offset)
+    following = next_offset(len(rows), total, offset)
     record = records.Drift(
         current=current,
         head=state.head,
@@ -146,36 +146,38 @@ def drift(
         head = one_line(f"Compared with {_title(_moment(place))}:") + ("" if total else " nothing differs.")
     else:
         head = "The index reflects the working tree."
-    return result(joined(head, paths_text(changes), listed, tail(following, record.notes)), record)
+    return result(joined(head, paths_text(changes), listed, footer(following, record.notes)), record)
 
 
-def _reached(door: Door, sha: str) -> Found:
+def _reached(engine: Engine, sha: str) -> Found:
     """The moment of a name; the past is read as far back first, as long as that does not take too long.
 
     Raises:
         NotFoundError: there is no such moment, or reading has not come so far yet.
     """
-    place = door.resolve(sha)
-    if place.known or not place.sha or door.history().vacuumed:
+    place = engine.resolve(sha)
+    if place.known or not place.sha or engine.history().vacuumed:
         return place
     until = time.monotonic() + _PATIENCE_SECONDS
-    for step in door.backfill(since=f"#{place.moment.ordinal}"):
+    for step in engine.backfill(since=f"#{place.moment.ordinal}"):
         if time.monotonic() > until:
             raise NotFoundError(f"{sha} is not known yet: {step.message}.", hint="Ask again to read on from there.")
-    return door.resolve(sha)
+    return engine.resolve(sha)
 
 
-def _rows(door: Door, head_sha: str | None, limit: int) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
+def _rows(
+    engine: Engine, head_sha: str | None, limit: int
+) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
     """Symbols that are not confirmed, how many there are, whether the index is current, and the moment compared with."""
-    if head_sha is None or _is_head(door, head_sha):
-        found = door.drift(limit=limit)
+    if head_sha is None or _is_head(engine, head_sha):
+        found = engine.drift(limit=limit)
         rows = [
             records.DriftedSymbol(path=row.path, qualname=row.symbol, kind=row.kind, status=row.state, why=row.why)
             for row in found.rows
         ]
         return rows, found.total, found.current, None
-    place = _reached(door, head_sha)
-    page = door.changes("HEAD", head_sha, limit=limit)
+    place = _reached(engine, head_sha)
+    page = engine.changes("HEAD", head_sha, limit=limit)
     at = head_sha if place.exact else f"#{place.moment.ordinal}, the nearest to {head_sha}"
     rows = []
     for change in page.rows:
@@ -189,11 +191,11 @@ def _rows(door: Door, head_sha: str | None, limit: int) -> tuple[list[records.Dr
     return rows, page.total, not page.total, place
 
 
-def _is_head(door: Door, sha: str) -> bool:
+def _is_head(engine: Engine, sha: str) -> bool:
     try:
-        return door.resolve(sha).sha == door.status().head
+        return engine.resolve(sha).sha == engine.status().head
     except NotFoundError:
-        if not door.status().git:
+        if not engine.status().git:
             return True
         raise
 

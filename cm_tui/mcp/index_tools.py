@@ -8,12 +8,12 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.mcp import records
-from cm_tui.mcp.background import aside, follow
+from cm_tui.mcp.background import follow, run_in_thread
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where
 from cm_tui.mcp.retrieval_tools import PathArgument
-from cm_tui.mcp.safe_text import joined, result, tail
+from cm_tui.mcp.safe_text import footer, joined, result
 from cm_tui.model import IndexPlan, IndexSummary
 from cm_tui.model.text import one_line
 
@@ -36,15 +36,15 @@ async def ingest(
     The first run takes seconds to minutes.
     """
     _ = project
-    door = await aside(where.door)
+    engine = await run_in_thread(where.engine)
     if not confirmed:
-        plan = await aside(lambda: door.plan(full=full, since=since))
-        return result(_plan_text(door, plan), _planned(door, plan))
+        plan = await run_in_thread(lambda: engine.plan(full=full, since=since))
+        return result(_plan_text(engine, plan), _planned(engine, plan))
     try:
-        summary = await follow(lambda cancel: door.index(full=full, since=since, cancel=cancel), ctx)
+        summary = await follow(lambda cancel: engine.index(full=full, since=since, cancel=cancel), ctx)
     finally:
-        where.projects.forget(door)
-    return result(_summary_text(door, summary), _worked(door, summary))
+        where.projects.forget(engine)
+    return result(_summary_text(engine, summary), _worked(engine, summary))
 
 
 async def reingest(
@@ -58,13 +58,13 @@ async def reingest(
 ) -> Annotated[CallToolResult, records.Work]:
     """Index single files again, right after editing them; many in one call."""
     _ = project
-    door, _state = await aside(where.asked)
+    engine, _state = await run_in_thread(where.asked)
     paths = [path] if isinstance(path, str) else path
     try:
-        summary = await follow(lambda cancel: door.index(paths=paths, cancel=cancel), ctx)
+        summary = await follow(lambda cancel: engine.index(paths=paths, cancel=cancel), ctx)
     finally:
-        where.projects.forget(door)
-    return result(_summary_text(door, summary), _worked(door, summary))
+        where.projects.forget(engine)
+    return result(_summary_text(engine, summary), _worked(engine, summary))
 
 
 def changes_of(plan: IndexPlan) -> records.Changes:
@@ -102,10 +102,10 @@ def paths_text(changes: records.Changes) -> str:
     return joined(*map(one_line, lines), f"… and {left:,} more paths" if left else "")
 
 
-def _planned(door: Door, plan: IndexPlan) -> records.Work:
+def _planned(engine: Engine, plan: IndexPlan) -> records.Work:
     return records.Work(
         done=False,
-        root=str(door.root),
+        root=str(engine.root),
         files=plan.files,
         changes=changes_of(plan),
         estimated_seconds=plan.estimated_seconds,
@@ -113,21 +113,21 @@ def _planned(door: Door, plan: IndexPlan) -> records.Work:
     )
 
 
-def _plan_text(door: Door, plan: IndexPlan) -> str:
+def _plan_text(engine: Engine, plan: IndexPlan) -> str:
     what = "read all of" if plan.full else "bring up to date"
     changes = changes_of(plan)
     return joined(
-        f"Nothing was done. It would {what} {door.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
+        f"Nothing was done. It would {what} {engine.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
         counts_text("Differs from the index: ", changes),
         "Call again with confirmed=true to do it.",
-        tail(None, plan.notes),
+        footer(None, plan.notes),
     )
 
 
-def _worked(door: Door, summary: IndexSummary) -> records.Work:
+def _worked(engine: Engine, summary: IndexSummary) -> records.Work:
     return records.Work(
         done=True,
-        root=str(door.root),
+        root=str(engine.root),
         files=summary.files,
         changed=summary.changed,
         symbols=summary.symbols,
@@ -140,9 +140,9 @@ def _worked(door: Door, summary: IndexSummary) -> records.Work:
     )
 
 
-def _summary_text(door: Door, summary: IndexSummary) -> str:
+def _summary_text(engine: Engine, summary: IndexSummary) -> str:
     return joined(
-        f"{summary.changed:,} files changed in the index of {door.root} ({sum(summary.seconds.values()):.1f} s): now "
+        f"{summary.changed:,} files changed in the index of {engine.root} ({sum(summary.seconds.values()):.1f} s): now "
         f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.passages:,} passages; search: {summary.mode}.",
-        tail(None, summary.notes),
+        footer(None, summary.notes),
     )

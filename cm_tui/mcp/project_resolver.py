@@ -14,12 +14,12 @@ from mcp.server.mcpserver import Context, ListRoots, Resolve
 from mcp_types import ListRootsResult
 from pydantic import AfterValidator, Field
 
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, NotIndexedError, UsageError
 from cm_tui.model import ProjectStatus
 
-DoorFor = Callable[[str | None], Door]
-"""Gives the door to the project around a folder, or to the default project."""
+EngineFor = Callable[[str | None], Engine]
+"""Gives the engine to the project around a folder, or to the default project."""
 
 FRESH_SECONDS = 5.0
 """How long what is known of an index is believed before it is looked at again."""
@@ -42,34 +42,34 @@ ProjectPath = Annotated[
 
 
 @dataclass(slots=True)
-class Projects:
-    """The doors that this server may use.
+class ProjectResolver:
+    """The engines that this server may use.
 
     Args:
-        door_for: opens, or finds open, the door of a project.
+        door_for: opens, or finds open, the engine of a project.
         ask_roots: ask a client for its folders when a call names no project.
     """
 
-    door_for: DoorFor
+    engine_for: EngineFor
     ask_roots: bool = True
     _states: dict[str, tuple[float, ProjectStatus]] = field(default_factory=dict)
 
-    def door(self, project: str | None, roots: ListRootsResult | None = None) -> Door:
-        """The door that a call is about.
+    def engine(self, project: str | None, roots: ListRootsResult | None = None) -> Engine:
+        """The engine that a call is about.
 
         Raises:
             UsageError: the project is not an absolute path, or the client has several folders.
             CmError: it cannot be opened.
         """
         if project is not None:
-            return self.door_for(self._checked(project, roots))
+            return self.engine_for(self._checked(project, roots))
         folders = _folders(roots)
         if len(folders) > 1:
             raise UsageError(
                 "This client has several folders open: say which one is meant.",
                 hint=f"Give `project` as one of {', '.join(folders)}.",
             )
-        return self.door_for(folders[0] if folders else None)
+        return self.engine_for(folders[0] if folders else None)
 
     def _checked(self, project: str, roots: ListRootsResult | None) -> str:
         if project.strip().lower() not in _SENTINELS and Path(project).is_absolute():
@@ -79,33 +79,33 @@ class Projects:
     def _suggestion(self, roots: ListRootsResult | None) -> str:
         folders = _folders(roots)
         try:
-            named = ", ".join(folders) or str(self.door_for(None).root)
+            named = ", ".join(folders) or str(self.engine_for(None).root)
         except CmError:
             return "Give the absolute path of its folder."
         return f"Give an absolute path, such as {named}, or leave `project` out."
 
-    def state(self, door: Door) -> ProjectStatus:
+    def state(self, engine: Engine) -> ProjectStatus:
         """The project's status, at most a few seconds old."""
-        key, now = str(door.root), time.monotonic()
+        key, now = str(engine.root), time.monotonic()
         known = self._states.get(key)
         if known is None or now - known[0] > FRESH_SECONDS or not known[1].indexed:
-            known = self._states[key] = (now, door.status())
+            known = self._states[key] = (now, engine.status())
         return known[1]
 
-    def forget(self, door: Door) -> None:
+    def forget(self, engine: Engine) -> None:
         """Look again at the next question: its index has changed."""
-        self._states.pop(str(door.root), None)
+        self._states.pop(str(engine.root), None)
 
-    def indexed(self, door: Door) -> ProjectStatus:
+    def indexed(self, engine: Engine) -> ProjectStatus:
         """The status of a project that can be asked.
 
         Raises:
             NotIndexedError: it has no index yet.
         """
-        state = self.state(door)
+        state = self.state(engine)
         if not state.indexed:
             raise NotIndexedError(
-                f"{door.root} has no index yet.", hint="Call codememory_ingest with confirmed=true, then ask again."
+                f"{engine.root} has no index yet.", hint="Call codememory_ingest with confirmed=true, then ask again."
             )
         return state
 
@@ -127,10 +127,10 @@ def _folders(roots: ListRootsResult | None) -> list[str]:
 
 # --- what tools are given instead of asking for it ---
 
-Request = Context[Projects, Any]
+Request = Context[ProjectResolver, Any]
 
 
-def projects_of(ctx: Context[Projects, Any]) -> Projects:
+def projects_of(ctx: Context[ProjectResolver, Any]) -> ProjectResolver:
     """The projects of the server that is answering."""
     return ctx.request_context.lifespan_context
 
@@ -145,30 +145,30 @@ Roots = Annotated[ListRootsResult | None, Resolve(client_roots)]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CallTarget:
     """Where a call is to be answered; opened by the tool, so that it says what goes wrong."""
 
-    projects: Projects
+    projects: ProjectResolver
     project: str | None
     roots: ListRootsResult | None
 
-    def door(self) -> Door:
-        """The project's door, whether it is indexed or not."""
-        return self.projects.door(self.project, self.roots)
+    def engine(self) -> Engine:
+        """The project's engine, whether it is indexed or not."""
+        return self.projects.engine(self.project, self.roots)
 
-    def asked(self) -> tuple[Door, ProjectStatus]:
-        """The door of an indexed project, and its status.
+    def asked(self) -> tuple[Engine, ProjectStatus]:
+        """The engine of an indexed project, and its status.
 
         Raises:
             NotIndexedError: it has no index yet.
         """
-        door = self.door()
-        return door, self.projects.indexed(door)
+        engine = self.engine()
+        return engine, self.projects.indexed(engine)
 
 
-async def place(project: str | None, roots: Roots, ctx: Request) -> Place:
+async def place(project: str | None, roots: Roots, ctx: Request) -> CallTarget:
     """Where this call is to be answered."""
-    return Place(projects_of(ctx), project, roots)
+    return CallTarget(projects_of(ctx), project, roots)
 
 
-Where = Annotated[Place, Resolve(place)]
+Where = Annotated[CallTarget, Resolve(place)]

@@ -7,10 +7,10 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer, ResourceSecurity
 from pydantic import Field
 
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp.graph_tools import caller_line, symbol_line
-from cm_tui.mcp.project_resolver import Projects, Request, Text, notes_of, projects_of
+from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, notes_of, projects_of
 from cm_tui.mcp.retrieval_tools import read_lines
 from cm_tui.mcp.safe_text import clean, joined
 from cm_tui.model import ProjectStatus
@@ -20,14 +20,14 @@ OVERVIEW_OF = "cm://project{?project}"
 FILE = "cm://file/{+path}{?start,end,project}"
 SYMBOL = "cm://symbol/{+qualname}{?project}"
 
-# Which paths a project may read is the door's to say: it refuses what leads outside, and takes absolute paths within.
+# Which paths a project may read is the engine's to say: it refuses what leads outside, and takes absolute paths within.
 _OWN_CHECKS = ResourceSecurity(exempt_params=frozenset({"project", "path", "qualname"}))
 
 Line = Annotated[int, Field(ge=1)]
 Given = Annotated[str, Field(min_length=1, max_length=4096), Text]
 
 
-def register(server: MCPServer[Projects], projects: Projects) -> None:
+def register(server: MCPServer[ProjectResolver], projects: ProjectResolver) -> None:
     """Add every resource."""
 
     def default_overview() -> str:
@@ -47,9 +47,9 @@ def project_overview(ctx: Request, project: Given | None = None) -> str:
     return _overview(projects_of(ctx), project)
 
 
-def _overview(projects: Projects, project: str | None) -> str:
-    door = projects.door(project)
-    return clean(overview(door, projects.indexed(door)))
+def _overview(projects: ProjectResolver, project: str | None) -> str:
+    engine = projects.engine(project)
+    return clean(overview(engine, projects.indexed(engine)))
 
 
 def file_lines(
@@ -57,27 +57,27 @@ def file_lines(
 ) -> str:
     """Lines of a file of the project, all of them when none are named."""
     projects = projects_of(ctx)
-    door = projects.door(project)
-    projects.indexed(door)
+    engine = projects.engine(project)
+    projects.indexed(engine)
     if end is not None and end < start:
         raise NotFoundError(f"There are no lines {start} to {end}.", hint="Give `end` at or after `start`.")
-    return clean(door.source(path, start, end).text)
+    return clean(engine.source(path, start, end).text)
 
 
 def symbol_source(qualname: Given, ctx: Request, project: Given | None = None) -> str:
     """Every definition of a name, with its source."""
     projects = projects_of(ctx)
-    door = projects.door(project)
-    projects.indexed(door)
-    return clean(symbol_text(door, qualname))
+    engine = projects.engine(project)
+    projects.indexed(engine)
+    return clean(symbol_text(engine, qualname))
 
 
-def overview(door: Door, state: ProjectStatus) -> str:
+def overview(engine: Engine, state: ProjectStatus) -> str:
     """The project as Markdown."""
     languages = ", ".join(f"{name} {count:,}" for name, count in state.languages.items())
     facts = [
         f"# {state.name}",
-        f"- root: {door.root}",
+        f"- root: {engine.root}",
         f"- git: {state.branch or 'no branch'} at {(state.head or 'no commit')[:12]}" if state.git else "- no git",
         f"- index: {state.files:,} files, {state.symbols:,} symbols, {state.references:,} references",
         f"- languages: {languages}",
@@ -91,20 +91,20 @@ SHOWN = 5
 """Definitions of one name that are shown with their source."""
 
 
-def symbol_text(door: Door, name: str) -> str:
+def symbol_text(engine: Engine, name: str) -> str:
     """Definitions of a name with their source, and the honest count."""
-    page = door.definitions(name)
+    page = engine.definitions(name)
     parts = [f"{min(len(page.rows), SHOWN)} of {page.total} definitions of {name}"]
     for symbol in page.rows[:SHOWN]:
-        lines = read_lines(door, symbol.path, symbol.start_line, symbol.end_line - symbol.start_line + 1)
+        lines = read_lines(engine, symbol.path, symbol.start_line, symbol.end_line - symbol.start_line + 1)
         parts.append(f"## {symbol_line(symbol)}\n\n{_fenced(lines.text, symbol.language)}")
     parts += [symbol_line(symbol) for symbol in page.rows[SHOWN : SHOWN * 10]]
     return "\n\n".join(parts)
 
 
-def callers_text(door: Door, name: str, limit: int = 20) -> str:
+def callers_text(engine: Engine, name: str, limit: int = 20) -> str:
     """Who calls it, and how many there are in all."""
-    page = door.callers(name)
+    page = engine.callers(name)
     rows = page.rows[:limit]
     return joined(f"{len(rows)} of {page.total} calls", *(caller_line(edge) for edge in rows), page.note)
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from cm_tui.engine.api.engine import Door
+from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
-from cm_tui.mcp.safe_text import MaxChars, Offset, counted, fitting, joined, onwards, result, shortened, tail
+from cm_tui.mcp.safe_text import MaxChars, Offset, counted, fitting, footer, joined, next_offset, result, shortened
 from cm_tui.model import Hit, Mode, SearchResult
 from cm_tui.model.text import one_line
 
@@ -34,11 +34,11 @@ def retrieve(
     Use it before reading or grepping files. Ask one thing in plain words, or name a symbol.
     """
     _ = project
-    door, state = where.asked()
-    found = door.search(query, mode=mode, limit=offset + limit)
+    engine, state = where.asked()
+    found = engine.search(query, mode=mode, limit=offset + limit)
     hits = found.hits[offset : offset + limit]
     texts = fitting(hits, lambda hit: passage_text(hit, explain=explain), max_chars)
-    following = onwards(len(texts), found.total, offset)
+    following = next_offset(len(texts), found.total, offset)
     notes = [*found.notes, *notes_of(state)]
     head = f"{counted(len(texts), found.total, offset, 'candidates')}, {found.mode}"
     record = records.Passages(
@@ -49,7 +49,7 @@ def retrieve(
         next_offset=following,
         notes=notes,
     )
-    return result(joined(head, *texts, tail(following, notes), between="\n\n"), record)
+    return result(joined(head, *texts, footer(following, notes), between="\n\n"), record)
 
 
 def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> records.Passage:
@@ -92,8 +92,8 @@ def assemble(
     One call instead of many reads; strictly within the budget.
     """
     _ = project
-    door, state = where.asked()
-    pack = door.pack(question, budget=budget, neighbours=neighbours)
+    engine, state = where.asked()
+    pack = engine.pack(question, budget=budget, neighbours=neighbours)
     items = [
         records.PackedItem(
             path=item.path,
@@ -110,7 +110,7 @@ def assemble(
     record = records.Packed(markdown=pack.markdown, tokens=pack.tokens, budget=pack.budget, items=items, notes=notes)
     shown = sum(item.included for item in items)
     head = f"{shown} of {len(items)} pieces, {pack.tokens:,} of {pack.budget:,} tokens"
-    return result(joined(head, pack.markdown, tail(None, notes), between="\n\n"), record)
+    return result(joined(head, pack.markdown, footer(None, notes), between="\n\n"), record)
 
 
 def search(
@@ -125,8 +125,8 @@ def search(
     Read more of one with memory_get.
     """
     _ = project
-    door, state = where.asked()
-    found = door.search(query, limit=max_results)
+    engine, state = where.asked()
+    found = engine.search(query, limit=max_results)
     hits = [hit for hit in found.hits if hit.score >= min_score]
     notes = [*found.notes, *notes_of(state)]
     rows = [passage(hit, chars=700) for hit in hits]
@@ -143,7 +143,7 @@ def search(
         for row in rows
     ]
     head = f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}"
-    return result(joined(head, *texts, tail(None, notes), between="\n\n"), record)
+    return result(joined(head, *texts, footer(None, notes), between="\n\n"), record)
 
 
 def _weak(found: SearchResult, hits: list[Hit], min_score: float) -> str:
@@ -161,12 +161,12 @@ def get(
 ) -> Annotated[CallToolResult, records.Lines]:
     """Read lines of a remembered file; paths outside the project are refused."""
     _ = project
-    door, state = where.asked()
-    record = read_lines(door, path, start, lines)
+    engine, state = where.asked()
+    record = read_lines(engine, path, start, lines)
     more = f"It goes on: from={record.next_line}." if record.next_line else ""
     stale = _of_stale(record)
     head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
-    return result(joined(head, record.text, more, stale, tail(None, notes_of(state))), record)
+    return result(joined(head, record.text, more, stale, footer(None, notes_of(state))), record)
 
 
 ROOM = 40_000
@@ -180,14 +180,14 @@ def _of_stale(record: records.Lines) -> str:
     return "note: The file has changed since it was indexed; this is what is on disk." if record.stale else ""
 
 
-def read_lines(door: Door, path: str, start: int, count: int | None) -> records.Lines:
+def read_lines(engine: Engine, path: str, start: int, count: int | None) -> records.Lines:
     """Lines of a file, at most as many as an answer takes; says where it goes on.
 
     Raises:
         NotFoundError: the file has no such line.
         CmError: it is not in the index, or outside the project.
     """
-    source = door.source(path, start, None if count is None else start + count)
+    source = engine.source(path, start, None if count is None else start + count)
     if start > 1 and not source.text and source.start_line <= start:
         raise NotFoundError(f"{source.path} has no line {start}.", hint=f"It ends at line {source.start_line - 1}.")
     every = source.text.split("\n")

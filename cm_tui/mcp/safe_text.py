@@ -78,13 +78,13 @@ def counted(shown: int, total: int, offset: int, what: str) -> str:
     return f"{shown:,} of {total:,} {what}"
 
 
-def onwards(shown: int, total: int, offset: int) -> int | None:
+def next_offset(shown: int, total: int, offset: int) -> int | None:
     """Where the next rows start, if there are any."""
     following = offset + shown
     return following if shown and following < total else None
 
 
-def tail(following: int | None, notes: Sequence[str]) -> str:
+def footer(following: int | None, notes: Sequence[str]) -> str:
     """How to get the rest, and everything that must be said."""
     lines = [f"There is more: offset={following}."] if following is not None else []
     return "\n".join([*lines, *(one_line(f"note: {note}") for note in notes)])
@@ -109,7 +109,7 @@ def listed(view: View[T], page: Page[T], limit: int, offset: int, room: int, not
     """The part of a list that was asked for and fits."""
     rows = page.rows[offset : offset + limit]
     texts = lines_fitting(rows, view.line, room)
-    following = onwards(len(texts), page.total, offset)
+    following = next_offset(len(texts), page.total, offset)
     said = [*([page.note] if page.note else []), *notes]
     record = view.record.model_validate(
         {
@@ -120,4 +120,4 @@ def listed(view: View[T], page: Page[T], limit: int, offset: int, room: int, not
             "notes": said,
         }
     )
-    return result(joined(counted(len(texts), page.total, offset, view.what), *texts, tail(following, said)), record)
+    return result(joined(counted(len(texts), page.total, offset, view.what), *texts, footer(following, said)), record)

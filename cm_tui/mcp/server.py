@@ -1,4 +1,4 @@
-"""The MCP server: tools, resources and prompts over the doors of projects."""
+"""The MCP server: tools, resources and prompts over the engines of projects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cm_tui import __version__
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.mcp import prompts, resources
 from cm_tui.mcp.completion import completions
-from cm_tui.mcp.project_resolver import DoorFor, Projects
+from cm_tui.mcp.project_resolver import EngineFor, ProjectResolver
 from cm_tui.mcp.safe_text import clean
 from cm_tui.mcp.tools import DEFAULT_SET, SETS, choose
 
@@ -35,11 +35,11 @@ BODY_BYTES = 1_000_000
 """No request is anywhere near as long."""
 
 
-class MemoryServer(MCPServer[Projects]):
+class MemoryServer(MCPServer[ProjectResolver]):
     """An MCP server whose failures are answers: a message and what to do next, never a traceback."""
 
     async def call_tool(
-        self, name: str, arguments: dict[str, Any], context: Context[Projects, Any] | None = None
+        self, name: str, arguments: dict[str, Any], context: Context[ProjectResolver, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool; what a caller can cause comes back as an error result.
 
@@ -58,7 +58,7 @@ class MemoryServer(MCPServer[Projects]):
             return CallToolResult(content=[TextContent(text=message)], is_error=True)
 
     async def read_resource(
-        self, uri: AnyUrl | str, context: Context[Projects, Any] | None = None
+        self, uri: AnyUrl | str, context: Context[ProjectResolver, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         """Read a resource; what a caller can cause is said in the error.
 
@@ -76,7 +76,7 @@ class MemoryServer(MCPServer[Projects]):
             raise (ResourceNotFoundError if missing else ResourceError)(message) from error
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Projects, Any] | None = None
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[ProjectResolver, Any] | None = None
     ) -> GetPromptResult | InputRequiredResult:
         """Make a prompt; what a caller can cause is said in the error.
 
@@ -111,21 +111,21 @@ def _cause(error: BaseException | None) -> BaseException | None:
     return error
 
 
-def build(door_for: DoorFor, *, tools: Collection[str] = (DEFAULT_SET,), ask_roots: bool = True) -> MemoryServer:
-    """Make a server over the doors of projects.
+def build(engine_for: EngineFor, *, tools: Collection[str] = (DEFAULT_SET,), ask_roots: bool = True) -> MemoryServer:
+    """Make a server over the engines of projects.
 
     Args:
-        door_for: gives the door of an explicit project, or for None that of the default project; may raise a `CmError`.
+        engine_for: gives the engine of an explicit project, or for None that of the default project; may raise a `CmError`.
         tools: sets of tools, or single tools.
         ask_roots: let a client's folders decide when a call names no project; not where one project was chosen.
 
     Raises:
         UsageError: there is no such set or tool.
     """
-    projects = Projects(door_for, ask_roots=ask_roots)
+    projects = ProjectResolver(engine_for, ask_roots=ask_roots)
 
     @asynccontextmanager
-    async def lifespan(_: MCPServer[Projects]) -> AsyncIterator[Projects]:
+    async def lifespan(_: MCPServer[ProjectResolver]) -> AsyncIterator[ProjectResolver]:
         yield projects
 
     server = MemoryServer(
@@ -145,7 +145,7 @@ def build(door_for: DoorFor, *, tools: Collection[str] = (DEFAULT_SET,), ask_roo
 
 
 def http_app(
-    door_for: DoorFor, *, path: str = "/mcp", hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
+    engine_for: EngineFor, *, path: str = "/mcp", hosts: Sequence[str] = ("127.0.0.1", "localhost", "[::1]")
 ) -> Starlette:
     """The streamable HTTP transport as an ASGI application: core tools at `path`, each set at `path/SET`.
 
@@ -153,7 +153,7 @@ def http_app(
     it is not its business: the process that mounts it checks tokens or peers.
 
     Args:
-        door_for: as for `build`.
+        engine_for: as for `build`.
         path: where it answers.
         hosts: names in the Host header, and in the Origin of a browser, that are let in: a web page elsewhere is not.
     """
@@ -163,7 +163,7 @@ def http_app(
     )
     places = {path: DEFAULT_SET, **{f"{path.rstrip('/')}/{name}": name for name in SETS}}
     apps = [
-        build(door_for, tools=[name]).streamable_http_app(
+        build(engine_for, tools=[name]).streamable_http_app(
             streamable_http_path=place, max_request_body_size=BODY_BYTES, transport_security=security
         )
         for place, name in places.items()

@@ -15,7 +15,7 @@ from cm_tui.mcp import graph_tools, history_tools, index_tools, retrieval_tools
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ToolSpec:
     """One tool: what it is called, what does it, and which sets it is in."""
 
     name: str
@@ -41,11 +41,11 @@ class Kind:
         return tool
 
 
-def _kind(name: str, title: str, function: Callable[..., Any], sets: str, *, reads: bool = True) -> Kind:
-    return Kind(name, title, function, frozenset(sets.split()), reads)
+def _kind(name: str, title: str, function: Callable[..., Any], sets: str, *, reads: bool = True) -> ToolSpec:
+    return ToolSpec(name, title, function, frozenset(sets.split()), reads)
 
 
-KINDS = (
+TOOLS = (
     _kind("codememory_retrieve", "Find code", retrieval_tools.retrieve, "core"),
     _kind("context_assemble", "Context for a task", retrieval_tools.assemble, "core"),
     _kind("codememory_definitions", "Definitions", graph_tools.definitions, "core graph"),
@@ -68,18 +68,18 @@ DEFAULT_SET = "core"
 """What an agent needs in any project, for few tokens."""
 
 
-def choose(words: Collection[str]) -> tuple[Kind, ...]:
+def choose(words: Collection[str]) -> tuple[ToolSpec, ...]:
     """The tools of the sets, or single tools by their names, in the order of the list.
 
     Raises:
         UsageError: there is no set and no tool of that name, or nothing is named.
     """
-    names = {kind.name for kind in KINDS}
+    names = {kind.name for kind in TOOLS}
     unknown = sorted(set(words) - {*SETS, *names})
     if unknown or not words:
         what = f"There is no set of tools {', '.join(unknown)}." if unknown else "No tools are named."
         raise UsageError(what, hint=f"Use {', '.join(SETS)}, or the name of a tool.")
-    return tuple(kind for kind in KINDS if {"all"} & set(words) or {kind.name, *kind.sets} & set(words))
+    return tuple(kind for kind in TOOLS if {"all"} & set(words) or {kind.name, *kind.sets} & set(words))
 
 
 def lean(schema: Any, without: tuple[str, ...] = ()) -> Any:

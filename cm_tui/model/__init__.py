@@ -1,19 +1,19 @@
-"""Frozen records that cross the door between the engine and its front ends."""
+"""Frozen records that cross the engine between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.episode import Episode
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.model.history import (
+    CommitPoint,
     Drift,
     DriftRow,
     HistoryStatus,
-    Life,
-    LifeEvent,
-    LifeSpan,
-    Moment,
-    Place,
+    PruneReport,
+    ResolvedRevision,
     SymbolChange,
-    VacuumReport,
+    SymbolEvent,
+    SymbolHistory,
+    SymbolSpan,
 )
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
@@ -26,6 +26,7 @@ __all__ = [
     "Cancel",
     "Candidates",
     "Check",
+    "CommitPoint",
     "Drift",
     "DriftRow",
     "Edge",
@@ -38,26 +39,25 @@ __all__ = [
     "IndexPlan",
     "IndexSummary",
     "LayerState",
-    "Life",
-    "LifeEvent",
-    "LifeSpan",
     "Mode",
-    "Moment",
     "Pack",
     "PackFormat",
     "PackItem",
     "PackRequest",
     "Page",
-    "Place",
     "Profile",
     "Progress",
     "ProjectStatus",
+    "PruneReport",
+    "ResolvedRevision",
     "ScorePart",
     "SearchResult",
     "SkippedFile",
     "Source",
     "Symbol",
     "SymbolChange",
+    "SymbolEvent",
+    "SymbolHistory",
     "SymbolKey",
-    "VacuumReport",
+    "SymbolSpan",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cm_tui.model.history import Moment
+from cm_tui.model.history import CommitPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Episode:
     """The commit that it saw, HEAD at its first prompt, which the patch starts from; empty: none was recorded."""
     head: str
     """HEAD when it stopped: another one when it committed."""
-    moment: Moment | None
-    """Where that commit lies on the line, or its nearest ancestor there (told by `Door.episode` alone)."""
+    moment: CommitPoint | None
+    """Where that commit lies on the line, or its nearest ancestor there (told by `Engine.episode` alone)."""
     why: str
     """Why there is no moment, or why it is not exactly that commit, or not known; empty: it can be replayed."""
     patch_lines: int

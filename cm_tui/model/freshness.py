@@ -39,7 +39,7 @@ class Freshness:
     did: str
     """What the last run did, or why it failed."""
     runs: int
-    """Index runs since the owner of the project began."""
+    """Index runs since the daemon of the project began."""
     signals: int
     """Signals that asked for them."""
     layers: tuple[LayerState, ...] = ()
@@ -72,7 +72,7 @@ class GitHooks:
 
 @dataclass(frozen=True, slots=True)
 class Autostart:
-    """Whether the owner process begins with the user's session."""
+    """Whether the daemon begins with the user's session."""
 
     system: str
     """`systemd`, `launchd` or `task scheduler`."""

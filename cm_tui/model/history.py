@@ -16,7 +16,7 @@ DriftState = Literal["tombstoned", "drifted", "unindexed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class CommitPoint:
     """A commit of the first-parent line of HEAD."""
 
     ordinal: int
@@ -29,10 +29,10 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResolvedRevision:
     """What a name of a moment stands for."""
 
-    moment: Moment
+    moment: CommitPoint
     asked: str
     """As it was named."""
     sha: str
@@ -49,14 +49,14 @@ class Place:
 class HistoryStatus:
     """How much of the line is known."""
 
-    head: Moment | None
+    head: CommitPoint | None
     """Newest commit of the line as indexed; None without git and before the first commit."""
     length: int
     """Commits on the line."""
     known: int
     """How many of them can be answered."""
-    known_from: Moment | None
-    known_to: Moment | None
+    known_from: CommitPoint | None
+    known_to: CommitPoint | None
     complete: bool
     """True when the line is known from its first commit to its last, with all of its files."""
     running: bool
@@ -84,10 +84,10 @@ class SymbolChange:
 
 
 @dataclass(frozen=True, slots=True)
-class LifeEvent:
+class SymbolEvent:
     """Something that happened to a symbol, and the commit that did it."""
 
-    moment: Moment
+    moment: CommitPoint
     what: Literal["came", "changed", "signature", "left", "returned", "moved", "unknown"]
     """`unknown`: what the commit did to it cannot be told, as the file's version before or after it is not in this clone."""
     path: str
@@ -100,7 +100,7 @@ class LifeEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class LifeSpan:
+class SymbolSpan:
     """A stretch of the line in which a symbol was there without a gap."""
 
     from_ord: int
@@ -111,22 +111,22 @@ class LifeSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class SymbolHistory:
     """One symbol from its first commit to its last, moves followed back."""
 
     key: SymbolKey
     name: str
     alive: bool
     """True when it is there at HEAD."""
-    spans: tuple[LifeSpan, ...]
+    spans: tuple[SymbolSpan, ...]
     """Oldest first, gaps kept."""
-    events: tuple[LifeEvent, ...]
+    events: tuple[SymbolEvent, ...]
     """Oldest first."""
-    first_seen: Moment | None
+    first_seen: CommitPoint | None
     """The commit that brought it; None when it was there before what is known."""
-    last_seen: Moment | None
+    last_seen: CommitPoint | None
     """The last commit at which it was there."""
-    invalid: Moment | None
+    invalid: CommitPoint | None
     """The commit that took it away for good; None while it is there."""
     callers_before: Page[Edge] | None = None
     """Who called it at `last_seen`, when that was asked for and it is gone."""
@@ -161,8 +161,8 @@ class Drift:
     indexed_head: str | None
     files: int
     """Paths that differ."""
-    since: Place | None = None
-    looked: Moment | None = None
+    since: ResolvedRevision | None = None
+    looked: CommitPoint | None = None
     """Where the person last looked, if that is remembered."""
     changes: Page[SymbolChange] | None = None
     """From `since` to HEAD as indexed."""
@@ -170,11 +170,11 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class VacuumReport:
+class PruneReport:
     """What a vacuum removed, or (`dry_run`) would remove."""
 
     dry_run: bool
-    before: Moment | None
+    before: CommitPoint | None
     """The oldest moment that can be answered afterwards; None when only HEAD's state is kept."""
     commits: int
     """Commits that can no longer be answered."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from tests.agent_hooks.test_payload import PATCH
 from tests.gitrepo import Repo
 
@@ -76,7 +76,7 @@ def test_a_session_is_written_down(repo: Repo, agent: str, tmp_path: Path):
         ("edit", edit),
         ("stop", {}),
     ):
-        # Nobody starts an owner here: tests forbid it by the environment.
+        # Nobody starts a daemon here: tests forbid it by the environment.
         done = hook(event, "--agent", agent, said={**who, **said}, cwd=tmp_path)
         assert done.stdout == b""
         assert done.stderr == b""
@@ -194,8 +194,8 @@ def test_an_index_makes_a_folder_without_git_a_project(tmp_path: Path, cm_home: 
     (folder / "sub" / "a.py").write_text("x = 1\n")
     said = {"cwd": str(folder / "sub"), "session_id": "s", "prompt": "How is tax added?"}
     hook("prompt", said=said, cwd=tmp_path)
-    with Memory.open(folder) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(folder) as engine:
+        for _ in engine.index():
             pass
     hook("prompt", said=said, cwd=tmp_path)
     hook("edit", said={**said, "file_path": "a.py"}, cwd=tmp_path)

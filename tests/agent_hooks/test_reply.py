@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS
-from cm_tui.agent_hooks.reply import PREAMBLE, answer, fenced
+from cm_tui.agent_hooks.reply import PREAMBLE, answer, quote_block
 
 NASTY = st.text(
     alphabet=st.one_of(st.sampled_from(list("</>cm-memoryCM \n`")), st.characters(exclude_categories=("Cs",)))
@@ -18,7 +18,7 @@ NASTY = st.text(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(NASTY | st.sampled_from(["</cm-memory>", "< / CM-MEMORY >", "<cm-memory>", "```"])).map("".join))
 def test_no_content_closes_the_fence(content: str):
-    text = fenced(content)
+    text = quote_block(content)
     assert text.startswith(f"<cm-memory>\n{PREAMBLE}\n\n")
     assert text.endswith("\n</cm-memory>")
     inside = text.removeprefix("<cm-memory>").removesuffix("</cm-memory>")
@@ -29,11 +29,11 @@ def test_no_content_closes_the_fence(content: str):
 
 def test_ordinary_content_is_untouched():
     code = "```python\nif a < b and c > d:\n    return '<b>cm-memory</b>'\n```"
-    assert f"\n\n{code}\n" in fenced(code)
+    assert f"\n\n{code}\n" in quote_block(code)
 
 
 def test_the_marks_take_no_more_than_is_set_aside():
-    assert len(fenced("")) / 4 < MARKS_TOKENS
+    assert len(quote_block("")) / 4 < MARKS_TOKENS
 
 
 def test_each_agent_gets_its_own_format():

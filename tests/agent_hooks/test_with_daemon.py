@@ -1,4 +1,4 @@
-"""Hooks and a real owner: a pack for a prompt, edits that become searchable, a session that wakes it."""
+"""Hooks and a real daemon: a pack for a prompt, edits that become searchable, a session that wakes it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.agent_hooks.daemon_query import ask
 from cm_tui.daemon import bootstrap
-from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.journal import Journal
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import until
@@ -29,19 +29,19 @@ def hook(shop: Shop, event: str, agent: str = "claude-code", **said: object) -> 
 
 def files(root: Path) -> set[str]:
     """What the index holds; unlike a search, this question brings nothing up to date."""
-    door = connect(root)
+    engine = open_engine(root)
     try:
-        return {entry.path for entry in door.files().rows}
+        return {entry.path for entry in engine.files().rows}
     finally:
-        door.close()
+        engine.close()
 
 
 @pytest.fixture
 def indexed(shop: Shop) -> Shop:
-    door = connect(shop.root)
-    assert list(door.index())[-1].summary is not None
-    door.close()
-    assert bootstrap.health() is not None, "the index was made through an owner"
+    engine = open_engine(shop.root)
+    assert list(engine.index())[-1].summary is not None
+    engine.close()
+    assert bootstrap.health() is not None, "the index was made through a daemon"
     # Where other checks are busy a first answer may take its time; none of these tests is about that.
     (shop.home / "config").mkdir(exist_ok=True)
     (shop.home / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
@@ -93,9 +93,9 @@ def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp
     root = tmp_path / "plain"
     root.mkdir()
     (root / "cart.py").write_text("def add_tax(cents: int) -> int:\n    return cents * 119 // 100\n")
-    door = connect(root)
-    assert list(door.index())[-1].summary is not None
-    door.close()
+    engine = open_engine(root)
+    assert list(engine.index())[-1].summary is not None
+    engine.close()
     (owned / "config").mkdir(exist_ok=True)
     (owned / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
     plain = Shop(root, owned)
@@ -110,13 +110,13 @@ def test_a_project_without_git_is_answered_indexed_and_recorded(owned: Path, tmp
 
 def test_who_told_of_a_change_is_named(indexed: Shop):
     def layers() -> set[str]:
-        door = connect(indexed.root)
+        engine = open_engine(indexed.root)
         try:
-            return {layer.name for layer in door.freshness().layers if layer.fired_at is not None}
+            return {layer.name for layer in engine.freshness().layers if layer.fired_at is not None}
         finally:
-            door.close()
+            engine.close()
 
-    # The first of them all only makes the owner begin to keep the project.
+    # The first of them all only makes the daemon begin to keep the project.
     until(lambda: not hook(indexed, "session-start", source="startup") and "agent hooks" in layers(), "the layer")
     assert "git hooks" not in layers()
     assert indexed.cm("hook", "git", "post-commit").code == 0
@@ -134,12 +134,12 @@ def test_a_move_of_git_is_followed(indexed: Shop):
 
 
 def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     assert hook(shop, "prompt", prompt=ASKED) == ""
     hook(shop, "session-start", source="startup")
     hook(shop, "edit", tool_name="Edit", tool_input={"file_path": str(shop_root / "a.py")})
     state = owned / "state" / "hook"
-    until(lambda: list(state.glob("*.json")), "the owner to have read the journal")
+    until(lambda: list(state.glob("*.json")), "the daemon to have read the journal")
     assert not list((owned / "data" / "projects").glob("*/*.duckdb"))
 
 
@@ -147,9 +147,9 @@ def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_r
     assert bootstrap.health() is None
     hook(shop, "prompt", prompt=ASKED)
     hook(shop, "stop")
-    assert bootstrap.health() is None, "only the start of a session starts an owner"
+    assert bootstrap.health() is None, "only the start of a session starts a daemon"
     hook(shop, "session-start", source="startup")
-    until(lambda: bootstrap.health() is not None, "the owner")
+    until(lambda: bootstrap.health() is not None, "the daemon")
 
 
 def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owned: Path):

@@ -87,8 +87,8 @@ def test_store_in_use_names_the_process(new_shop: Shop):
     new_shop.cm("index")
     code = (
         "import sys, pathlib\n"
-        "from cm_tui.engine.local import Memory\n"
-        "memory = Memory.open(pathlib.Path(sys.argv[1]))\n"
+        "from cm_tui.engine.local import LocalEngine\n"
+        "memory = LocalEngine.open(pathlib.Path(sys.argv[1]))\n"
         "print('open', flush=True)\n"
         "sys.stdin.read()\n"
     )

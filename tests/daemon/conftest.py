@@ -40,7 +40,7 @@ def is_running(pid: int) -> bool:
     return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def pid_of_owner() -> int:
+def pid_of_daemon() -> int:
     report = bootstrap.health()
     assert report is not None
     return int(report["pid"])
@@ -55,36 +55,36 @@ def make_project(root: Path) -> Path:
 
 
 @contextmanager
-def owners_allowed(home: Path) -> Iterator[None]:
+def daemons_allowed(home: Path) -> Iterator[None]:
     """Owners may start in a home; none is left of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
-        patch.setenv("CM_OWNER__USE", "auto")
+        patch.setenv("CM_DAEMON__USE", "auto")
         # A job in the background, with events of its own, only where that is what is tested.
         patch.setenv("CM_HISTORY__ENABLED", "false")
         try:
             yield
         finally:
-            end_owner()
+            end_daemon()
             place = bootstrap.socket_path().parent
             if home not in place.parents:
                 shutil.rmtree(place, ignore_errors=True)
 
 
-def end_owner() -> None:
-    info = bootstrap.owner_info()
+def end_daemon() -> None:
+    info = bootstrap.daemon_info()
     try:
-        bootstrap.stop_owner()
+        bootstrap.stop_daemon()
     except CmError:
         if info is not None and is_running(info.pid):
             os.kill(info.pid, signal.SIGKILL)
-            until(lambda: not is_running(info.pid), "the owner's end")
+            until(lambda: not is_running(info.pid), "the daemon's end")
 
 
 @pytest.fixture
 def owned(cm_home: Path) -> Iterator[Path]:
-    """A home in which doors may start an owner."""
-    with owners_allowed(cm_home):
+    """A home in which engines may start a daemon."""
+    with daemons_allowed(cm_home):
         yield cm_home
 
 
@@ -96,7 +96,7 @@ def shop_root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shop(shop_root: Path, owned: Path) -> Shop:
-    """`cm` in that repository, through an owner."""
+    """`cm` in that repository, through a daemon."""
     return Shop(shop_root, owned)
 
 

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
-from cm_tui.daemon.open_engine import connect
-from cm_tui.daemon.project_pool import Projects
-from cm_tui.daemon.rpc import Where
-from cm_tui.engine.local import Memory
+from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.project_pool import ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, StoreBusyError, StoreError
 from cm_tui.model import Progress
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import make_project, until
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Door
+    from cm_tui.engine.api.engine import Engine
 
 ROUNDS = 4
 
@@ -40,49 +40,49 @@ def checkouts(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t
 
 
 @pytest.fixture
-def doors(checkouts: tuple[Path, Path]) -> Iterator[tuple[Door, Door]]:
-    first, second = (connect(root) for root in checkouts)
+def engines(checkouts: tuple[Path, Path]) -> Iterator[tuple[Engine, Engine]]:
+    first, second = (open_engine(root) for root in checkouts)
     list(first.index())
     yield first, second
     first.close()
     second.close()
 
 
-def own(door: Door) -> str:
-    return f"only_in_the_{door.root.name}"
+def own(engine: Engine) -> str:
+    return f"only_in_the_{engine.root.name}"
 
 
-def defined(door: Door, name: str) -> list[str]:
+def defined(engine: Engine, name: str) -> list[str]:
     try:
-        return [symbol.name for symbol in door.definitions(name).rows]
+        return [symbol.name for symbol in engine.definitions(name).rows]
     except NotFoundError:
         return []
 
 
-def test_each_checkout_gets_its_own_answers_in_turn(doors: tuple[Door, Door]) -> None:
+def test_each_checkout_gets_its_own_answers_in_turn(engines: tuple[Engine, Engine]) -> None:
     for _ in range(ROUNDS):
-        for door, other in (doors, doors[::-1]):
-            assert defined(door, own(door)) == [own(door)]
-            assert defined(door, own(other)) == []
-            assert f"def {own(door)}" in door.source("shop/own.py").text
-            assert own(door) in door.search(own(door)).hits[0].snippet
+        for engine, other in (engines, engines[::-1]):
+            assert defined(engine, own(engine)) == [own(engine)]
+            assert defined(engine, own(other)) == []
+            assert f"def {own(engine)}" in engine.source("shop/own.py").text
+            assert own(engine) in engine.search(own(engine)).hits[0].snippet
 
 
-def test_each_checkout_gets_its_own_answers_at_once(doors: tuple[Door, Door]) -> None:
+def test_each_checkout_gets_its_own_answers_at_once(engines: tuple[Engine, Engine]) -> None:
     """Nobody starves, and nothing of the other's slips in between the check and the answer."""
 
-    def ask(door: Door, other: Door) -> list[list[str]]:
-        return [found for _ in range(ROUNDS) for found in (defined(door, own(door)), defined(door, own(other)))]
+    def ask(engine: Engine, other: Engine) -> list[list[str]]:
+        return [found for _ in range(ROUNDS) for found in (defined(engine, own(engine)), defined(engine, own(other)))]
 
     with ThreadPoolExecutor(4) as pool:
-        asked = [pool.submit(ask, door, other) for door, other in (doors, doors[::-1]) * 2]
+        asked = [pool.submit(ask, engine, other) for engine, other in (engines, engines[::-1]) * 2]
         answers = [one.result() for one in asked]
-    for (door, _), answer in zip((doors, doors[::-1]) * 2, answers, strict=True):
-        assert answer == [[own(door)], []] * ROUNDS
+    for (engine, _), answer in zip((engines, engines[::-1]) * 2, answers, strict=True):
+        assert answer == [[own(engine)], []] * ROUNDS
 
 
-def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(doors: tuple[Door, Door]) -> None:
-    first, second = doors
+def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(engines: tuple[Engine, Engine]) -> None:
+    first, second = engines
     assert defined(first, own(first)) == [own(first)]
     until(lambda: not first.freshness().behind)
     # Nothing has changed here, as far as whoever watches this folder can tell.
@@ -101,8 +101,8 @@ def test_a_run_of_another_checkout_is_followed_by_the_one_that_asks(doors: tuple
     assert own(first) in first.source("shop/own.py").text
 
 
-def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(doors: tuple[Door, Door]) -> None:
-    first, second = doors
+def test_a_question_during_the_run_of_another_checkout_waits_for_its_turn(engines: tuple[Engine, Engine]) -> None:
+    first, second = engines
     run = second.index(full=True)
     next(run)
     answer = first.definitions(own(first))
@@ -125,17 +125,17 @@ def test_from_the_shell(checkouts: tuple[Path, Path], owned: Path) -> None:
 
 @dataclass
 class Room:
-    """What an owner is made of, in this process, with a store that reflects the second checkout."""
+    """What a daemon is made of, in this process, with a store that reflects the second checkout."""
 
-    desk: Desk
-    first: Where
-    second: Where
+    desk: Dispatcher
+    first: ProjectRef
+    second: ProjectRef
 
 
 @pytest.fixture
 def room(checkouts: tuple[Path, Path]) -> Iterator[Room]:
-    jobs, projects = Jobs(events := Events()), Projects()
-    found = Room(Desk(projects, jobs, events), *(Where(str(root)) for root in checkouts))
+    jobs, projects = Jobs(events := Events()), ProjectPool()
+    found = Room(Dispatcher(projects, jobs, events), *(ProjectRef(str(root)) for root in checkouts))
     for where in (found.first, found.second):
         found.desk.start("index", where, {}).wait()
     yield found
@@ -145,11 +145,11 @@ def room(checkouts: tuple[Path, Path]) -> Iterator[Room]:
 
 
 def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: Memory, **__: object) -> Iterator[Progress]:
+    def fails(_: LocalEngine, **__: object) -> Iterator[Progress]:
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memory, "index", fails)
+        patch.setattr(LocalEngine, "index", fails)
         listed = room.desk.call("files", room.first, {})
         assert room.second.folder in listed.note
         assert "The disk is full." in listed.note
@@ -164,7 +164,7 @@ def test_whoever_comes_later_waits_behind_another_checkout(room: Room) -> None:
     _, store = projects.locate(room.first)
     came: list[str] = []
 
-    def borrow(where: Where) -> None:
+    def borrow(where: ProjectRef) -> None:
         with projects.lend(where):
             came.append(where.folder)
 

@@ -1,4 +1,4 @@
-"""Every command says and does the same, whichever door it takes."""
+"""Every command says and does the same, whichever engine it takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.daemon import bootstrap
 from tests.cli.conftest import Result, Shop, git
-from tests.daemon.conftest import make_project, owners_allowed, pid_of_owner
+from tests.daemon.conftest import daemons_allowed, make_project, pid_of_daemon
 
 WORDS: list[list[str]] = [
     ["status"],
@@ -48,7 +48,7 @@ WORDS: list[list[str]] = [
 CHANGING = re.compile(
     r"[\d.]+ (?:ms|s)\b|\"(?:took_ms|indexed_at|disk_bytes|scan|parse|store|keywords|vectors|graph)\": [\d.]+"
     r"|\([\d.]+ MB\)|store +\S+.*|\"store\": \"[^\"]*\"|about [\d.]+"
-    r"|(?s:\n  \"freshness\": \{.*?\n  \})"  # only an owner watches
+    r"|(?s:\n  \"freshness\": \{.*?\n  \})"  # only a daemon watches
 )
 
 
@@ -60,7 +60,7 @@ def local(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Shop:
 def test_every_command_says_the_same(local: Shop, owned: Path):
     remote = Shop(local.root, owned)
     for words in WORDS:
-        one = local.cm(*words, stdin="tax\ncart\n", CM_OWNER__USE="never")
+        one = local.cm(*words, stdin="tax\ncart\n", CM_DAEMON__USE="never")
         other = remote.cm(*words, stdin="tax\ncart\n")
         assert _steady(one, local) == _steady(other, remote), words
     assert Path(bootstrap.folder() / bootstrap.INFO).exists()
@@ -82,7 +82,7 @@ def test_a_commit_is_said_before_the_answer(shop: Shop):
 def test_a_folder_whose_name_is_not_utf8(shop: Shop, tmp_path: Path):
     folder = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
     Path(folder).mkdir()
-    one, other = (shop.cm("status", "--project", folder, CM_OWNER__USE=use) for use in ("never", "auto"))
+    one, other = (shop.cm("status", "--project", folder, CM_DAEMON__USE=use) for use in ("never", "auto"))
     assert (other.code, other.err) == (one.code, one.err)
     assert one.code == 2
 
@@ -100,7 +100,7 @@ def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
 
 def test_damaged_store_is_mended_through_the_owner(shop: Shop):
     shop.cm("index")
-    bootstrap.stop_owner()
+    bootstrap.stop_daemon()
     next(shop.home.rglob("store.duckdb")).write_bytes(os.urandom(20_000))
     assert shop.cm("status").code == 1
     assert "cm rebuild" in shop.cm("search", "tax").err
@@ -112,11 +112,11 @@ def test_damaged_store_is_mended_through_the_owner(shop: Shop):
 
 def test_serve_status_and_stop(shop: Shop):
     assert shop.cm("serve", "--status", "--json").json == {"running": False}
-    assert "no owner" in shop.cm("serve", "--stop").err
+    assert "no daemon" in shop.cm("serve", "--stop").err
     shop.cm("index")
     report = shop.cm("serve", "--status", "--json").json
     assert report["running"]
-    assert report["pid"] == pid_of_owner()
+    assert report["pid"] == pid_of_daemon()
     assert str(shop.root) in shop.cm("serve", "--status").out
     assert shop.cm("serve", "--stop", "--json").json == {"stopped": True}
     assert bootstrap.health() is None
@@ -125,22 +125,22 @@ def test_serve_status_and_stop(shop: Shop):
 
 def test_the_file_of_the_user_decides(shop: Shop):
     (shop.home / "config").mkdir()
-    (shop.home / "config/config.toml").write_text('[owner]\nuse = "never"\n')
+    (shop.home / "config/config.toml").write_text('[daemon]\nuse = "never"\n')
     # The shop's own settings are undone after this test's would be.
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("CM_OWNER__USE")
+        patch.delenv("CM_DAEMON__USE")
         assert shop.cm("index").code == 0
-        assert bootstrap.owner_info() is None
-        (shop.home / "config/config.toml").write_text('[owner]\nuse = "sometimes"\n')
+        assert bootstrap.daemon_info() is None
+        (shop.home / "config/config.toml").write_text('[daemon]\nuse = "sometimes"\n')
         done = shop.cm("status")
     assert done.code == 2
-    assert "owner.use" in done.err
+    assert "daemon.use" in done.err
 
 
 def test_two_homes_have_two_owners(shop: Shop, tmp_path: Path):
     shop.cm("index")
-    first = pid_of_owner()
-    with owners_allowed(tmp_path / "other"):
+    first = pid_of_daemon()
+    with daemons_allowed(tmp_path / "other"):
         Shop(shop.root, tmp_path / "other").cm("index")
-        assert pid_of_owner() != first
-    assert pid_of_owner() == first
+        assert pid_of_daemon() != first
+    assert pid_of_daemon() == first

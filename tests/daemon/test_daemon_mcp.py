@@ -1,4 +1,4 @@
-"""Agents reach the owner over HTTP on a port of this machine, with its token."""
+"""Agents reach the daemon over HTTP on a port of this machine, with its token."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mcp.client.streamable_http import streamable_http_client
 from cm_tui import paths
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.loopback import CONNECTIONS
-from cm_tui.daemon.open_engine import connect, examine
+from cm_tui.daemon.open_engine import examine, open_engine
 from cm_tui.tui.modes.health.daemon_report import gather
-from cm_tui.tui.modes.health.daemon_texts import owner_text
+from cm_tui.tui.modes.health.daemon_texts import daemon_text
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project
 from tests.mcp.served import PATIENCE, Answers
@@ -25,23 +25,23 @@ from tests.mcp.served import PATIENCE, Answers
 
 @pytest.fixture
 def port(owned: Path) -> int:
-    """A port that the owner is told to listen on."""
+    """A port that the daemon is told to listen on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
     paths.config_file().parent.mkdir(parents=True, exist_ok=True)
-    paths.config_file().write_text(f"[owner]\nport = {number}\n")
+    paths.config_file().write_text(f"[daemon]\nport = {number}\n")
     return number
 
 
 async def test_tools_answer_for_every_project_and_only_with_the_token(port: int, tmp_path: Path):
     roots = [make_project(tmp_path / name) for name in ("one", "two")]
     for root in roots:
-        door = connect(root)
-        for _ in door.index():
+        engine = open_engine(root)
+        for _ in engine.index():
             pass
-        door.close()
-    info = bootstrap.owner_info()
+        engine.close()
+    info = bootstrap.daemon_info()
     assert info is not None
     url = f"http://127.0.0.1:{port}/mcp/graph"
     async with httpx2.AsyncClient() as stranger:
@@ -59,28 +59,28 @@ async def test_tools_answer_for_every_project_and_only_with_the_token(port: int,
 def test_a_port_that_is_taken_is_said_and_doors_are_served(port: int, owned: Path, tmp_path: Path):
     root = make_project(tmp_path / "one")
     with socket.create_server(("127.0.0.1", port)):
-        with closing(connect(root)) as door:
-            assert list(door.index())[-1].summary is not None
+        with closing(open_engine(root)) as engine:
+            assert list(engine.index())[-1].summary is not None
         report = bootstrap.health()
         assert report is not None
         (complaint,) = report["complaints"]
         assert f"port {port}" in complaint
-        assert complaint in (owned / "state/owner.log").read_text()
+        assert complaint in (owned / "state/daemon.log").read_text()
         assert complaint in Shop(root, owned).cm("serve", "--status").out
-        said = [check for check in examine(root) if check.name == "owner"]
+        said = [check for check in examine(root) if check.name == "daemon"]
         assert [(check.state, check.message) for check in said] == [("warning", complaint)]
         facts = gather(None)
-        assert facts.owner is not None
-        assert complaint in owner_text(facts, 200).plain
+        assert facts.daemon is not None
+        assert complaint in daemon_text(facts, 200).plain
         # Whoever has the port must not be given the token.
-        info = bootstrap.owner_info()
+        info = bootstrap.daemon_info()
         assert info is not None
         assert info.port == 0
 
 
 async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int):
-    bootstrap.start_owner()
-    info = bootstrap.owner_info()
+    bootstrap.start_daemon()
+    info = bootstrap.daemon_info()
     assert info is not None
     said = {"Authorization": f"Bearer {info.token}", "Accept": "application/json, text/event-stream"}
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -101,8 +101,8 @@ async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int)
 
 def test_knocking_at_the_port_locks_nobody_out(port: int, tmp_path: Path):
     root = make_project(tmp_path / "one")
-    bootstrap.start_owner()
-    info = bootstrap.owner_info()
+    bootstrap.start_daemon()
+    info = bootstrap.daemon_info()
     assert info is not None
     head = (
         f"POST /v1/call/status HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {info.token}\r\ncm-protocol: 1\r\n"
@@ -114,8 +114,8 @@ def test_knocking_at_the_port_locks_nobody_out(port: int, tmp_path: Path):
             # Heads and bodies that never end; without the token, the first are not even answered.
             channel.sendall(b"POST /v1/call/st" if number % 2 else f"{head}Content-Length: 9\r\n\r\n1".encode())
             knocking.append(channel)
-        with closing(connect(root)) as door:
-            assert list(door.index())[-1].summary is not None
+        with closing(open_engine(root)) as engine:
+            assert list(engine.index())[-1].summary is not None
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as known:
             known.request("GET", "/v1/health", headers={"Authorization": f"Bearer {info.token}"})
             assert known.getresponse().status == 200

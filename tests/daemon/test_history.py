@@ -1,4 +1,4 @@
-"""The owner reads the past by itself, beside its other work, and ends that when the store goes."""
+"""The daemon reads the past by itself, beside its other work, and ends that when the store goes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon.dispatcher import HISTORY, Desk
+from cm_tui.daemon.dispatcher import HISTORY, Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
-from cm_tui.daemon.open_engine import connect
-from cm_tui.daemon.project_pool import Projects
-from cm_tui.daemon.rpc import Where
+from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.project_pool import ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
 from tests.cli.conftest import git
 from tests.daemon.conftest import until
 
 
 @pytest.fixture
 def history() -> Iterator[None]:
-    # With a patch of its own, which is taken back before that of the owner which it covers.
+    # With a patch of its own, which is taken back before that of the daemon which it covers.
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HISTORY__ENABLED", "true")
         yield
@@ -34,32 +34,32 @@ def grow(root: Path, count: int) -> None:
 
 def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, shop_root: Path):
     grow(shop_root, 5)
-    door = connect(shop_root)
-    list(door.index())
-    until(lambda: door.history().complete, "the past to be read")
-    assert door.life("late_1").rows[0].invalid is not None
+    engine = open_engine(shop_root)
+    list(engine.index())
+    until(lambda: engine.history().complete, "the past to be read")
+    assert engine.life("late_1").rows[0].invalid is not None
     grow(shop_root, 2)
-    assert door.resolve("HEAD").moment.ordinal == 8
-    until(lambda: door.history().complete, "what came since to be read")
-    door.close()
+    assert engine.resolve("HEAD").moment.ordinal == 8
+    until(lambda: engine.history().complete, "what came since to be read")
+    engine.close()
 
 
 def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None, shop_root: Path):
     grow(shop_root, 5)
     (shop_root / ".cm").mkdir()
     (shop_root / ".cm/config.toml").write_text("[history]\ndepth = 2\n")
-    door = connect(shop_root)
-    list(door.index())
-    until(lambda: door.history().known == 2, "two commits to be read")
-    assert [step.done for step in door.backfill(depth=4)][-1] == 4
-    door.close()
+    engine = open_engine(shop_root)
+    list(engine.index())
+    until(lambda: engine.history().known == 2, "two commits to be read")
+    assert [step.done for step in engine.backfill(depth=4)][-1] == 4
+    engine.close()
 
 
 def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):
     grow(shop_root, 30)
-    jobs, projects = Jobs(events := Events()), Projects()
-    desk = Desk(projects, jobs, events)
-    where = Where(str(shop_root))
+    jobs, projects = Jobs(events := Events()), ProjectPool()
+    desk = Dispatcher(projects, jobs, events)
+    where = ProjectRef(str(shop_root))
     try:
         job = desk.start("index", where, {})
         job.wait()

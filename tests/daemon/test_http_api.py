@@ -1,4 +1,4 @@
-"""The owner's paths: whatever comes in, a clean answer goes out, and nobody else notices."""
+"""The daemon's paths: whatever comes in, a clean answer goes out, and nobody else notices."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from cm_tui.config import OwnerConfig
+from cm_tui.config import DaemonConfig
 from cm_tui.daemon import bootstrap, rpc
-from cm_tui.daemon.connection import Line
-from cm_tui.daemon.daemon_state import OwnerState
-from cm_tui.daemon.dispatcher import Desk
+from cm_tui.daemon.connection import Connection
+from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.extensions import Extensions
 from cm_tui.daemon.http_api import BODY_BYTES, service
-from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
@@ -40,7 +40,7 @@ PROTOCOL = {"cm-protocol": str(bootstrap.PROTOCOL)}
 class Inside:
     """The application in this process."""
 
-    def __init__(self, state: OwnerState) -> None:
+    def __init__(self, state: DaemonState) -> None:
         self.state = state
         self.app = service(state)
 
@@ -58,7 +58,7 @@ class Inside:
 
 @pytest.fixture
 def inside() -> Iterator[Inside]:
-    state = OwnerState(OwnerConfig(), joining=Extensions())
+    state = DaemonState(DaemonConfig(), joining=Extensions())
     yield Inside(state)
     state.projects.close()
 
@@ -130,7 +130,7 @@ def test_another_protocol(inside: Inside, said: dict[str, str]):
 
 
 def test_token():
-    inside = Inside(OwnerState(OwnerConfig(), token="secret", joining=Extensions()))
+    inside = Inside(DaemonState(DaemonConfig(), token="secret", joining=Extensions()))
     for said in ({}, {"authorization": "Bearer wrong"}, {"authorization": "secret"}):
         for path in ("/v1/health", "/v1/jobs"):
             answer = inside.ask("GET", path, **said)
@@ -166,7 +166,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.DataObject):
-    where = rpc.Where(str(fuzzed))
+    where = rpc.ProjectRef(str(fuzzed))
     if not inside.state.jobs.records():
         inside.state.desk.start("index", where, {}).wait()
     name = data.draw(st.sampled_from(sorted(set(rpc.METHODS) - {"index", "rebuild", "doctor"})))
@@ -196,7 +196,7 @@ def test_mounted_application_and_background(tmp_path: Path):
     heard: list[Path] = []
 
     class Listens:
-        def start(self, desk: Desk) -> None:
+        def start(self, desk: Dispatcher) -> None:
             assert desk.jobs.records() == []
 
         def on_nudge(self, root: Path) -> None:
@@ -209,7 +209,7 @@ def test_mounted_application_and_background(tmp_path: Path):
         return PlainTextResponse("mounted")
 
     joining = Extensions({"/mcp": Starlette(routes=[Route("/hello", hello)])}, (Listens(),))
-    inside = Inside(OwnerState(OwnerConfig(), joining=joining))
+    inside = Inside(DaemonState(DaemonConfig(), joining=joining))
     assert inside.ask("GET", "/mcp/hello").text == "mounted"
     assert inside.ask("POST", "/v1/nudge", {"root": str(tmp_path)}).status_code == 200
     assert heard == [tmp_path]
@@ -220,22 +220,22 @@ def test_mounted_application_and_background(tmp_path: Path):
 
 
 def test_nudge_is_heard_by_listeners(owned: Path):
-    bootstrap.start_owner()
-    line = Line(60)
+    bootstrap.start_daemon()
+    line = Connection(60)
     lines = line.lines("GET", "/v1/events")
     assert next(lines) == (200, b"")
-    assert bootstrap.nudge(owned)
+    assert bootstrap.notify(owned)
     event = next(json.loads(data) for _, data in lines if data)
     assert (event["event"], event["project"]) == ("nudge", str(owned))
     line.close()
 
 
 def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    line = Line(60)
+    engine = open_engine(shop_root)
+    line = Connection(60)
     lines = line.lines("GET", "/v1/events")
     assert next(lines) == (200, b"")
-    list(door.index())
+    list(engine.index())
     told = []
     for _, data in lines:
         told += [json.loads(data)] if data else []
@@ -245,12 +245,12 @@ def test_index_run_is_told_to_listeners(owned: Path, shop_root: Path):
     assert {event["project"] for event in told} == {str(shop_root)}
     assert told[-1]["state"] == "done"
     line.close()
-    door.close()
+    engine.close()
 
 
 def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    list(door.index())
+    engine = open_engine(shop_root)
+    list(engine.index())
     halves = []
     beginnings = [
         b"", b"POST /v1/call/search HTTP/1.1\r\nHo", b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{",
@@ -261,20 +261,20 @@ def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
         half.connect(str(bootstrap.socket_path()))
         half.sendall(beginning)
         halves.append(half)
-    assert door.search("tax").hits
+    assert engine.search("tax").hits
     for half in halves:
         half.close()
-    assert door.search("tax").hits
+    assert engine.search("tax").hits
     until(lambda: (bootstrap.health() or {})["listeners"] == 0, "the listeners to be forgotten")
-    door.close()
+    engine.close()
 
 
 def test_half_open_connections_do_not_keep_it_from_ending(owned: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     with socket.socket(socket.AF_UNIX) as half:
         half.connect(str(bootstrap.socket_path()))
         half.sendall(b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{")
-        assert bootstrap.stop_owner(timeout=80)
+        assert bootstrap.stop_daemon(timeout=80)
 
 
 @pytest.fixture
@@ -285,8 +285,8 @@ def large(shop_root: Path) -> Path:
     return shop_root
 
 
-def _started(root: Path, *, attached: bool) -> tuple[Line, Iterator[tuple[int, bytes]], str]:
-    line = Line(60)
+def _started(root: Path, *, attached: bool) -> tuple[Connection, Iterator[tuple[int, bytes]], str]:
+    line = Connection(60)
     body = {"where": {"folder": str(root)}, "arguments": {}, "attached": attached}
     lines = line.lines("POST", "/v1/stream/index", body)
     return line, lines, json.loads(next(lines)[1])["job"]
@@ -299,13 +299,13 @@ def _job(number: str) -> dict[str, Any]:
 
 
 def test_a_job_is_cancelled_from_another_door(owned: Path, large: Path):
-    door = connect(large)
+    engine = open_engine(large)
     problem: list[Exception] = []
     began = threading.Event()
 
     def index() -> None:
         try:
-            for step in door.index():
+            for step in engine.index():
                 if step.stage == "parse":
                     began.set()
         except CancelledError as error:
@@ -322,23 +322,23 @@ def test_a_job_is_cancelled_from_another_door(owned: Path, large: Path):
     thread.join(90)
     assert len(problem) == 1
     assert _job(job["id"])["state"] == "cancelled"
-    assert list(door.index())[-1].summary is not None
-    door.close()
+    assert list(engine.index())[-1].summary is not None
+    engine.close()
 
 
 def test_own_cancel_while_it_runs(owned: Path, large: Path):
-    door = connect(large)
+    engine = open_engine(large)
     cancel = Cancel()
-    steps = door.index(cancel=cancel)
+    steps = engine.index(cancel=cancel)
     next(step for step in steps if step.stage == "parse")
     cancel.set()
     with pytest.raises(CancelledError):
         list(steps)
-    door.close()
+    engine.close()
 
 
 def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: Path, large: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     for attached, state in ((True, "cancelled"), (False, "done")):
         line, lines, number = _started(large, attached=attached)
         next(data for _, data in lines if b'"parse"' in data or b'"store"' in data)
@@ -348,9 +348,9 @@ def test_a_client_that_goes_away_ends_its_job_only_if_it_asked_for_that(owned: P
 
 
 def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     line, lines, number = _started(large, attached=False)
-    watcher = Line(60)
+    watcher = Connection(60)
     seen = [json.loads(data) for _, data in watcher.lines("GET", f"/v1/jobs/{number}") if data]
     own = [json.loads(data) for _, data in lines if data]
     assert seen[1:] == own
@@ -361,28 +361,31 @@ def test_a_job_can_be_watched_from_its_beginning_by_anybody(owned: Path, large: 
 
 
 def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
-    doors = [connect(large) for _ in range(3)]
+    engines = [open_engine(large) for _ in range(3)]
     done: list[Any] = []
-    threads = [threading.Thread(target=lambda door=door: done.append(list(door.index())[-1].summary)) for door in doors]
+    threads = [
+        threading.Thread(target=lambda engine=engine: done.append(list(engine.index())[-1].summary))
+        for engine in engines
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
     assert [summary.files for summary in done] == [606] * 3
     assert sorted(summary.blobs for summary in done) == [0, 0, 606]
-    for door in doors:
-        door.close()
+    for engine in engines:
+        engine.close()
 
 
 def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
     desk = inside.state.desk
-    where = rpc.Where(str(shop_root))
+    where = rpc.ProjectRef(str(shop_root))
     desk.start("index", where, {}).wait()
     going, go_on = threading.Event(), threading.Event()
 
     def run(_: Cancel) -> Iterator[Progress]:
         with desk.projects.lend(where) as project:
-            yield from itertools.islice(project.memory.index(full=True), 2)
+            yield from itertools.islice(project.engine.index(full=True), 2)
             going.set()
             assert go_on.wait(90)
 

@@ -1,4 +1,4 @@
-"""The owner as a process: never two, started when needed, gone when told to, recovered when killed."""
+"""The daemon as a process: never two, started when needed, gone when told to, recovered when killed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from pathlib import Path
 import pytest
 
 from cm_tui.daemon import bootstrap
-from cm_tui.daemon.client import RemoteMemory
-from cm_tui.daemon.open_engine import connect, examine
-from cm_tui.daemon.rpc import Where
-from cm_tui.engine.local import Memory
-from cm_tui.errors import OwnerError, RefusedError
+from cm_tui.daemon.client import RemoteEngine
+from cm_tui.daemon.open_engine import examine, open_engine
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.local import LocalEngine
+from cm_tui.errors import DaemonError, RefusedError
 from tests.cli.conftest import git
-from tests.daemon.conftest import PATIENCE, is_running, make_project, pid_of_owner, until
+from tests.daemon.conftest import PATIENCE, is_running, make_project, pid_of_daemon, until
 
 ASK = """
 import sys
 from pathlib import Path
-from cm_tui.server import runtime
+from cm_tui.daemon import bootstrap
 sys.stdin.readline()
-runtime.start_owner()
-print(runtime.health()["pid"], flush=True)
+bootstrap.start_daemon()
+print(bootstrap.health()["pid"], flush=True)
 """
 
 
@@ -44,26 +44,26 @@ def test_eight_at_once_start_one(owned: Path):
         racer.stdin.write("go\n")
         racer.stdin.flush()
     pids = {racer.communicate(timeout=180)[0].strip() for racer in racers}
-    assert pids == {str(pid_of_owner())}
+    assert pids == {str(pid_of_daemon())}
 
 
 def test_a_second_owner_gives_way(owned: Path):
-    bootstrap.start_owner()
-    pid = pid_of_owner()
+    bootstrap.start_daemon()
+    pid = pid_of_daemon()
     command = [sys.executable, "-m", "cm_tui", "serve"]
     second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 0
     assert "already" in second.stderr
-    assert pid_of_owner() == pid
+    assert pid_of_daemon() == pid
 
 
 def test_owners_that_race_past_the_doors_leave_one(owned: Path):
     command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
-    until(lambda: bootstrap.health() is not None, "an owner")
+    until(lambda: bootstrap.health() is not None, "a daemon")
     until(lambda: sum(process.poll() is None for process in processes) == 1, "the others to give way")
     assert {process.returncode for process in processes if process.poll() is not None} == {0}
-    bootstrap.stop_owner()
+    bootstrap.stop_daemon()
     assert all(process.wait(60) == 0 for process in processes)
     for process in processes:
         process.communicate()
@@ -71,84 +71,84 @@ def test_owners_that_race_past_the_doors_leave_one(owned: Path):
 
 def test_stop_status_and_start_again(owned: Path):
     assert bootstrap.health() is None
-    assert bootstrap.owner_info() is None
-    assert not bootstrap.stop_owner()
-    bootstrap.start_owner()
-    info = bootstrap.owner_info()
+    assert bootstrap.daemon_info() is None
+    assert not bootstrap.stop_daemon()
+    bootstrap.start_daemon()
+    info = bootstrap.daemon_info()
     assert info is not None
-    assert info.pid == pid_of_owner()
-    assert bootstrap.stop_owner()
+    assert info.pid == pid_of_daemon()
+    assert bootstrap.stop_daemon()
     until(lambda: not is_running(info.pid), "its end")
     assert bootstrap.health() is None
     assert not bootstrap.socket_path().exists()
-    assert bootstrap.owner_info() is None
+    assert bootstrap.daemon_info() is None
 
 
 def test_files_are_only_the_users(owned: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     assert bootstrap.folder().stat().st_mode & 0o777 == 0o700
-    files = [bootstrap.folder() / bootstrap.INFO, bootstrap.socket_path(), owned / "state/owner.log"]
+    files = [bootstrap.folder() / bootstrap.INFO, bootstrap.socket_path(), owned / "state/daemon.log"]
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signal_ends_it_cleanly(owned: Path, shop_root: Path, number: signal.Signals):
-    with connect(shop_root) as door:  # type: ignore[attr-defined]
-        list(door.index())
-    pid = pid_of_owner()
+    with open_engine(shop_root) as engine:  # type: ignore[attr-defined]
+        list(engine.index())
+    pid = pid_of_daemon()
     os.kill(pid, number)
     until(lambda: not is_running(pid), "its end")
     assert not bootstrap.socket_path().exists()
-    assert "owner ended" in (owned / "state/owner.log").read_text()
+    assert "daemon ended" in (owned / "state/daemon.log").read_text()
 
 
 def test_stale_socket_is_replaced(owned: Path):
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(bootstrap.socket_path()))
     assert bootstrap.health() is None
-    assert not bootstrap.nudge(owned)
-    bootstrap.start_owner()
+    assert not bootstrap.notify(owned)
+    bootstrap.start_daemon()
     assert bootstrap.health() is not None
 
 
 def test_killed_owner_is_recovered_by_the_next_question(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    list(door.index())
-    before = door.search("add tax").hits
+    engine = open_engine(shop_root)
+    list(engine.index())
+    before = engine.search("add tax").hits
     for _ in range(3):
-        pid = pid_of_owner()
+        pid = pid_of_daemon()
         os.kill(pid, signal.SIGKILL)
-        assert door.search("add tax").hits == before
-        assert pid_of_owner() != pid
-    door.close()
+        assert engine.search("add tax").hits == before
+        assert pid_of_daemon() != pid
+    engine.close()
 
 
 def test_killed_in_the_middle_of_an_index_run(owned: Path, shop_root: Path):
     for number in range(400):
         (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 20)
-    door = connect(shop_root)
-    steps = door.index()
+    engine = open_engine(shop_root)
+    steps = engine.index()
     next(step for step in steps if step.stage == "parse")
-    os.kill(pid_of_owner(), signal.SIGKILL)
+    os.kill(pid_of_daemon(), signal.SIGKILL)
     summary = list(steps)[-1].summary
     assert summary is not None
     assert summary.files == 406
-    status = door.status()
+    status = engine.status()
     assert (status.files, status.embedded) == (406, status.passages)
-    door.close()
+    engine.close()
 
 
 def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    list(door.index())
-    first = pid_of_owner()
+    engine = open_engine(shop_root)
+    list(engine.index())
+    first = pid_of_daemon()
     bootstrap.socket_path().unlink()
-    newcomer = connect(shop_root)
+    newcomer = open_engine(shop_root)
     assert newcomer.search("tax").hits
-    assert pid_of_owner() != first
+    assert pid_of_daemon() != first
     assert not is_running(first)
-    assert door.search("tax").hits
-    door.close()
+    assert engine.search("tax").hits
+    engine.close()
     newcomer.close()
 
 
@@ -158,12 +158,12 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
         foreign.listen()
         taker = threading.Thread(target=_answer_garbage, args=(foreign,), daemon=True)
         taker.start()
-        with pytest.raises(OwnerError, match="not cm"):
+        with pytest.raises(DaemonError, match="not cm"):
             bootstrap.health()
-        with pytest.raises(OwnerError, match="not cm"):
-            connect(shop_root)
-        assert not bootstrap.nudge(shop_root)
-        assert [check.name for check in examine(shop_root) if check.state == "failed"] == ["owner"]
+        with pytest.raises(DaemonError, match="not cm"):
+            open_engine(shop_root)
+        assert not bootstrap.notify(shop_root)
+        assert [check.name for check in examine(shop_root) if check.state == "failed"] == ["daemon"]
         command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         assert run.returncode == 4
@@ -176,12 +176,12 @@ def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path
     with socket.socket(socket.AF_UNIX) as foreign:
         foreign.bind(str(bootstrap.socket_path()))
         foreign.listen()
-        # Nobody holds the owner's lock, so it is not waited for to the end.
+        # Nobody holds the daemon's lock, so it is not waited for to the end.
         for seconds in (0.2, PATIENCE * 10):
-            with pytest.raises(OwnerError, match="not cm"):
+            with pytest.raises(DaemonError, match="not cm"):
                 bootstrap.health(seconds)
-        with pytest.raises(OwnerError, match="not cm"):
-            connect(shop_root)
+        with pytest.raises(DaemonError, match="not cm"):
+            open_engine(shop_root)
 
 
 def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Path):
@@ -199,20 +199,20 @@ def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
         listener.listen()
         taker = threading.Thread(target=answer, args=(listener,), daemon=True)
         taker.start()
-        with pytest.raises(OwnerError, match="busy") as caught:
+        with pytest.raises(DaemonError, match="busy") as caught:
             bootstrap.health()
         assert "again" in caught.value.hint
-        with pytest.raises(OwnerError, match="busy"):
-            RemoteMemory(Where(str(shop_root))).status()  # type: ignore[attr-defined]
+        with pytest.raises(DaemonError, match="busy"):
+            RemoteEngine(ProjectRef(str(shop_root))).status()  # type: ignore[attr-defined]
         taker.join()
 
 
 def test_an_owner_in_the_foreground_writes_the_log_too(owned: Path):
     process = subprocess.Popen([sys.executable, "-m", "cm_tui", "serve"], stderr=subprocess.PIPE, text=True)
-    until(lambda: bootstrap.health() is not None, "an owner")
-    bootstrap.stop_owner()
+    until(lambda: bootstrap.health() is not None, "a daemon")
+    bootstrap.stop_daemon()
     assert process.communicate(timeout=60)[1] == ""
-    log = owned / "state/owner.log"
+    log = owned / "state/daemon.log"
     assert "started" in log.read_text()
     assert log.stat().st_mode & 0o777 == 0o600
 
@@ -221,14 +221,14 @@ def test_everything_that_is_kept_is_private(owned: Path, shop_root: Path):
     home = owned / "new" / "home"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CM_HOME", str(home))
-        door = connect(shop_root)
-        list(door.index())
-        door.close()
+        engine = open_engine(shop_root)
+        list(engine.index())
+        engine.close()
         try:
             kept = [owned / "new", home, *home.rglob("*")]
             modes = {str(path): path.lstat().st_mode for path in kept}
         finally:
-            bootstrap.stop_owner()
+            bootstrap.stop_daemon()
     assert any(name.endswith("data/projects") for name in modes)
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
 
@@ -236,11 +236,11 @@ def test_everything_that_is_kept_is_private(owned: Path, shop_root: Path):
 def test_a_store_without_an_owner_is_private_too(cm_home: Path, shop_root: Path):
     before = os.umask(0o022)
     try:
-        with Memory.open(shop_root) as memory:
-            list(memory.index())
-            modes = {path.name: path.stat().st_mode & 0o777 for path in (memory.store, *memory.store.parents[:2])}
+        with LocalEngine.open(shop_root) as engine:
+            list(engine.index())
+            modes = {path.name: path.stat().st_mode & 0o777 for path in (engine.store, *engine.store.parents[:2])}
             assert set(modes.values()) == {0o700}
-            assert Memory.store_file(memory.store).stat().st_mode & 0o777 == 0o600
+            assert LocalEngine.store_file(engine.store).stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
 
@@ -257,13 +257,13 @@ def _answer_garbage(listener: socket.socket) -> None:
 
 
 def test_a_hanging_owner_is_named(owned: Path, shop_root: Path):
-    bootstrap.start_owner()
-    pid = pid_of_owner()
+    bootstrap.start_daemon()
+    pid = pid_of_daemon()
     os.kill(pid, signal.SIGSTOP)
     try:
-        with pytest.raises(OwnerError, match=str(pid)):
+        with pytest.raises(DaemonError, match=str(pid)):
             bootstrap.health(0.5)
-        assert not bootstrap.nudge(shop_root)
+        assert not bootstrap.notify(shop_root)
     finally:
         os.kill(pid, signal.SIGCONT)
     assert bootstrap.health() is not None
@@ -271,18 +271,18 @@ def test_a_hanging_owner_is_named(owned: Path, shop_root: Path):
 
 def test_a_file_in_place_of_the_socket_is_refused(owned: Path):
     bootstrap.socket_path().write_text("mine")
-    with pytest.raises(OwnerError, match="no socket"):
-        bootstrap.start_owner()
+    with pytest.raises(DaemonError, match="no socket"):
+        bootstrap.start_daemon()
     assert bootstrap.socket_path().read_text() == "mine"
     bootstrap.socket_path().unlink()
 
 
 def test_open_folder_is_refused(owned: Path):
     bootstrap.folder().chmod(0o755)
-    for act in (bootstrap.folder, bootstrap.start_owner, lambda: connect(owned)):
+    for act in (bootstrap.folder, bootstrap.start_daemon, lambda: open_engine(owned)):
         with pytest.raises(RefusedError, match="open to other users"):
             act()
-    assert not bootstrap.nudge(owned)
+    assert not bootstrap.notify(owned)
     (owned / "data/run").chmod(0o700)
 
 
@@ -290,7 +290,7 @@ def test_link_in_place_of_the_folder_is_refused(owned: Path, tmp_path: Path):
     (owned / "data").mkdir()
     (owned / "data/run").symlink_to(tmp_path)
     with pytest.raises(RefusedError, match="link"):
-        bootstrap.start_owner()
+        bootstrap.start_daemon()
     (owned / "data/run").unlink()
 
 
@@ -298,7 +298,7 @@ def test_link_in_place_of_the_folder_is_refused(owned: Path, tmp_path: Path):
 def test_folder_of_another_user_is_refused(owned: Path):
     os.chown(bootstrap.folder(), 12345, 12345)
     with pytest.raises(RefusedError, match="another user"):
-        bootstrap.start_owner()
+        bootstrap.start_daemon()
     os.chown(owned / "data/run", 0, 0)
 
 
@@ -310,36 +310,36 @@ def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytes
     assert bootstrap.health() is None
     assert not path.parent.exists()
     try:
-        door = connect(shop_root)
+        engine = open_engine(shop_root)
         assert path.parent.stat().st_mode & 0o777 == 0o700
-        assert list(door.index())[-1].summary is not None
-        door.close()
+        assert list(engine.index())[-1].summary is not None
+        engine.close()
     finally:
-        bootstrap.stop_owner()
+        bootstrap.stop_daemon()
     assert not path.parent.exists()
-    assert not bootstrap.nudge(shop_root)
+    assert not bootstrap.notify(shop_root)
     assert not path.parent.exists()
 
 
 def test_it_ends_when_nobody_needs_it(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("CM_OWNER__IDLE_SECONDS", "0.5")
-    door = connect(shop_root)
-    list(door.index())
-    info = bootstrap.owner_info()
+    monkeypatch.setenv("CM_DAEMON__IDLE_SECONDS", "0.5")
+    engine = open_engine(shop_root)
+    list(engine.index())
+    info = bootstrap.daemon_info()
     assert info is not None
     until(lambda: not is_running(info.pid), "its idle end")
-    assert bootstrap.owner_info() is None
-    assert door.search("tax").hits
-    door.close()
+    assert bootstrap.daemon_info() is None
+    assert engine.search("tax").hits
+    engine.close()
 
 
 def test_it_stays_while_somebody_listens(owned: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.daemon.connection import Line
+    from cm_tui.daemon.connection import Connection
 
-    monkeypatch.setenv("CM_OWNER__IDLE_SECONDS", "0.3")
-    bootstrap.start_owner()
-    pid = pid_of_owner()
-    line = Line(60)
+    monkeypatch.setenv("CM_DAEMON__IDLE_SECONDS", "0.3")
+    bootstrap.start_daemon()
+    pid = pid_of_daemon()
+    line = Connection(60)
     beats = line.lines("GET", "/v1/events")
     for _ in range(12):
         # Each beat comes after a quarter of a second without events.
@@ -350,38 +350,38 @@ def test_it_stays_while_somebody_listens(owned: Path, monkeypatch: pytest.Monkey
 
 
 def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    door = connect(shop_root)
-    list(door.index())
-    bootstrap.stop_owner()
+    engine = open_engine(shop_root)
+    list(engine.index())
+    bootstrap.stop_daemon()
     old = _other_version("0.0.9", bootstrap.PROTOCOL - 1)
-    first = pid_of_owner()
-    other = connect(shop_root)
-    assert pid_of_owner() != first
+    first = pid_of_daemon()
+    other = open_engine(shop_root)
+    assert pid_of_daemon() != first
     assert not is_running(first)
     assert other.search("tax").hits
-    assert door.search("tax").hits
+    assert engine.search("tax").hits
     assert old.wait(60) == 0
-    door.close()
+    engine.close()
     other.close()
 
 
 def test_older_door_is_told_so(owned: Path, shop_root: Path):
     newer = _other_version("99.0.0", bootstrap.PROTOCOL + 1)
-    with pytest.raises(OwnerError, match=r"99\.0\.0"):
-        connect(shop_root)
+    with pytest.raises(DaemonError, match=r"99\.0\.0"):
+        open_engine(shop_root)
     answer = bootstrap.request("POST", "/v1/call/status", {})
     assert answer is not None
-    assert (answer[0], json.loads(answer[1])["error"]["class"]) == (426, "OwnerError")
-    bootstrap.stop_owner()
+    assert (answer[0], json.loads(answer[1])["error"]["class"]) == (426, "DaemonError")
+    bootstrap.stop_daemon()
     assert newer.wait(60) == 0
 
 
 def test_a_newer_owner_that_speaks_the_same_protocol_will_do(owned: Path, shop_root: Path):
     newer = _other_version("99.0.0", bootstrap.PROTOCOL)
-    pid = pid_of_owner()
-    connect(shop_root).close()
-    assert pid_of_owner() == pid
-    bootstrap.stop_owner()
+    pid = pid_of_daemon()
+    open_engine(shop_root).close()
+    assert pid_of_daemon() == pid
+    bootstrap.stop_daemon()
     assert newer.wait(60) == 0
 
 
@@ -389,65 +389,65 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
     code = (
         "import sys, cm_tui\n"
         "cm_tui.__version__ = sys.argv[1]\n"
-        "from cm_tui.daemon import owner, runtime\n"
-        "runtime.PROTOCOL = int(sys.argv[2])\n"
-        "owner.serve(background=True)\n"
+        "from cm_tui.daemon import bootstrap, process\n"
+        "bootstrap.PROTOCOL = int(sys.argv[2])\n"
+        "process.serve(background=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, version, str(protocol)])
-    until(lambda: bootstrap.health() is not None, "the other owner")
+    until(lambda: bootstrap.health() is not None, "the other daemon")
     return process
 
 
 def test_info_that_cannot_be_read_is_no_info(owned: Path):
-    bootstrap.start_owner()
+    bootstrap.start_daemon()
     (bootstrap.folder() / bootstrap.INFO).write_text('{"pid": 1')
-    assert bootstrap.owner_info() is None
+    assert bootstrap.daemon_info() is None
     assert bootstrap.health() is not None
 
 
 def test_an_owner_that_cannot_start_says_why(owned: Path, shop_root: Path):
     (owned / "config").mkdir()
-    (owned / "config/config.toml").write_text("[owner]\nidle_seconds = 'soon'\n")
-    with pytest.raises(OwnerError, match="idle_seconds"):
-        bootstrap.start_owner()
+    (owned / "config/config.toml").write_text("[daemon]\nidle_seconds = 'soon'\n")
+    with pytest.raises(DaemonError, match="idle_seconds"):
+        bootstrap.start_daemon()
 
 
 def test_without_an_owner_the_door_is_local_and_says_so(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    monkeypatch.setattr(bootstrap, "start_owner", _cannot_start)
+    monkeypatch.setattr(bootstrap, "start_daemon", _cannot_start)
     said: list[str] = []
-    door = connect(shop_root, say=said.append)
-    assert isinstance(door, Memory)
+    engine = open_engine(shop_root, say=said.append)
+    assert isinstance(engine, LocalEngine)
     assert "no processes left" in said[0]
-    door.close()
+    engine.close()
 
 
 def _cannot_start() -> None:
-    raise OwnerError("no processes left.")
+    raise DaemonError("no processes left.")
 
 
 def test_two_projects_at_once(owned: Path, tmp_path: Path):
     roots = [make_project(tmp_path / name) for name in ("one", "two")]
-    doors = [connect(root) for root in roots]
+    engines = [open_engine(root) for root in roots]
     with ThreadPoolExecutor(2) as pool:
-        done = list(pool.map(lambda door: list(door.index())[-1].summary, doors))
+        done = list(pool.map(lambda engine: list(engine.index())[-1].summary, engines))
     assert [summary.files for summary in done if summary] == [6, 6]
     report = bootstrap.health()
     assert report is not None
     assert {project["root"] for project in report["projects"]} == {str(root) for root in roots}
-    for door in doors:
-        door.close()
+    for engine in engines:
+        engine.close()
 
 
 def test_two_checkouts_of_one_project_take_turns(owned: Path, shop_root: Path, tmp_path: Path):
     second = tmp_path / "second"
     git(shop_root, "worktree", "add", "-q", str(second))
     (second / "shop/only_here.py").write_text("def only_in_the_second():\n    return 1\n")
-    first, other = connect(shop_root), connect(second)
+    first, other = open_engine(shop_root), open_engine(second)
     list(first.index())
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda door: door.search("add tax").hits, [first, other] * 4))
+        answers = list(pool.map(lambda engine: engine.search("add tax").hits, [first, other] * 4))
     assert all(answers)
     list(other.index())
     assert other.definitions("only_in_the_second").total == 1
@@ -459,57 +459,57 @@ def test_a_folder_that_disappears_is_an_error_for_it_alone(owned: Path, tmp_path
     import shutil
 
     stays, goes = (make_project(tmp_path / name) for name in ("stays", "goes"))
-    doors = [connect(stays), connect(goes)]
-    for door in doors:
-        list(door.index())
+    engines = [open_engine(stays), open_engine(goes)]
+    for engine in engines:
+        list(engine.index())
     shutil.rmtree(goes)
     with pytest.raises(Exception, match="no folder"):
-        doors[1].search("tax")
-    assert doors[0].search("tax").hits
+        engines[1].search("tax")
+    assert engines[0].search("tax").hits
     until(lambda: len((bootstrap.health() or {})["projects"]) == 1, "the project to be closed")
     make_project(goes)
-    assert list(doors[1].index())[-1].summary is not None
-    assert doors[1].search("tax").hits
-    for door in doors:
-        door.close()
+    assert list(engines[1].index())[-1].summary is not None
+    assert engines[1].search("tax").hits
+    for engine in engines:
+        engine.close()
 
 
 def test_a_store_that_disappears_is_made_again(owned: Path, shop_root: Path):
     import shutil
 
-    door = connect(shop_root)
-    list(door.index())
-    shutil.rmtree(door.status().store)
-    assert not door.status().indexed
-    list(door.index())
-    assert door.search("tax").hits
-    door.close()
+    engine = open_engine(shop_root)
+    list(engine.index())
+    shutil.rmtree(engine.status().store)
+    assert not engine.status().indexed
+    list(engine.index())
+    assert engine.search("tax").hits
+    engine.close()
 
 
 def test_settings_that_change_are_taken(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    list(door.index())
-    assert door.search("tax").mode == "hybrid"
+    engine = open_engine(shop_root)
+    list(engine.index())
+    assert engine.search("tax").mode == "hybrid"
     settings = shop_root / ".cm/config.toml"
     settings.parent.mkdir()
     settings.write_text("[embedding]\nprovider = 'none'\n")
-    assert door.search("tax").mode == "keyword"
+    assert engine.search("tax").mode == "keyword"
     settings.write_text("[embedding\n")
     with pytest.raises(Exception, match=r"config\.toml"):
-        door.search("tax")
+        engine.search("tax")
     settings.unlink()
-    assert door.search("tax").mode == "hybrid"
-    door.close()
+    assert engine.search("tax").mode == "hybrid"
+    engine.close()
 
 
 def test_question_after_a_commit_brings_the_index_up_first(owned: Path, shop_root: Path):
-    door = connect(shop_root)
-    list(door.index())
+    engine = open_engine(shop_root)
+    list(engine.index())
     (shop_root / "shop/new.py").write_text("def zebra_crossing():\n    return 1\n")
     git(shop_root, "add", "-A")
     git(shop_root, "commit", "-qm", "Cross")
-    page = door.definitions("zebra_crossing")
+    page = engine.definitions("zebra_crossing")
     assert page.total == 1
     assert "HEAD moved" in page.note
-    assert "HEAD moved" not in door.definitions("zebra_crossing").note
-    door.close()
+    assert "HEAD moved" not in engine.definitions("zebra_crossing").note
+    engine.close()

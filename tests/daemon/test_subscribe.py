@@ -1,4 +1,4 @@
-"""Following the owner: events across its death, jobs from any door."""
+"""Following the daemon: events across its death, jobs from any client."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cm_tui.daemon import bootstrap, subscribe
-from cm_tui.daemon.open_engine import connect
-from cm_tui.errors import CancelledError, NotFoundError, OwnerError
-from tests.daemon.conftest import pid_of_owner
+from cm_tui.daemon.open_engine import open_engine
+from cm_tui.errors import CancelledError, DaemonError, NotFoundError
+from tests.daemon.conftest import pid_of_daemon
 
 
 def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
@@ -24,16 +24,16 @@ def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
     thread.start()
     try:
         for _ in range(2):
-            door = connect(shop_root)
+            engine = open_engine(shop_root)
             assert heard.get(timeout=90) == {"event": "connected"}
-            list(door.index(full=True))
+            list(engine.index(full=True))
             names = []
             while names[-1:] != ["job-ended"]:
                 names.append(heard.get(timeout=90)["event"])
             assert names == ["job-started", "index", "index", "job-ended"]
-            os.kill(pid_of_owner(), signal.SIGKILL)
+            os.kill(pid_of_daemon(), signal.SIGKILL)
             assert heard.get(timeout=90) == {"event": "disconnected"}
-            door.close()
+            engine.close()
     finally:
         stop.set()
         thread.join(90)
@@ -42,12 +42,12 @@ def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
 
 def test_jobs_are_listed_watched_and_cancelled(owned: Path, shop_root: Path):
     assert subscribe.jobs() == []
-    with pytest.raises(OwnerError):
+    with pytest.raises(DaemonError):
         subscribe.cancel("1")
     for number in range(600):
         (shop_root / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
-    door = connect(shop_root)
-    steps = door.index()
+    engine = open_engine(shop_root)
+    steps = engine.index()
     first = next(steps)
     (job,) = subscribe.jobs()
     assert (job.name, job.project, job.state) == ("index", str(shop_root), "running")
@@ -62,5 +62,5 @@ def test_jobs_are_listed_watched_and_cancelled(owned: Path, shop_root: Path):
         subscribe.cancel("99")
     with pytest.raises(NotFoundError):
         list(subscribe.watch("99"))
-    door.close()
-    bootstrap.stop_owner()
+    engine.close()
+    bootstrap.stop_daemon()

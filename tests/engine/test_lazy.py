@@ -1,4 +1,4 @@
-"""Rooms of the door: each is made once, and threads that make them in different orders do not wait for ever."""
+"""Rooms of the engine: each is made once, and threads that make them in different orders do not wait for ever."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.lazy import forget, room
-from cm_tui.engine.local import Memory
+from cm_tui.engine.lazy import reset, shared_property
+from cm_tui.engine.local import LocalEngine
 from tests.gitrepo import Repo
 
 PATIENCE = 60.0
@@ -24,16 +24,16 @@ class House:
         self._making = threading.RLock()
         self.made: list[str] = []
 
-    @room
+    @shared_property
     def cellar(self) -> object:
         return self._slowly("cellar")
 
-    @room
+    @shared_property
     def floor(self) -> tuple[object, object]:
         made = self._slowly("floor")
         return made, self.cellar
 
-    @room
+    @shared_property
     def broken(self) -> object:
         self.made.append("broken")
         raise ValueError("dark")
@@ -92,7 +92,7 @@ def test_a_room_that_could_not_be_made_is_tried_again_and_one_that_was_let_go_is
             _ = house.broken
     assert house.made == ["broken", "broken"]
     first = house.cellar
-    forget(house)
+    reset(house)
     assert house.cellar is not first
 
 
@@ -102,7 +102,7 @@ def test_two_houses_do_not_share_rooms() -> None:
 
 
 def test_the_rooms_of_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Searches and index runs come at once to a door that was just opened: both work on the same vectors."""
+    """Searches and index runs come at once to an engine that was just opened: both work on the same vectors."""
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.vectors import VectorIndex
 
@@ -124,12 +124,12 @@ def test_the_rooms_of_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     repo = Repo(tmp_path / "repo")
     repo.write("a.py", "def f():\n    pass\n")
     repo.commit()
-    with Memory.open(repo.root) as memory:
-        monkeypatch.setattr(memory, "_making", SlowLock())
+    with LocalEngine.open(repo.root) as engine:
+        monkeypatch.setattr(engine, "_making", SlowLock())
         for _ in range(5):
             given.clear()
-            found = at_once(memory, [*ROOMS, *reversed(ROOMS)])
+            found = at_once(engine, [*ROOMS, *reversed(ROOMS)])
             for name in ROOMS:
                 assert len({id(value) for told, value in found if told == name}) == 1, name
             assert given == [dict(found)["_vectors"]]
-            memory.reset()
+            engine.reset()

@@ -1,4 +1,4 @@
-"""Files that start the owner with a session: valid, the same when written again, removed without a trace."""
+"""Files that start the daemon with a session: valid, the same when written again, removed without a trace."""
 
 from __future__ import annotations
 

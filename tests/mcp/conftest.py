@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from tests.cli.conftest import make_repository
 
 
@@ -20,8 +20,8 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = folder / "shop"
     root.mkdir()
     make_repository(root)
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), Memory.open(root) as memory:
-        for _ in memory.index():
+    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(root) as engine:
+        for _ in engine.index():
             pass
     return folder
 
@@ -46,7 +46,7 @@ def shop(indexed: Path, cm_home: Path) -> Path:
 def own(shop: Path, indexed: Path, tmp_path: Path) -> Path:
     """A copy that may be changed: the index is brought over to it by the first run."""
     root = Path(shutil.copytree(shop, tmp_path / "own"))
-    with Memory.open(root) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(root) as engine:
+        for _ in engine.index():
             pass
     return root

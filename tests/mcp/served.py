@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from cm_tui.mcp import build, http_app
-from cm_tui.mcp.engine_pool import Doors
+from cm_tui.mcp.engine_pool import EnginePool
 
 WAYS = ("memory", "stdio", "http")
 PATIENCE = 120.0
@@ -54,18 +54,18 @@ async def answering(
     root: Path, way: str = "memory", *, tools: str = "all", mode: str = "auto", **client: Any
 ) -> AsyncIterator[Answers]:
     """A client of a server whose default project is `root`."""
-    ways = {"memory": _memory, "stdio": _stdio, "http": _http}
+    ways = {"memory": _engine, "stdio": _stdio, "http": _http}
     async with ways[way](root, tools) as target, Client(target, mode=mode, **client) as connected:
         yield Answers(connected)
 
 
 @asynccontextmanager
-async def _memory(root: Path, tools: str) -> AsyncIterator[Any]:
-    doors = Doors(root)
+async def _engine(root: Path, tools: str) -> AsyncIterator[Any]:
+    engines = EnginePool(root)
     try:
-        yield build(doors, tools=tools.split(","))
+        yield build(engines, tools=tools.split(","))
     finally:
-        doors.close()
+        engines.close()
 
 
 @asynccontextmanager
@@ -83,12 +83,12 @@ def environment() -> dict[str, str]:
 
 @asynccontextmanager
 async def _http(root: Path, tools: str) -> AsyncIterator[Any]:
-    doors = Doors(root)
+    engines = EnginePool(root)
     try:
-        async with serving(http_app(doors)) as port:
+        async with serving(http_app(engines)) as port:
             yield f"http://127.0.0.1:{port}/mcp/{tools}"
     finally:
-        doors.close()
+        engines.close()
 
 
 @asynccontextmanager

@@ -15,28 +15,28 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.mcp import build, http_app
 from cm_tui.model import Cancel, Progress
 from tests.mcp.served import Answers, environment, serving
 
 
 class Watched:
-    """A real door whose index run waits after its first step until a test lets it go on, or it is cancelled."""
+    """A real engine whose index run waits after its first step until a test lets it go on, or it is cancelled."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, engine: LocalEngine) -> None:
+        self._engine = engine
         self.go_on = threading.Event()
         self.cancel: Cancel | None = None
         self.ended = threading.Event()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._memory, name)
+        return getattr(self._engine, name)
 
     def index(self, *, cancel: Cancel, **how: Any) -> Iterator[Progress]:
         self.cancel = cancel
         try:
-            for number, step in enumerate(self._memory.index(cancel=cancel, **how)):
+            for number, step in enumerate(self._engine.index(cancel=cancel, **how)):
                 yield step
                 while number == 1 and not self.go_on.wait(0.01):
                     cancel.check()
@@ -46,8 +46,8 @@ class Watched:
 
 @pytest.fixture
 def watched(fresh: Path) -> Iterator[Watched]:
-    with Memory.open(fresh) as memory:
-        yield Watched(memory)
+    with LocalEngine.open(fresh) as engine:
+        yield Watched(engine)
 
 
 async def until(event: threading.Event) -> None:
@@ -147,8 +147,8 @@ def test_a_client_that_goes_away_leaves_a_sound_store(tmp_path: Path):
         _, complaints = server.communicate(timeout=120)
     assert server.returncode == 0, complaints
     assert "Traceback" not in complaints
-    with Memory.open(root) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(root) as engine:
+        for _ in engine.index():
             pass
-        assert memory.definitions("f7_3").total == 1
-        assert memory.plan().added == ()
+        assert engine.definitions("f7_3").total == 1
+        assert engine.plan().added == ()

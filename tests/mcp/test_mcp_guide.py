@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from cm_tui.bench.mcp_tools import measured
-from cm_tui.mcp.tools import KINDS, SETS, choose
+from cm_tui.mcp.tools import SETS, TOOLS, choose
 
 GUIDE = (Path(__file__).parents[2] / "cm_tui/docs/mcp.md").read_text()
 
 
 def test_every_tool_has_its_row_with_sets_and_arguments():
     rows = {row[0]: row[1:] for row in re.findall(r"^\| `(\w+)` \| ([\w, ]+) \| (.*?) \|", GUIDE, re.MULTILINE)}
-    assert rows.keys() == {kind.name for kind in KINDS}
-    for kind in KINDS:
+    assert rows.keys() == {kind.name for kind in TOOLS}
+    for kind in TOOLS:
         sets, arguments = rows[kind.name]
         assert set(sets.split(", ")) == kind.sets
         required, _, optional = arguments.partition("[")

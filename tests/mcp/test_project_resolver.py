@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from mcp_types import ListRootsResult, Root
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.mcp import build
-from cm_tui.mcp.engine_pool import Doors
+from cm_tui.mcp.engine_pool import EnginePool
 from tests.mcp.served import Answers, answering, environment
 
 
@@ -31,8 +31,8 @@ def other(tmp_path: Path) -> Path:
     root = tmp_path / "an other, 100%25"
     root.mkdir()
     (root / "only.py").write_text("def only_here():\n    return 1\n")
-    with Memory.open(root) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(root) as engine:
+        for _ in engine.index():
             pass
     return root
 
@@ -87,10 +87,10 @@ async def test_no_folder_open_means_the_servers_own(shop: Path):
 async def test_a_chosen_project_is_not_overruled_by_the_client(shop: Path, other: Path):
     from mcp import Client
 
-    doors = Doors(shop)
-    async with Client(build(doors, tools=["all"], ask_roots=False), list_roots_callback=rooted(other)) as client:
+    engines = EnginePool(shop)
+    async with Client(build(engines, tools=["all"], ask_roots=False), list_roots_callback=rooted(other)) as client:
         await Answers(client).ok("codememory_definitions", symbol="Cart")
-    doors.close()
+    engines.close()
 
 
 async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, shop: Path):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from cm_tui.mcp.tools import KINDS
+from cm_tui.mcp.tools import TOOLS
 from tests.mcp.served import answering
 
 OUTSIDE = ["../secret.txt", "shop/../../secret.txt", "/etc/passwd", "..", "../", "~/../../etc/passwd", "shop/../.."]
@@ -74,13 +74,13 @@ async def test_an_unknown_tool_is_a_protocol_error(shop: Path):
 
 async def test_halves_of_surrogate_pairs_are_refused(shop: Path):
     from cm_tui.mcp import build
-    from cm_tui.mcp.engine_pool import Doors
+    from cm_tui.mcp.engine_pool import EnginePool
 
-    doors = Doors(shop)
-    tool = build(doors)._tool_manager.get_tool("codememory_callers")
+    engines = EnginePool(shop)
+    tool = build(engines)._tool_manager.get_tool("codememory_callers")
     with pytest.raises(ValueError, match="unicode"):
         tool.fn_metadata.validate_arguments({"symbol": "\ud800"})
-    doors.close()
+    engines.close()
 
 
 # --- anything at all ---
@@ -105,7 +105,7 @@ ARGUMENTS = ("query", "question", "symbol", "path", "target", "since")
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_make_it_crash(call: Callable[..., CallToolResult], data: st.DataObject):
-    kind = data.draw(st.sampled_from([kind for kind in KINDS if kind.reads]))
+    kind = data.draw(st.sampled_from([kind for kind in TOOLS if kind.reads]))
     properties = kind.tool().parameters["properties"]
     arguments = {name: data.draw(WORDS) for name in properties if name in ARGUMENTS}
     names = st.sampled_from(sorted(properties)) | st.text(max_size=9)

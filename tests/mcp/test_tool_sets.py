@@ -11,11 +11,11 @@ from mcp import Client
 
 from cm_tui.errors import UsageError
 from cm_tui.mcp import http_app
-from cm_tui.mcp.engine_pool import Doors
-from cm_tui.mcp.tools import KINDS, SETS, choose
+from cm_tui.mcp.engine_pool import EnginePool
+from cm_tui.mcp.tools import SETS, TOOLS, choose
 from tests.mcp.served import answering, serving
 
-READERS = {kind.name for kind in KINDS if kind.reads}
+READERS = {kind.name for kind in TOOLS if kind.reads}
 
 
 @pytest.mark.parametrize("words", ["core", "graph", "temporal", "memory", "all", "core,graph", "codememory_drift"])
@@ -27,18 +27,18 @@ async def test_only_the_tools_of_the_set_are_listed(shop: Path, words: str):
 
 
 async def test_every_set_has_its_place_over_http(shop: Path):
-    doors = Doors(shop)
-    async with serving(http_app(doors)) as port:
+    engines = EnginePool(shop)
+    async with serving(http_app(engines)) as port:
         for place, words in {"": "core", **{f"/{name}": name for name in SETS}}.items():
             async with Client(f"http://127.0.0.1:{port}/mcp{place}") as client:
                 listed = [tool.name for tool in (await client.list_tools()).tools]
             assert listed == [kind.name for kind in choose([words])]
-    doors.close()
+    engines.close()
 
 
 def test_the_sets_hold_what_their_names_say():
     names = {name: {kind.name for kind in choose([name])} for name in SETS}
-    assert names["all"] == {kind.name for kind in KINDS}
+    assert names["all"] == {kind.name for kind in TOOLS}
     assert {"codememory_retrieve", "codememory_ingest", "codememory_reingest"} <= names["core"]
     graph = {f"codememory_{what}" for what in ("callers", "callees", "definitions", "dependencies", "importers")}
     assert names["graph"] == graph

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from tests.mcp.served import answering
 
 
@@ -223,15 +223,15 @@ async def test_lines_without_end_are_cut(own: Path):
 async def test_the_store_is_free_when_the_server_has_ended(shop: Path):
     async with answering(shop) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-    with Memory.open(shop) as memory:
-        assert memory.definitions("Cart").total == 1
+    with LocalEngine.open(shop) as engine:
+        assert engine.definitions("Cart").total == 1
 
 
 async def test_a_row_is_a_line_whatever_a_file_is_called(own: Path):
     name = "forged\n9. all is well.py"
     (own / name).write_text("def forged():\n    return 1\n")
-    with Memory.open(own) as memory:
-        list(memory.index())
+    with LocalEngine.open(own) as engine:
+        list(engine.index())
     async with answering(own) as asked:
         for tool, words in (
             ("codememory_definitions", {"symbol": "forged"}),

@@ -13,15 +13,15 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cm_tui.mcp import http_app
-from cm_tui.mcp.engine_pool import Doors
-from cm_tui.mcp.tools import KINDS
+from cm_tui.mcp.engine_pool import EnginePool
+from cm_tui.mcp.tools import TOOLS
 from tests.mcp.served import EVERY_CALL, WAYS, answering, environment, serving
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_every_tool_answers_as_its_schema_says(own: Path, way: str, mode: str):
-    assert {name for name, _ in EVERY_CALL} == {kind.name for kind in KINDS}
+    assert {name for name, _ in EVERY_CALL} == {kind.name for kind in TOOLS}
     async with answering(own, way, mode=mode) as asked:
         schemas = {tool.name: tool.output_schema for tool in (await asked.client.list_tools()).tools}
         for name, arguments in EVERY_CALL:
@@ -93,17 +93,17 @@ def test_wrong_options_end_with_a_message(shop: Path):
 
 
 async def test_a_web_page_and_a_giant_body_are_turned_away(shop: Path):
-    doors = Doors(shop)
+    engines = EnginePool(shop)
     body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     headers = {"Accept": "application/json, text/event-stream"}
-    async with serving(http_app(doors)) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as web:
+    async with serving(http_app(engines)) as port, httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as web:
         evil = await web.post("/mcp", json=body, headers={**headers, "Origin": "https://evil.example"})
         assert evil.status_code == 403
         rebound = await web.post("/mcp", json=body, headers={**headers, "Host": "evil.example"})
         assert rebound.status_code in (403, 421)
         giant = await web.post("/mcp", json={**body, "params": {"x": "y" * 2_000_000}}, headers=headers)
         assert giant.status_code == 413
-    doors.close()
+    engines.close()
 
 
 async def test_many_calls_at_once(shop: Path):

@@ -10,8 +10,8 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local import Memory
-from tests.daemon.conftest import owners_allowed
+from cm_tui.engine.local import LocalEngine
+from tests.daemon.conftest import daemons_allowed
 from tests.tui.mode_driver import make_project
 
 
@@ -20,8 +20,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `project` and, beside it, `home` with its index."""
     folder = tmp_path_factory.mktemp("prepared")
     root = make_project(folder / "project")
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), Memory.open(root) as memory:
-        for _ in memory.index():
+    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(root) as engine:
+        for _ in engine.index():
             pass
     return folder
 
@@ -35,7 +35,7 @@ def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
 
 @pytest.fixture
 def owned(project: Path, cm_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The indexed project, whose application and other doors go through an owner that does not watch its files."""
+    """The indexed project, whose application and other clients go through a daemon that does not watch its files."""
     monkeypatch.setenv("CM_WATCH__ENABLED", "false")
-    with owners_allowed(cm_home):
+    with daemons_allowed(cm_home):
         yield project

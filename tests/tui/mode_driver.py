@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from cm_tui.config import Config
-from cm_tui.daemon.open_engine import connect
-from cm_tui.engine.local import Memory
+from cm_tui.daemon.open_engine import open_engine
+from cm_tui.engine.local import LocalEngine
 from cm_tui.tui.app.app import CmApp
 
 FILES = {
@@ -93,10 +93,10 @@ class Driver:
         quiet = 0
         async with asyncio.timeout(PATIENCE):
             while quiet < 2:
-                await self.app.gateway.settled()
+                await self.app.tasks.settled()
                 await self.pilot.pause()
-                idle = not self.app.gateway.busy and not self.app.gateway.indexing
-                quiet = quiet + 1 if idle and self.app.project.door != "opening" else 0
+                idle = not self.app.tasks.busy and not self.app.tasks.indexing
+                quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds that nothing on its way tells of, such as what is on disk.
@@ -143,18 +143,18 @@ async def starting(
     root: Path,
     *,
     size: tuple[int, int] = (120, 40),
-    open_door=None,
+    open_engine=None,
     config: Config | None = None,
     mend=None,
     episode: str = "",
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
-    app = CmApp(open_door or (lambda: Memory.open(root)), root, config or Config(), mend=mend, episode=episode)
+    app = CmApp(open_engine or (lambda: LocalEngine.open(root)), root, config or Config(), mend=mend, episode=episode)
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot)
     finally:
-        app.gateway.close()
+        app.tasks.close()
 
 
 @asynccontextmanager
@@ -167,12 +167,12 @@ async def driving(root: Path, *, mode: str = "", **options) -> AsyncIterator[Dri
         yield driver
 
 
-def through_owner(root: Path):
-    """Opens the door as the command does."""
-    return partial(connect, root)
+def through_daemon(root: Path):
+    """Opens the engine as the command does."""
+    return partial(open_engine, root)
 
 
 async def connected(driver: Driver) -> None:
-    """Wait until the application hears the owner."""
-    await driver.until(lambda: driver.app.project.owner == "connected")
+    """Wait until the application hears the daemon."""
+    await driver.until(lambda: driver.app.project.daemon == "connected")
     await driver.settle()

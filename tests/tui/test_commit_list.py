@@ -1,4 +1,4 @@
-"""The ribbon of 100,000 moments, paging only: the door's `line` is a fake here that makes moments up.
+"""The ribbon of 100,000 moments, paging only: the engine's `line` is a fake here that makes moments up.
 
 Everything else about time is tested on real repositories, in `test_time_mode.py`.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.local import Memory
-from cm_tui.model import HistoryStatus, Moment, Page
+from cm_tui.engine.local import LocalEngine
+from cm_tui.model import CommitPoint, HistoryStatus, Page
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
 from tests.tui.mode_driver import driving
 
@@ -16,19 +16,19 @@ LENGTH = 100_000
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
-def moment(ordinal: int) -> Moment:
-    return Moment(ordinal, f"{ordinal:040x}", 1_500_000_000 + 600 * ordinal, "Ann Example", f"subject {ordinal}")
+def moment(ordinal: int) -> CommitPoint:
+    return CommitPoint(ordinal, f"{ordinal:040x}", 1_500_000_000 + 600 * ordinal, "Ann Example", f"subject {ordinal}")
 
 
 class LongLine:
-    """A real door, but for a line of 100,000 commits."""
+    """A real engine, but for a line of 100,000 commits."""
 
     def __init__(self, project) -> None:
-        self.memory = Memory.open(project)
+        self.engine = LocalEngine.open(project)
         self.asked: list[tuple[str, int | None, int]] = []
-        self.memory.line = self.line
-        self.memory.history = self.history
-        self.memory.changes = lambda before, after, limit=1000: Page((), 0, f"asked {before} {after[-6:]}")
+        self.engine.line = self.line
+        self.engine.history = self.history
+        self.engine.changes = lambda before, after, limit=1000: Page((), 0, f"asked {before} {after[-6:]}")
 
     def history(self) -> HistoryStatus:
         newest = moment(LENGTH)
@@ -37,7 +37,7 @@ class LongLine:
             text="history known back to 2018-09-04, 40,000 of 100,000 commits",
         )  # fmt: skip
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         self.asked.append((match, before, limit))
         top = LENGTH if before is None else before - 1
         if not match:
@@ -53,7 +53,7 @@ def long_line(project) -> LongLine:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_only_pages_that_are_looked_at_are_read(project, long_line, size):
-    async with driving(project, mode="6", size=size, open_door=lambda: long_line.memory) as driver:
+    async with driving(project, mode="6", size=size, open_engine=lambda: long_line.engine) as driver:
         assert "100,000 2019-" in driver.text
         assert "100,000 commits" in driver.text
         assert len(long_line.asked) == 1
@@ -67,7 +67,7 @@ async def test_only_pages_that_are_looked_at_are_read(project, long_line, size):
 
 
 async def test_scrolling_asks_about_the_moment_it_ends_at(project, long_line):
-    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
         for _ in range(30):
             await driver.pilot.press("down")
         await driver.settle()
@@ -76,7 +76,7 @@ async def test_scrolling_asks_about_the_moment_it_ends_at(project, long_line):
 
 
 async def test_what_is_not_known_is_drawn_otherwise_and_said(project, long_line):
-    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
         said = " ".join(driver.text.replace("│", " ").split())
         assert "40,000 of 100,000 commits" in said
         screen = driver.app.screen
@@ -88,7 +88,7 @@ async def test_what_is_not_known_is_drawn_otherwise_and_said(project, long_line)
 
 
 async def test_found_commits_load_further_as_one_scrolls(project, long_line):
-    async with driving(project, mode="6", open_door=lambda: long_line.memory) as driver:
+    async with driving(project, mode="6", open_engine=lambda: long_line.engine) as driver:
         await driver.press("slash")
         await driver.type("77")
         screen = driver.app.screen

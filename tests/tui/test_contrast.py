@@ -40,7 +40,7 @@ def faint_texts(driver) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("theme", ["cm-dark", "cm-light"])
 async def test_every_text_has_contrast(project, theme):
     async with driving(project, config=Config(tui=TuiConfig(theme=theme))) as driver:
-        driver.app.basket.add([PackRequest("src/store.py", 8, 10, "Store.load", "chosen")])
+        driver.app.pack_selection.add([PackRequest("src/store.py", 8, 10, "Store.load", "chosen")])
         seen = faint_texts(driver)
         for keys in (
             ("question_mark",), ("escape", "b"), ("n", "2", "l", "o", "a", "d"), ("enter", "t"), ("right", "escape"),

@@ -6,7 +6,7 @@ import threading
 
 from cm_tui.errors import CmError, StoreError
 from cm_tui.model import Progress
-from cm_tui.tui.tasks.engine_tasks import Answer, Gateway
+from cm_tui.tui.tasks.engine_tasks import Answer, EngineTasks
 from cm_tui.tui.tasks.errors import as_cm_error
 from cm_tui.tui.tasks.long_run import IndexEnded, IndexStep
 
@@ -34,14 +34,14 @@ class Target:
         self.timers.append(Timer(fire))
         return self.timers[-1]
 
-    def deliver(self, gateway):
+    def deliver(self, tasks):
         for message in self.posted:
-            if isinstance(message, Answer) and gateway.is_latest(message.topic, message.request):
+            if isinstance(message, Answer) and tasks.is_latest(message.topic, message.request):
                 message.deliver()
         self.posted.clear()
 
 
-class Door:
+class Engine:
     closed = False
 
     def close(self):
@@ -49,102 +49,102 @@ class Door:
 
 
 async def opened():
-    target, door = Target(), Door()
-    gateway = Gateway(target, lambda: door)
-    gateway.open()
-    await gateway.settled()
+    target, engine = Target(), Engine()
+    tasks = EngineTasks(target, lambda: engine)
+    tasks.open()
+    await tasks.settled()
     target.posted.clear()
-    return target, gateway, door
+    return target, tasks, engine
 
 
 async def test_a_late_answer_of_an_outdated_request_is_dropped():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     release, got, lost = threading.Event(), [], []
-    gateway.ask("topic", lambda _: release.wait() and "old", got.append, lost.append)
-    gateway.ask("topic", lambda _: "new", got.append, lost.append)
-    gateway.ask("other", lambda _: "else", got.append, lost.append)
+    tasks.ask("topic", lambda _: release.wait() and "old", got.append, lost.append)
+    tasks.ask("topic", lambda _: "new", got.append, lost.append)
+    tasks.ask("other", lambda _: "else", got.append, lost.append)
     release.set()
-    await gateway.settled()
-    target.deliver(gateway)
+    await tasks.settled()
+    target.deliver(tasks)
     assert sorted(got) == ["else", "new"]
     assert lost == []
-    gateway.close()
+    tasks.close()
 
 
 async def test_an_answer_already_on_its_way_is_dropped_too():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     got = []
-    gateway.ask("topic", lambda _: "old", got.append, got.append)
-    await gateway.settled()
-    gateway.ask("topic", lambda _: "new", got.append, got.append)
-    await gateway.settled()
-    target.deliver(gateway)
+    tasks.ask("topic", lambda _: "old", got.append, got.append)
+    await tasks.settled()
+    tasks.ask("topic", lambda _: "new", got.append, got.append)
+    await tasks.settled()
+    target.deliver(tasks)
     assert got == ["new"]
-    gateway.close()
+    tasks.close()
 
 
 async def test_a_delayed_request_leaves_once_for_many_keys():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     asked, got = [], []
     for word in ("p", "pa", "par"):
-        gateway.ask("search", lambda _, word=word: asked.append(word) or word, got.append, got.append, delay=0.06)
-    assert gateway.busy
+        tasks.ask("search", lambda _, word=word: asked.append(word) or word, got.append, got.append, delay=0.06)
+    assert tasks.busy
     for timer in target.timers:
         timer.fire()
-    await gateway.settled()
-    target.deliver(gateway)
+    await tasks.settled()
+    target.deliver(tasks)
     assert asked == ["par"]
     assert got == ["par"]
-    gateway.close()
+    tasks.close()
 
 
 async def test_a_stopped_timer_that_is_heard_of_late_does_not_take_the_newer_request_with_it():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     got = []
-    gateway.ask("search", lambda _: "p", got.append, got.append, delay=0.06)
+    tasks.ask("search", lambda _: "p", got.append, got.append, delay=0.06)
     fired = target.timers[0].fire
-    gateway.ask("search", lambda _: "pa", got.append, got.append, delay=0.06)
+    tasks.ask("search", lambda _: "pa", got.append, got.append, delay=0.06)
     fired()
-    assert gateway.busy
+    assert tasks.busy
     target.timers[1].fire()
-    await gateway.settled()
-    target.deliver(gateway)
+    await tasks.settled()
+    target.deliver(tasks)
     assert got == ["pa"]
-    gateway.close()
+    tasks.close()
 
 
 async def test_errors_arrive_where_the_question_came_from():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     got = []
 
     def fails(_):
         raise StoreError("The disk is full.", hint="Make room.")
 
-    gateway.ask("topic", fails, lambda value: None, got.append)
-    await gateway.settled()
-    target.deliver(gateway)
+    tasks.ask("topic", fails, lambda value: None, got.append)
+    await tasks.settled()
+    target.deliver(tasks)
     assert [error.message for error in got] == ["The disk is full."]
     assert as_cm_error(ZeroDivisionError("x")).message == "ZeroDivisionError: x"
-    gateway.close()
+    tasks.close()
 
 
 async def test_questions_before_the_door_is_open_wait_for_it():
-    target, door = Target(), Door()
-    gateway = Gateway(target, lambda: door)
+    target, engine = Target(), Engine()
+    tasks = EngineTasks(target, lambda: engine)
     got = []
-    gateway.ask("topic", lambda opened: opened, got.append, got.append)
-    gateway.open()
-    await gateway.settled()
-    gateway.start_waiting()
-    await gateway.settled()
-    target.deliver(gateway)
-    assert got == [door]
-    gateway.close()
-    assert door.closed
+    tasks.ask("topic", lambda opened: opened, got.append, got.append)
+    tasks.open()
+    await tasks.settled()
+    tasks.start_waiting()
+    await tasks.settled()
+    target.deliver(tasks)
+    assert got == [engine]
+    tasks.close()
+    assert engine.closed
 
 
 async def test_an_index_run_can_be_cancelled_and_only_one_runs():
-    target, gateway, _ = await opened()
+    target, tasks, _ = await opened()
     started = threading.Event()
 
     def steps(_, cancel):
@@ -155,17 +155,17 @@ async def test_an_index_run_can_be_cancelled_and_only_one_runs():
             yield Progress("parse", done, 10**9)
             cancel.check()
 
-    assert gateway.index(steps)
+    assert tasks.index(steps)
     started.wait()
-    assert not gateway.index(steps)
-    gateway.cancel_index()
-    await gateway.settled()
+    assert not tasks.index(steps)
+    tasks.cancel_index()
+    await tasks.settled()
     ended = [message for message in target.posted if isinstance(message, IndexEnded)]
     assert len(ended) == 1
     assert ended[0].cancelled
     assert any(isinstance(message, IndexStep) for message in target.posted)
-    assert not gateway.indexing
-    gateway.close()
+    assert not tasks.indexing
+    tasks.close()
 
 
 async def test_a_door_that_does_not_open_says_why():
@@ -174,8 +174,8 @@ async def test_a_door_that_does_not_open_says_why():
     def broken():
         raise CmError("No.", hint="Try this.")
 
-    gateway = Gateway(target, broken)
-    gateway.open()
-    await gateway.settled()
+    tasks = EngineTasks(target, broken)
+    tasks.open()
+    await tasks.settled()
     assert target.posted[0].error.hint == "Try this."
-    gateway.close()
+    tasks.close()

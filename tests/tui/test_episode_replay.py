@@ -106,7 +106,7 @@ async def test_before_the_first_episode_the_list_says_how_there_will_be_one(stor
         Journal.of(story.root).append("hook.prompt", {"root": str(story.root), "session": "s", "prompt": "x"})
         Journal.of(story.root).append("hook.stop", {"root": str(story.root), "session": "s"})
         await driver.press("escape", "e")
-        assert "waits for the owner" in " ".join(driver.text.replace("│", " ").split())
+        assert "waits for the daemon" in " ".join(driver.text.replace("│", " ").split())
         await driver.press("escape")
         driver.app.screen.activate("episode")
         await driver.settle()

@@ -1,4 +1,4 @@
-"""Health: the owner process, its jobs and log, and the layers of freshness; with real owners."""
+"""Health: the daemon, its jobs and log, and the layers of freshness; with real daemons."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import signal
 
 import pytest
 
-from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
-from tests.daemon.conftest import pid_of_owner
-from tests.tui.mode_driver import connected, driving, through_owner
+from tests.daemon.conftest import pid_of_daemon
+from tests.tui.mode_driver import connected, driving, through_daemon
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
 
 async def test_owner_layers_and_log_at_every_size(owned):
-    async with driving(owned, open_door=through_owner(owned), mode="5", size=SIZES[0]) as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5", size=SIZES[0]) as driver:
         await connected(driver)
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             other.search("load")  # its keeper begins with the first question
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")
-            await driver.until(lambda: "● owner" in driver.text and "guard" in driver.text)
-            assert f"{pid_of_owner()}, cm " in driver.text
+            await driver.until(lambda: "● daemon" in driver.text and "guard" in driver.text)
+            assert f"{pid_of_daemon()}, cm " in driver.text
             assert "since" in driver.text
             assert "git hooks" in driver.text
             assert "autostart" in driver.text
@@ -37,27 +37,27 @@ async def test_owner_layers_and_log_at_every_size(owned):
 
 async def test_without_colour_every_state_has_a_mark_of_its_own(owned, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    async with driving(owned, open_door=through_owner(owned), mode="5") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         await connected(driver)
-        await driver.until(lambda: "● owner" in driver.text and "○ git hooks" in driver.text)
+        await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
         assert "✔ checks" in driver.text
 
 
 async def test_the_light_theme_shows_the_same(owned):
-    async with driving(owned, open_door=through_owner(owned), mode="5") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         driver.app.theme = "cm-light"
         await connected(driver)
-        await driver.until(lambda: "● owner" in driver.text and "○ git hooks" in driver.text)
+        await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
 
 
 async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned):
     for number in range(2000):
         (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
-    async with driving(owned, open_door=through_owner(owned), mode="5") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         await connected(driver)
         await driver.press("c")
         assert any("no job is running" in words for words in driver.told)
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             steps = other.index(full=True)
             next(steps)
             await driver.until(lambda: "c cancels one" in driver.text)
@@ -72,7 +72,7 @@ async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned):
 
 async def test_git_hooks_are_installed_and_removed_after_a_question(owned):
     hook = owned / ".git/hooks/post-commit"
-    async with driving(owned, open_door=through_owner(owned), mode="5") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         await connected(driver)
         await driver.until(lambda: "g installs git hooks" in driver.text)
         await driver.press("g", "n")
@@ -89,13 +89,13 @@ async def test_git_hooks_are_installed_and_removed_after_a_question(owned):
 
 
 async def test_a_lost_owner_is_said_and_the_next_one_shown(owned):
-    async with driving(owned, open_door=through_owner(owned), mode="5") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         await connected(driver)
-        old = pid_of_owner()
+        old = pid_of_daemon()
         await driver.until(lambda: f"{old}, cm " in driver.text)
         os.kill(old, signal.SIGKILL)
         await driver.until(lambda: "reconnecting" in driver.text)
         await connected(driver)
-        await driver.until(lambda: f"{pid_of_owner()}, cm " in driver.text)
-        assert "The owner process was lost" in driver.text
-        assert "Connected to the owner process again." in driver.text
+        await driver.until(lambda: f"{pid_of_daemon()}, cm " in driver.text)
+        assert "The daemon was lost" in driver.text
+        assert "Connected to the daemon again." in driver.text

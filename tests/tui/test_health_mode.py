@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
 from cm_tui.tui.modes.health import texts
@@ -16,7 +16,7 @@ async def test_checks_index_and_log_at_every_size(project):
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")
-            await driver.until(lambda: "✔ checks: all" in driver.text and "owner.use is never" in driver.text)
+            await driver.until(lambda: "✔ checks: all" in driver.text and "daemon.use is never" in driver.text)
             if size[1] < 40:
                 await driver.press("pagedown")
             assert "full-text extension" in driver.text
@@ -57,14 +57,14 @@ async def test_failed_door_still_shows_checks_and_the_cause(project):
     def busy():
         raise StoreBusyError("Process 42 has the store.", hint="Close it first.")
 
-    async with driving(project, mode="5", open_door=busy) as driver:
+    async with driving(project, mode="5", open_engine=busy) as driver:
         assert "Process 42 has the store." in driver.text
         assert "✔ grammars" in driver.text
 
 
 async def test_failed_check_comes_first_with_how_to_mend_it(project, monkeypatch):
     checks = (Check("git", "ok", "fine"), Check("model", "failed", "m[0] is gone", "Install again [all]"))
-    monkeypatch.setattr(Memory, "doctor", lambda self: checks)
+    monkeypatch.setattr(LocalEngine, "doctor", lambda self: checks)
     async with driving(project, mode="5") as driver:
         text = driver.text
         assert text.index("model") < text.index("✔ git")

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.tui.modes.history.prune_dialog import wanted
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, driving
@@ -27,7 +27,7 @@ def known(driver) -> int:
     return history.known if history else -1
 
 
-# --- without an owner ---
+# --- without a daemon ---
 
 
 async def test_history_fills_in_by_itself_after_an_index_run(unread):
@@ -59,8 +59,8 @@ async def test_the_configuration_can_turn_it_off(unread, monkeypatch):
 
 async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
     reached, go = threading.Event(), threading.Event()
-    memory = Memory.open(unread.root)
-    original, runs = memory.catch_up, []
+    engine = LocalEngine.open(unread.root)
+    original, runs = engine.catch_up, []
 
     def slow(cancel):
         runs.append(1)
@@ -70,8 +70,8 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
                 reached.set()
                 go.wait(PATIENCE)
 
-    memory.catch_up = slow
-    async with driving_slowly(unread, memory) as driver:
+    engine.catch_up = slow
+    async with driving_slowly(unread, engine) as driver:
         await driver.until(lambda: reached.is_set() and driver.app.project.reading is not None)
         await driver.pilot.press("6")
         await driver.until(lambda: "x stops" in driver.text)
@@ -87,16 +87,16 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
         await driver.until(lambda: known(driver) == 17)
 
 
-def driving_slowly(repo, memory):
+def driving_slowly(repo, engine):
     from tests.tui.mode_driver import starting
 
-    return starting(repo.root, open_door=lambda: memory)
+    return starting(repo.root, open_engine=lambda: engine)
 
 
 async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unread):
     reached, go = threading.Event(), threading.Event()
-    memory = Memory.open(unread.root)
-    original = memory.catch_up
+    engine = LocalEngine.open(unread.root)
+    original = engine.catch_up
 
     def slow(cancel):
         for number, progress in enumerate(original(cancel)):
@@ -105,11 +105,11 @@ async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unr
                 reached.set()
                 go.wait(PATIENCE)
 
-    memory.catch_up = slow
-    async with driving_slowly(unread, memory) as driver:
-        await driver.until(lambda: reached.is_set() and not driver.app.gateway.indexing)
+    engine.catch_up = slow
+    async with driving_slowly(unread, engine) as driver:
+        await driver.until(lambda: reached.is_set() and not driver.app.tasks.indexing)
         driver.app.lifecycle.start_rebuild()
-        assert not driver.app.gateway.indexing
+        assert not driver.app.tasks.indexing
         go.set()
         await driver.settle()
         assert driver.app.project.index_error is None
@@ -258,16 +258,16 @@ async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story, s
 
 @pytest.mark.parametrize("size", SIZES[:2])
 async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
-    memory = Memory.open(story.root)
-    async with driving(story.root, mode="6", size=size, open_door=lambda: memory) as driver:
+    engine = LocalEngine.open(story.root)
+    async with driving(story.root, mode="6", size=size, open_engine=lambda: engine) as driver:
         await driver.press("enter")
         assert driver.app.past.moment.ordinal == 16
         story.git("commit", "-q", "--amend", "-m", "amended")
         story.git("reflog", "expire", "--expire=now", "--all")
         story.git("gc", "-q", "--prune=now")
         # What was read of it once would still be in memory.
-        memory.__dict__.pop("_past")
-        memory.__dict__.pop("_repository")
+        engine.__dict__.pop("_past")
+        engine.__dict__.pop("_repository")
         await driver.press("i")
         await driver.settle()
         assert driver.app.past.moment is None

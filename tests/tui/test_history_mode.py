@@ -11,11 +11,11 @@ from unittest import mock
 import pytest
 
 from cm_tui.daemon.subscribe import jobs
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.tui.state.project import ProjectView
-from tests.daemon.conftest import owners_allowed
+from tests.daemon.conftest import daemons_allowed
 from tests.gitrepo import Repo
-from tests.tui.mode_driver import PATIENCE, connected, driving, through_owner
+from tests.tui.mode_driver import PATIENCE, connected, driving, through_daemon
 from tests.tui.story import tell
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -26,8 +26,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `story` and, beside it, `home` with its index and its whole history."""
     folder = tmp_path_factory.mktemp("told")
     tell(folder / "story")
-    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), Memory.open(folder / "story") as memory:
-        for _ in (*memory.index(), *memory.backfill()):
+    with mock.patch.dict(os.environ, {"CM_HOME": str(folder / "home")}), LocalEngine.open(folder / "story") as engine:
+        for _ in (*engine.index(), *engine.backfill()):
             pass
     return folder
 
@@ -174,7 +174,7 @@ async def test_standing_in_the_past_shows_everywhere_and_one_key_leads_back(stor
         assert "return one()" in driver.text
         assert [row.name for row in screen.relation_list.rows] == ["user"]
         await driver.press("a")
-        assert not driver.app.basket.items
+        assert not driver.app.pack_selection.items
         assert any("past moment" in words for words in driver.told)
         await driver.press("2", "escape")
         assert "here you see now" in driver.text
@@ -311,12 +311,12 @@ async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
 
 async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mended(story, cm_home, monkeypatch):
     monkeypatch.setenv("CM_WATCH__ENABLED", "false")
-    with owners_allowed(cm_home):
-        async with driving(story.root, mode="6", open_door=through_owner(story.root)) as driver:
+    with daemons_allowed(cm_home):
+        async with driving(story.root, mode="6", open_engine=through_daemon(story.root)) as driver:
             await connected(driver)
             # What keeps it fresh begins by comparing everything.
-            door = driver.app.gateway.door
-            await driver.until(lambda: not door.freshness().behind and all(job.state == "done" for job in jobs()))
+            engine = driver.app.tasks.engine
+            await driver.until(lambda: not engine.freshness().behind and all(job.state == "done" for job in jobs()))
             story.write("shop/cart.py", EDITED)
             await driver.press("1", "6", "t", "t", "t")
             assert drifted(driver) == DRIFTED
@@ -326,13 +326,13 @@ async def test_through_an_owner_that_does_not_watch_drift_stays_until_it_is_mend
                 await driver.press("down", "v", "v", "v", "v")
             await driver.press("1", "6")
             assert drifted(driver) == DRIFTED
-            assert door.drift().total == 3
+            assert engine.drift().total == 3
             await driver.press("i")
             await driver.until(lambda: "nothing has drifted" in side(driver))
 
 
 async def test_a_project_that_is_opening_is_not_said_to_have_no_index():
-    assert ProjectView(door="open").why_not_searchable == "Opening the project…"
+    assert ProjectView(engine="open").why_not_searchable == "Opening the project…"
 
 
 async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
@@ -340,8 +340,8 @@ async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
         for entry in ("? Help", "⏎ Stand", "t Tab", "v View", "o Open", "L Life", "m Mark", "w Since"):
             assert entry in footer(driver)
         assert "b Read" not in footer(driver)
-    with Memory.open(story.root) as memory:
-        memory.vacuum(everything=True)
+    with LocalEngine.open(story.root) as engine:
+        engine.vacuum(everything=True)
     async with driving(story.root, mode="6", size=(80, 24)) as driver:
         assert "b Read" in footer(driver)
 
@@ -416,8 +416,8 @@ async def test_history_is_read_by_key(fresh_story, size):
 
 async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_story):
     reached, go = threading.Event(), threading.Event()
-    memory = Memory.open(fresh_story.root)
-    original = memory.backfill
+    engine = LocalEngine.open(fresh_story.root)
+    original = engine.backfill
 
     def slow(**options):
         for number, progress in enumerate(original(**options)):
@@ -426,8 +426,8 @@ async def test_reading_history_shows_how_far_it_is_and_can_be_stopped(fresh_stor
                 reached.set()
                 go.wait(PATIENCE)
 
-    memory.backfill = slow
-    async with driving(fresh_story.root, mode="6", open_door=lambda: memory) as driver:
+    engine.backfill = slow
+    async with driving(fresh_story.root, mode="6", open_engine=lambda: engine) as driver:
         await driver.pilot.press("b")
         await driver.until(lambda: reached.is_set() and driver.app.project.reading)
         await driver.pilot.pause()

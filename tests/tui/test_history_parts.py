@@ -5,17 +5,26 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.model import HistoryStatus, Life, LifeEvent, LifeSpan, Moment, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import (
+    CommitPoint,
+    HistoryStatus,
+    Symbol,
+    SymbolChange,
+    SymbolEvent,
+    SymbolHistory,
+    SymbolKey,
+    SymbolSpan,
+)
 from cm_tui.tui.modes.history.diff_loader import diff_lines
 from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
 from cm_tui.tui.modes.history.rows import Spot, of_changes
-from cm_tui.tui.state.revision import Past, day, name_of
+from cm_tui.tui.state.revision import ShownRevision, day, name_of
 
 KEY = SymbolKey("a.py", "f", "function")
 
 
-def moment(ordinal: int) -> Moment:
-    return Moment(ordinal, f"{ordinal:040x}", 1_600_000_000 + 86_400 * ordinal, "A", f"subject {ordinal}")
+def moment(ordinal: int) -> CommitPoint:
+    return CommitPoint(ordinal, f"{ordinal:040x}", 1_600_000_000 + 86_400 * ordinal, "A", f"subject {ordinal}")
 
 
 def status(length: int, first: int = 1) -> HistoryStatus:
@@ -32,13 +41,13 @@ def status(length: int, first: int = 1) -> HistoryStatus:
     )
 
 
-def life(spans: list[tuple[int, int | None]], changes: list[int] = []) -> Life:  # noqa: B006 - never changed
+def life(spans: list[tuple[int, int | None]], changes: list[int] = []) -> SymbolHistory:  # noqa: B006 - never changed
     events = [("came" if n == 0 else "returned", span[0]) for n, span in enumerate(spans)]
     events += [("left", end) for _, end in spans if end]
     events += [("changed", ordinal) for ordinal in changes]
-    return Life(
-        KEY, "f", spans[-1][1] is None, tuple(LifeSpan(*span, "a.py") for span in spans),
-        tuple(LifeEvent(moment(o), what, "a.py", "f", 1, "def f()") for what, o in sorted(events, key=lambda e: e[1])),
+    return SymbolHistory(
+        KEY, "f", spans[-1][1] is None, tuple(SymbolSpan(*span, "a.py") for span in spans),
+        tuple(SymbolEvent(moment(o), what, "a.py", "f", 1, "def f()") for what, o in sorted(events, key=lambda e: e[1])),
         moment(spans[0][0]), moment(spans[-1][1] or 1), moment(spans[-1][1]) if spans[-1][1] else None,
     )  # fmt: skip
 
@@ -95,7 +104,7 @@ def test_absurd_dates_are_said():
 
 def test_standing_somewhere_else_is_told_once():
     told: list[int] = []
-    past = Past(lambda: told.append(1))
+    past = ShownRevision(lambda: told.append(1))
     past.go(moment(3))
     past.go(moment(3))
     assert past.at == moment(3).sha

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cm_tui.tui.app.state_writer import StateKeeper
+from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.state.navigation import Trail
 from cm_tui.tui.state.remembered import AppState, load_state, state_file
 
@@ -22,7 +22,7 @@ def test_back_and_forth_and_what_is_only_looked_at():
 
 
 def keeper_of(root, state, later, workers, failed):
-    return StateKeeper(root, lambda: state, lambda _, call: later.append(call), workers.append, failed.append)
+    return StateWriter(root, lambda: state, lambda _, call: later.append(call), workers.append, failed.append)
 
 
 def test_many_changes_are_written_once_and_the_newest_wins(tmp_path):

@@ -1,4 +1,4 @@
-"""What other doors do comes on screen, and a lost owner is found again: with real owner processes."""
+"""What other clients do comes on screen, and a lost daemon is found again: with real daemons."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from cm_tui.daemon import bootstrap, subscribe
-from cm_tui.daemon.open_engine import connect
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from cm_tui.model import PackRequest
-from tests.daemon.conftest import pid_of_owner
-from tests.tui.mode_driver import Driver, connected, driving, make_project, through_owner
+from tests.daemon.conftest import pid_of_daemon
+from tests.tui.mode_driver import Driver, connected, driving, make_project, through_daemon
 
 
 def results(driver: Driver) -> list[str]:
@@ -21,14 +21,14 @@ def results(driver: Driver) -> list[str]:
 
 
 async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(owned):
-    async with driving(owned, open_door=through_owner(owned)) as driver:
+    async with driving(owned, open_engine=through_daemon(owned)) as driver:
         await connected(driver)
         await driver.press("2")
         await driver.type("load record")
         await driver.press("escape", "down")
         here = driver.app.mode_screen("search").hit
         (owned / "src/fresh.py").write_text("def load_record_freshly(record):\n    return record\n")
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             list(other.index())
         await driver.until(lambda: "load_record_freshly" in results(driver))
         screen = driver.app.mode_screen("search")
@@ -38,17 +38,17 @@ async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where
 
 
 async def test_symbols_and_pack_follow_another_door(owned):
-    async with driving(owned, open_door=through_owner(owned), mode="3") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="3") as driver:
         await connected(driver)
         assert "fresh.py" not in driver.text
-        driver.app.basket.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
+        driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
         await driver.press("4")
         screen = driver.app.mode_screen("pack")
         await driver.until(lambda: screen.pack is not None and "return None" in screen.pack.markdown)
         (owned / "fresh.py").write_text("def fresh():\n    return 1\n")
         text = (owned / "src/remote.py").read_text()
         (owned / "src/remote.py").write_text(text.replace("return None", "return 'afar'"))
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             list(other.index())
         await driver.until(lambda: "afar" in screen.pack.markdown)
         await driver.press("3")
@@ -58,9 +58,9 @@ async def test_symbols_and_pack_follow_another_door(owned):
 async def test_a_run_of_another_door_shows_how_far_it_is_and_is_stopped_here(owned):
     for number in range(400):
         (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
-    async with driving(owned, open_door=through_owner(owned)) as driver:
+    async with driving(owned, open_engine=through_daemon(owned)) as driver:
         await connected(driver)
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             steps = other.index(full=True)
             next(steps)
             await driver.until(lambda: bool(driver.app.project.job) and driver.app.project.progress is not None)
@@ -69,18 +69,18 @@ async def test_a_run_of_another_door_shows_how_far_it_is_and_is_stopped_here(own
             with pytest.raises(CancelledError):
                 list(steps)
         await driver.until(lambda: not driver.app.project.job and driver.app.project.progress is None)
-        assert any("another door" in line.text for line in driver.app.session.lines)
+        assert any("another client" in line.text for line in driver.app.session.lines)
 
 
 @pytest.mark.parametrize("how", ["kill -9", "serve --stop", "hand-over"])
 async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
-    async with driving(owned, open_door=through_owner(owned), mode="2") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="2") as driver:
         await connected(driver)
         await driver.type("load rec")
         before = results(driver)
-        driver.app.basket.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
+        driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
         await driver.settle()
-        old = pid_of_owner()
+        old = pid_of_daemon()
         if how == "kill -9":
             os.kill(old, signal.SIGKILL)
         else:
@@ -89,25 +89,25 @@ async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
         assert results(driver) == before
         if how == "hand-over":
             # What the newer version does that asked for it.
-            bootstrap.start_owner()
+            bootstrap.start_daemon()
         await driver.pilot.press("o")
         await connected(driver)
-        assert pid_of_owner() != old
+        assert pid_of_daemon() != old
         await driver.type("rd")
         screen = driver.app.mode_screen("search")
         assert screen.query_input.value == "load record"
         assert screen.inquiry.problem is None
         assert results(driver)
-        assert len(driver.app.basket) == 1
-        assert any("Connected to the owner process again." in line.text for line in driver.app.session.lines)
+        assert len(driver.app.pack_selection) == 1
+        assert any("Connected to the daemon again." in line.text for line in driver.app.session.lines)
 
 
 async def test_profiles_that_another_door_saves_are_known_here(owned):
-    async with driving(owned, open_door=through_owner(owned), mode="2") as driver:
+    async with driving(owned, open_engine=through_daemon(owned), mode="2") as driver:
         await connected(driver)
         await driver.type("load")
         screen = driver.app.mode_screen("search")
-        with connect(owned) as other:
+        with open_engine(owned) as other:
             profile = other.profiles()["code"]
             other.save_profile(replace(profile, limit=3))
         await driver.until(lambda: screen.inquiry.profiles["code"].limit == 3)
@@ -116,17 +116,17 @@ async def test_profiles_that_another_door_saves_are_known_here(owned):
 
 
 async def test_without_an_owner_nobody_listens_and_all_works(project):
-    async with driving(project, open_door=through_owner(project), mode="2") as driver:
+    async with driving(project, open_engine=through_daemon(project), mode="2") as driver:
         await driver.type("load record")
         assert results(driver)
-        assert driver.app.project.owner == "none"
+        assert driver.app.project.daemon == "none"
         assert subscribe.jobs() == []
 
 
 async def test_a_project_that_was_never_indexed_is_indexed_by_itself(owned, tmp_path):
     root = make_project(tmp_path / "new")
     (root / "extra.py").write_text("def extra():\n    return 1\n")
-    async with driving(root, open_door=through_owner(root)) as driver:
+    async with driving(root, open_engine=through_daemon(root)) as driver:
         await connected(driver)
         await driver.until(lambda: bool(driver.app.project.status and driver.app.project.status.files == 6))
         assert "● hybrid" in driver.text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import load_state
 from cm_tui.tui.terminal import clipboard
 from tests.tui.mode_driver import driving
@@ -18,13 +18,13 @@ REPORT = PackRequest("src/service.py", 9, 11, "report")
 
 
 def titles(driver) -> list[str]:
-    return [item.title for item in driver.app.basket.items]
+    return [item.title for item in driver.app.pack_selection.items]
 
 
 async def test_pieces_tokens_bar_and_preview_at_every_size(project):
     async with driving(project, mode="4", size=SIZES[0]) as driver:
         assert "Nothing is collected yet." in driver.text
-        driver.app.basket.add([LOAD, MAKE])
+        driver.app.pack_selection.add([LOAD, MAKE])
         await driver.settle()
         pack = driver.app.screen.pack
         assert tokens(pack.markdown) == pack.tokens
@@ -37,7 +37,7 @@ async def test_pieces_tokens_bar_and_preview_at_every_size(project):
 
 async def test_reorder_drop_and_undo(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD, MAKE, REPORT])
+        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
         await driver.settle()
         await driver.press("J")
         assert titles(driver) == ["make_store", "Store.load", "report"]
@@ -52,11 +52,11 @@ async def test_reorder_drop_and_undo(project):
 
 async def test_keys_pressed_faster_than_counting_hit_the_right_piece(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD, MAKE, REPORT])
+        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
         await driver.settle()
         await driver.pilot.press("d", "plus", "J", "J")
         await driver.settle()
-        assert [(i.title, i.start_line, i.end_line) for i in driver.app.basket.items] == [
+        assert [(i.title, i.start_line, i.end_line) for i in driver.app.pack_selection.items] == [
             ("report", 9, 11),
             ("make_store", 1, 9),
         ]
@@ -64,12 +64,12 @@ async def test_keys_pressed_faster_than_counting_hit_the_right_piece(project):
 
 async def test_grow_shrink_and_set_lines(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD])
+        driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("plus")
-        assert (driver.app.basket.items[0].start_line, driver.app.basket.items[0].end_line) == (5, 13)
+        assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (5, 13)
         await driver.press("minus", "minus")
-        assert (driver.app.basket.items[0].start_line, driver.app.basket.items[0].end_line) == (9, 9)
+        assert (driver.app.pack_selection.items[0].start_line, driver.app.pack_selection.items[0].end_line) == (9, 9)
         await driver.press("e")
         await driver.type("nonsense")
         await driver.press("enter")
@@ -77,13 +77,13 @@ async def test_grow_shrink_and_set_lines(project):
         await driver.press(*["backspace"] * 8)
         await driver.type("2-4")
         await driver.press("enter")
-        assert driver.app.basket.items[0].start_line == 2
+        assert driver.app.pack_selection.items[0].start_line == 2
         assert "import json" in driver.app.screen.pack.markdown
 
 
 async def test_over_budget_is_cut_and_said(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD, MAKE, REPORT])
+        driver.app.pack_selection.add([LOAD, MAKE, REPORT])
         await driver.settle()
         await driver.press("b")
         await driver.type("110")
@@ -97,12 +97,12 @@ async def test_over_budget_is_cut_and_said(project):
 
 async def test_automatic_pack_takes_the_place_and_undo_brings_back(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([REPORT])
+        driver.app.pack_selection.add([REPORT])
         await driver.settle()
         await driver.press("slash")
         await driver.type("load a record by name")
         await driver.press("enter")
-        assert any(item.path == "src/store.py" for item in driver.app.basket.items)
+        assert any(item.path == "src/store.py" for item in driver.app.pack_selection.items)
         assert driver.app.screen.pack.markdown.startswith("load a record by name\n\n### ")
         await driver.press("u")
         assert titles(driver) == ["report"]
@@ -111,7 +111,7 @@ async def test_automatic_pack_takes_the_place_and_undo_brings_back(project):
 
 async def test_neighbours_come_after_all_that_was_chosen(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([MAKE, LOAD])
+        driver.app.pack_selection.add([MAKE, LOAD])
         await driver.settle()
         await driver.press("n")
         names = titles(driver)
@@ -131,7 +131,7 @@ async def test_copy_says_which_way(project, monkeypatch):
         await driver.press("c")
         assert copied == []
         assert any("nothing in the pack" in words for words in driver.told)
-        driver.app.basket.add([LOAD])
+        driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("c")
         assert copied == [driver.app.screen.pack.markdown]
@@ -141,7 +141,7 @@ async def test_copy_says_which_way(project, monkeypatch):
 async def test_save_asks_before_it_replaces(project):
     target = project / "out.md"
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD])
+        driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("w")
         await driver.type("out.md")
@@ -162,7 +162,7 @@ async def test_save_asks_before_it_replaces(project):
 
 async def test_pack_budget_and_question_survive_a_kill(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD, MAKE])
+        driver.app.pack_selection.add([LOAD, MAKE])
         await driver.settle()
         await driver.press("b")
         await driver.type("900")
@@ -172,7 +172,7 @@ async def test_pack_budget_and_question_survive_a_kill(project):
         # Nobody quits: what was collected is written down by itself.
         await driver.until(lambda: load_state(project)[0].of("pack").get("question") == "Why?")
     async with driving(project) as driver:
-        assert driver.app.basket.items == (LOAD, MAKE)
+        assert driver.app.pack_selection.items == (LOAD, MAKE)
         assert "Pack 2" in driver.text
         await driver.press("4")
         assert driver.app.screen.draft.budget == 900
@@ -181,7 +181,7 @@ async def test_pack_budget_and_question_survive_a_kill(project):
 
 async def test_vanished_file_is_named(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD, PackRequest("gone.py", 1, 5)])
+        driver.app.pack_selection.add([LOAD, PackRequest("gone.py", 1, 5)])
         await driver.settle()
         assert "gone.py:1-5 left out" in driver.text
         assert driver.app.screen.pack.items[0].included
@@ -189,7 +189,7 @@ async def test_vanished_file_is_named(project):
 
 async def test_enter_goes_to_the_source(project):
     async with driving(project, mode="4") as driver:
-        driver.app.basket.add([LOAD])
+        driver.app.pack_selection.add([LOAD])
         await driver.settle()
         await driver.press("enter")
         assert driver.app.current_mode == "symbols"
@@ -197,9 +197,9 @@ async def test_enter_goes_to_the_source(project):
 
 
 def test_basket_restores_only_what_it_can_read():
-    basket = Basket(lambda: None)
+    pack_selection = PackSelection(lambda: None)
     good = {"path": "a.py", "start_line": 1, "end_line": 2, "title": "t", "why": ""}
-    basket.restore([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])
-    assert basket.items == (PackRequest("a.py", 1, 2, "t"),)
-    basket.restore({"not": "a list"})
-    assert basket.items == ()
+    pack_selection.restore([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])
+    assert pack_selection.items == (PackRequest("a.py", 1, 2, "t"),)
+    pack_selection.restore({"not": "a list"})
+    assert pack_selection.items == ()

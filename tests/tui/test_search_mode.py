@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
@@ -86,15 +86,15 @@ async def test_mode_and_profile_switch(project):
 
 async def test_tuning_ranks_again_without_retrieving(project):
     retrieved = []
-    memory = Memory.open(project)
-    original = memory.retrieve
+    engine = LocalEngine.open(project)
+    original = engine.retrieve
 
     def counting(query, **options):
         retrieved.append(query)
         return original(query, **options)
 
-    memory.retrieve = counting
-    async with driving(project, open_door=lambda: memory) as driver:
+    engine.retrieve = counting
+    async with driving(project, open_engine=lambda: engine) as driver:
         screen = await ask(driver, "load record")
         await driver.press("escape", "t", "down")
         questions, score = len(retrieved), screen.hit.score
@@ -132,13 +132,13 @@ async def test_tuning_is_saved_to_the_project(project):
 
 
 async def test_a_rejected_number_is_an_error_where_the_results_are(project):
-    memory = Memory.open(project)
+    engine = LocalEngine.open(project)
 
     def full(*_args, **_options):
         raise StoreError("The disk is full.", hint="Make room.")
 
-    memory.rank = full
-    async with driving(project, open_door=lambda: memory) as driver:
+    engine.rank = full
+    async with driving(project, open_engine=lambda: engine) as driver:
         await ask(driver, "load")
         assert "✖ The disk is full. Make room." in driver.text
 
@@ -147,10 +147,10 @@ async def test_open_add_and_leave(project):
     async with driving(project) as driver:
         await ask(driver, "read a record by name")
         await driver.press("enter", "a")
-        assert [item.title for item in driver.app.basket.items] == ["Store"]
+        assert [item.title for item in driver.app.pack_selection.items] == ["Store"]
         assert "Pack 1" in driver.text
         await driver.press("up", "a")
-        assert len(driver.app.basket) == 1
+        assert len(driver.app.pack_selection) == 1
         await driver.press("up", "enter")
         assert driver.app.current_mode == "symbols"
         assert "Where records are kept." in driver.text
@@ -177,7 +177,7 @@ async def test_without_a_result_commands_say_why_not(project):
     async with driving(project) as driver:
         await driver.press("2", "escape", "a")
         assert any("there is no result" in text for text in driver.told)
-        assert len(driver.app.basket) == 0
+        assert len(driver.app.pack_selection) == 0
 
 
 @pytest.mark.parametrize("query", ["[bold]x[/foo]", "';drop table passage--", "???", "list[int]", "漢字かな " * 20])

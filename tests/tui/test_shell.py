@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config, TuiConfig
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import key_name
-from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, short_count, size
@@ -48,8 +48,8 @@ async def test_a_new_project_is_indexed_by_itself(project, size_):
 
 async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(project):
     reached, go = threading.Event(), threading.Event()
-    memory = Memory.open(project)
-    original = memory.index
+    engine = LocalEngine.open(project)
+    original = engine.index
 
     def slow(**options):
         for number, progress in enumerate(original(**options)):
@@ -58,8 +58,8 @@ async def test_an_index_run_shows_where_it_is_and_can_be_cancelled_and_resumed(p
                 reached.set()
                 go.wait(PATIENCE)
 
-    memory.index = slow
-    async with starting(project, open_door=lambda: memory) as driver:
+    engine.index = slow
+    async with starting(project, open_engine=lambda: engine) as driver:
         await driver.until(lambda: reached.is_set() and driver.app.project.progress)
         await driver.until(lambda: all(words in driver.text for words in ("about", "5 files", "◐")))
         await driver.pilot.press("x")
@@ -91,12 +91,12 @@ async def test_files_left_out_can_be_listed(project):
 async def test_a_project_that_does_not_open_says_why(project, error):
     failing = [error]
 
-    def open_door():
+    def open_engine():
         if failing:
             raise failing[0]
-        return Memory.open(project)
+        return LocalEngine.open(project)
 
-    async with driving(project, open_door=open_door, size=(80, 24)) as driver:
+    async with driving(project, open_engine=open_engine, size=(80, 24)) as driver:
         text = driver.text
         assert error.message in text
         assert error.hint in text
@@ -109,12 +109,12 @@ async def test_a_project_that_does_not_open_says_why(project, error):
 async def test_a_damaged_store_is_built_anew_by_key(project):
     mended = []
 
-    def open_door():
+    def open_engine():
         if not mended:
             raise StoreDamagedError("The store is damaged.", hint="Build it anew.")
-        return Memory.open(project)
+        return LocalEngine.open(project)
 
-    async with driving(project, open_door=open_door, mend=lambda: mended.append(True)) as driver:
+    async with driving(project, open_engine=open_engine, mend=lambda: mended.append(True)) as driver:
         await driver.press("b")
         assert "Throw this project's index away" in driver.text
         await driver.press("n")
@@ -231,10 +231,10 @@ def test_state_is_written_whole_and_read_back(tmp_path):
 
 def test_the_basket_takes_nothing_twice():
     changes = []
-    basket = Basket(lambda: changes.append(1))
-    assert basket.add([PackRequest("a.py", 1, 20), PackRequest("a.py", 3, 5)]) == 1
-    assert basket.add([PackRequest("a.py", 2, 4)]) == 0
-    assert basket.add([PackRequest("a.py", 15, 30)]) == 1
+    pack_selection = PackSelection(lambda: changes.append(1))
+    assert pack_selection.add([PackRequest("a.py", 1, 20), PackRequest("a.py", 3, 5)]) == 1
+    assert pack_selection.add([PackRequest("a.py", 2, 4)]) == 0
+    assert pack_selection.add([PackRequest("a.py", 15, 30)]) == 1
     assert len(changes) == 2
 
 
@@ -270,7 +270,7 @@ def test_the_guide_lists_every_key_id():
 
 
 async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
-    app = CmApp(lambda: Memory.open(project), project, Config())
+    app = CmApp(lambda: LocalEngine.open(project), project, Config())
     try:
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             driver = Driver(app, pilot)
@@ -281,4 +281,4 @@ async def test_words_are_small_and_do_not_stay_over_the_next_mode(project):
             await driver.press("2")
             assert not driver.told
     finally:
-        app.gateway.close()
+        app.tasks.close()

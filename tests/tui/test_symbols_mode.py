@@ -119,7 +119,7 @@ async def test_add_row_and_symbol_to_the_pack(project):
     async with driving(project, mode="3") as driver:
         await find(driver, "make_store")
         await driver.press("a", "tab", "a")
-        assert [(i.path, i.title) for i in driver.app.basket.items] == [
+        assert [(i.path, i.title) for i in driver.app.pack_selection.items] == [
             ("src/service.py", "make_store"),
             ("src/service.py", "report"),
         ]
@@ -201,7 +201,7 @@ async def test_before_there_is_an_index_the_tree_says_why(tmp_path):
     def refuse():
         raise CmError("The store is held by process 42.", hint="Close it first.")
 
-    async with driving(tmp_path, mode="3", open_door=refuse) as driver:
+    async with driving(tmp_path, mode="3", open_engine=refuse) as driver:
         assert "could not be opened" in driver.text
 
 

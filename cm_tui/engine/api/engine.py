@@ -1,4 +1,4 @@
-"""What the door to the engine offers: one protocol, whoever implements it."""
+"""What the engine to the engine offers: one protocol, whoever implements it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from cm_tui.model import (
     Cancel,
     Candidates,
     Check,
+    CommitPoint,
     Drift,
     Edge,
     Episode,
@@ -18,27 +19,26 @@ from cm_tui.model import (
     HistoryStatus,
     ImportEdge,
     IndexPlan,
-    Life,
     Mode,
-    Moment,
     Pack,
     PackRequest,
     Page,
-    Place,
     Profile,
     Progress,
     ProjectStatus,
+    PruneReport,
+    ResolvedRevision,
     SearchResult,
     SkippedFile,
     Source,
     Symbol,
     SymbolChange,
+    SymbolHistory,
     SymbolKey,
-    VacuumReport,
 )
 
 
-class Door(Protocol):
+class Engine(Protocol):
     """What every front end may ask; all paths are relative to the project's root, with `/`."""
 
     @property
@@ -133,7 +133,7 @@ class Door(Protocol):
 
     # --- time ---
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[Moment]:
+    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Commits of HEAD's first-parent line, newest first.
 
         Args:
@@ -142,7 +142,7 @@ class Door(Protocol):
             limit: how many at most; the total counts all that match, whatever `before` is.
         """
 
-    def resolve(self, ref: str) -> Place:
+    def resolve(self, ref: str) -> ResolvedRevision:
         """The moment that a name stands for: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
 
         A commit that is not on the line gives its nearest ancestor there, and says so. A date (`2024-05-01`, UTC)
@@ -178,7 +178,7 @@ class Door(Protocol):
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
         """What became of symbols between two moments: added, removed, changed, of another signature, moved."""
 
-    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[Life]:
+    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name, those alive first; also of symbols that are gone.
 
         Args:
@@ -206,7 +206,7 @@ class Door(Protocol):
         older_than: str | None = None,
         everything: bool = False,
         dry_run: bool = False,
-    ) -> VacuumReport:
+    ) -> PruneReport:
         """Drop the past before a moment, older than an age such as `30d`, or all of it.
 
         Raises:

@@ -43,7 +43,7 @@ _GOING_ON = frozenset(
     да нет хорошо ладно продолжай продолжайте дальше давай спасибо пожалуйста отлично ещё еще стоп сделай это
     tak nie dobrze dalej kontynuuj dzięki proszę
     evet hayır tamam devam et teşekkürler lütfen
-    ja graag nee verder ga door dank je wel prima
+    ja graag nee verder ga engine dank je wel prima
     """.split()  # noqa: SIM905 - read by people, as words
 )
 _SMALL = frozenset(
@@ -77,7 +77,7 @@ _CODE = re.compile(
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
-def judge(prompt: str) -> Verdict:
+def classify(prompt: str) -> Verdict:
     """Whether to ask the memory for a prompt."""
     text = prompt.strip()[:_LONGEST]
     if not text:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.engine.embed.wordpieces import Counts, Ints, Pieces
-from cm_tui.engine.embed.worker_process import Ahead
+from cm_tui.engine.embed.worker_process import EmbeddingProcess
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class BundledProvider:
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
         self._loaded: tuple[Pieces, Any] | None = None
-        self._ahead: Ahead | None = None
+        self._ahead: EmbeddingProcess | None = None
 
     def check(self) -> None:
         """Compare the model's files with their checksums.
@@ -66,7 +66,7 @@ class BundledProvider:
         """Begin to embed texts in a process of its own, where they are enough to be worth one."""
         if self._ahead is None and len(texts) < WORTH_A_PROCESS:
             return
-        self._ahead = self._ahead or Ahead()
+        self._ahead = self._ahead or EmbeddingProcess()
         self._ahead.prepare(texts, self.batch)
 
     def forget_prepared(self) -> None:

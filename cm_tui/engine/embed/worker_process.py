@@ -20,7 +20,7 @@ _START = "from cm_tui.engine.embed.worker_process import main; main()"
 _Row = tuple[Future[Matrix], int]
 
 
-class Ahead:
+class EmbeddingProcess:
     """Vectors that are being made, by text; a text is given out once.
 
     Nothing depends on it: what a lost process did not make is simply not there.

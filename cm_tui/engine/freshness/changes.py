@@ -54,7 +54,7 @@ def is_git(path: str) -> bool:
     return path == ".git" or path.startswith(".git/")
 
 
-def sieve(root: Path, shadow: Path, config: Config) -> Callable[[str], bool]:
+def path_filter(root: Path, shadow: Path, config: Config) -> Callable[[str], bool]:
     """Says of a changed path whether it may matter to the index, by the rules of the walk as they are now.
 
     Args:
@@ -63,9 +63,9 @@ def sieve(root: Path, shadow: Path, config: Config) -> Callable[[str], bool]:
         config: what is indexed.
     """
     from cm_tui.engine.git.repository import Repository
-    from cm_tui.engine.scan.content_reader import Contents
-    from cm_tui.engine.scan.working_tree import Walk
+    from cm_tui.engine.scan.content_reader import ContentReader
+    from cm_tui.engine.scan.working_tree import WorkingTreeScan
 
     repository = Repository(root, shadow)
-    walk = Walk(repository, config.index, Contents(repository), {})
+    walk = WorkingTreeScan(repository, config.index, ContentReader(repository), {})
     return lambda path: is_decisive(path) or (not is_git(path) and walk.looks_at(path))

@@ -11,9 +11,9 @@ from typing import Protocol
 from cm_tui.config import Config
 from cm_tui.engine.freshness import staleness as guard_room
 from cm_tui.engine.freshness import watcher as watcher_room
-from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, sieve
+from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, path_filter
 from cm_tui.engine.freshness.scheduler import LONGEST_SECONDS, QUIET_SECONDS, Scheduler
-from cm_tui.engine.freshness.staleness import Guard
+from cm_tui.engine.freshness.staleness import StalenessCheck
 from cm_tui.engine.freshness.watcher import Watcher
 from cm_tui.errors import NotIndexedError, RefusedError
 from cm_tui.model import FileEntry, IndexSummary, Page, Progress, SkippedFile
@@ -22,8 +22,8 @@ from cm_tui.model.freshness import Freshness, LayerState
 START = "start"
 
 
-class IndexedDoor(Protocol):
-    """What a keeper needs of a door."""
+class IndexRunner(Protocol):
+    """What a keeper needs of an engine."""
 
     @property
     def root(self) -> Path:
@@ -39,11 +39,11 @@ class IndexedDoor(Protocol):
         """Files that the walk left out."""
 
 
-class Keeper:
-    """Keeps the index of one project fresh, as long as its owner lives.
+class ProjectSync:
+    """Keeps the index of one project fresh, as long as its daemon lives.
 
     Args:
-        door: the project; its `index` is run in a thread of the keeper's own.
+        engine: the project; its `index` is run in a thread of the keeper's own.
         store: folder of its store.
         config: its settings.
         quiet: seconds without a signal before a run.
@@ -52,16 +52,16 @@ class Keeper:
 
     def __init__(
         self,
-        door: IndexedDoor,
+        engine: IndexRunner,
         store: Path,
         config: Config,
         *,
         quiet: float = QUIET_SECONDS,
         longest: float = LONGEST_SECONDS,
     ) -> None:
-        self._door = door
-        make_sieve = partial(sieve, door.root, store / "shadow", config)
-        self._guard = Guard(door.root, make_sieve)
+        self._engine = engine
+        make_sieve = partial(path_filter, engine.root, store / "shadow", config)
+        self._guard = StalenessCheck(engine.root, make_sieve)
         self._guard_state = LayerState(guard_room.NAME, "on")
         self.scheduler = Scheduler(self._index, self._guard.is_settled, quiet=quiet, longest=longest)
         self.watcher = self._watcher(config, make_sieve)
@@ -117,7 +117,9 @@ class Keeper:
             return None
         tell = partial(self.scheduler.signal, watcher_room.NAME, rested=True)
         settings = config.watch
-        return Watcher(self._door.root, make_sieve, tell, debounce=settings.debounce_seconds, polling=settings.polling)
+        return Watcher(
+            self._engine.root, make_sieve, tell, debounce=settings.debounce_seconds, polling=settings.polling
+        )
 
     def _index(self, changes: Changes) -> str:
         if self._guard.head_moved():
@@ -125,24 +127,24 @@ class Keeper:
         self._guard.begin()
         summary = self._run(changes)
         # The rows are read whole: a page of them is not enough to compare with.
-        files = [row.path for row in self._door.files().rows]
-        self._guard.finish(files, [row.path for row in self._door.skipped().rows], changes)
+        files = [row.path for row in self._engine.files().rows]
+        self._guard.finish(files, [row.path for row in self._engine.skipped().rows], changes)
         return _words(changes, summary)
 
     def _run(self, changes: Changes) -> IndexSummary | None:
         paths = sorted(changes.paths or ())
         try:
-            return _last(self._door, paths)
+            return _last(self._engine, paths)
         except (NotIndexedError, RefusedError):
             # No index yet, or a folder on the way became a link: the whole comparison knows what to do.
             if not paths:
                 raise
-            return _last(self._door, [])
+            return _last(self._engine, [])
 
 
-def _last(door: IndexedDoor, paths: list[str]) -> IndexSummary | None:
+def _last(engine: IndexRunner, paths: list[str]) -> IndexSummary | None:
     summary = None
-    for step in door.index(paths=paths):
+    for step in engine.index(paths=paths):
         summary = step.summary or summary
     return summary
 

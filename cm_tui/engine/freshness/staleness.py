@@ -35,7 +35,7 @@ _UNSURE: Mark = (0, 0, -1)
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class Staleness:
     """What the index does not reflect, as far as was looked."""
 
     changes: Changes
@@ -46,10 +46,10 @@ class Behind:
         return bool(self.why)
 
 
-_CURRENT = Behind(NOTHING, "")
+_CURRENT = Staleness(NOTHING, "")
 
 
-class Guard:
+class StalenessCheck:
     """Remembers what was indexed; `begin` and `finish` are called around each index run.
 
     Args:
@@ -121,25 +121,25 @@ class Guard:
             self._looks_at = None if changes == EVERYTHING else self._looks_at
             self._known = True
 
-    def check(self, *, thorough: bool = False) -> Behind:
+    def check(self, *, thorough: bool = False) -> Staleness:
         """Compare with the disk.
 
         Args:
             thorough: look at everything at once, however long it takes.
         """
         if not self._known:
-            return Behind(EVERYTHING, "nothing was compared yet")
+            return Staleness(EVERYTHING, "nothing was compared yet")
         try:
             if self._head_now() != self._head:
-                return Behind(EVERYTHING, "HEAD moved")
+                return Staleness(EVERYTHING, "HEAD moved")
             with self._lock:
                 changed = self._changed(None if thorough else self._budget)
         except OSError as error:
-            return Behind(EVERYTHING, f"the folder cannot be read: {error.strerror or error}")
+            return Staleness(EVERYTHING, f"the folder cannot be read: {error.strerror or error}")
         if not changed:
             return _CURRENT
         found = Changes.of(changed)
-        return Behind(found, f"changed: {found}")
+        return Staleness(found, f"changed: {found}")
 
     def head_moved(self) -> bool:
         """True when HEAD is another commit than the one that was indexed."""

@@ -13,7 +13,7 @@ _KEPT = 500
 """Entries that are remembered; the oldest are forgotten first."""
 
 
-def recall(file: Path) -> dict[str, Any]:
+def get(file: Path) -> dict[str, Any]:
     """What a file remembers, by key."""
     try:
         known = json.loads(file.read_bytes())
@@ -23,9 +23,9 @@ def recall(file: Path) -> dict[str, Any]:
     return known if isinstance(known, dict) else {}
 
 
-def remember(file: Path, key: str, entry: Any) -> None:
+def put(file: Path, key: str, entry: Any) -> None:
     """Keep an entry, as the newest one."""
-    known = recall(file)
+    known = get(file)
     known.pop(key, None)
     known[key] = entry
     kept = dict(list(known.items())[-_KEPT:])

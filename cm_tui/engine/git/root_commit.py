@@ -10,7 +10,7 @@ import pygit2
 
 from cm_tui import paths
 from cm_tui.engine.git.commits import Commits
-from cm_tui.engine.git.fact_cache import recall, remember
+from cm_tui.engine.git.fact_cache import get, put
 from cm_tui.engine.git.git_dir import folders_at
 
 FILE = "origins.json"
@@ -58,11 +58,11 @@ def find(repository: pygit2.Repository) -> Origin | None:
 
 def keep(repository: pygit2.Repository, origin: Origin) -> None:
     """Remember it."""
-    remember(paths.data_dir() / FILE, _key(repository), {"root": origin.root, "marks": origin.marks})
+    put(paths.data_dir() / FILE, _key(repository), {"root": origin.root, "marks": origin.marks})
 
 
 def _recall(repository: pygit2.Repository) -> Origin | None:
-    match recall(paths.data_dir() / FILE).get(_key(repository)):
+    match get(paths.data_dir() / FILE).get(_key(repository)):
         case {"root": str(root), "marks": dict(marks)} if all(isinstance(height, int) for height in marks.values()):
             return Origin(root, marks)
     return None

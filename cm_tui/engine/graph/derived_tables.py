@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary, proxy
 
 from cm_tui.engine.graph import language_facts
 from cm_tui.engine.graph.import_binding import Binder, ImportRow
-from cm_tui.engine.graph.module_index import File, Layout
+from cm_tui.engine.graph.module_index import File, ModuleIndex
 from cm_tui.engine.graph.modules_other import FOLDER_PACKAGES, NAMESPACES, PROJECT_WIDE
 from cm_tui.engine.scan.content_reader import ChangedError
 from cm_tui.engine.store.database import Database
@@ -33,7 +33,7 @@ _SCHEMA = re.compile(r"\bgraph\.")
 
 Read = Callable[[str, str], str]
 
-_SHARED: WeakKeyDictionary[Database, dict[str, Facts]] = WeakKeyDictionary()
+_SHARED: WeakKeyDictionary[Database, dict[str, DerivedTables]] = WeakKeyDictionary()
 _SHARING = threading.Lock()
 
 
@@ -43,7 +43,7 @@ def script(name: str) -> str:
     return (resources.files(__package__) / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-class Shelf:
+class SchemaView:
     """A store as one set of derived tables is asked: `graph.` in a query is the schema of that set.
 
     Args:
@@ -86,7 +86,7 @@ class Shelf:
         return self._db.get_meta(key)
 
 
-class Facts:
+class DerivedTables:
     """The derived tables of what is alive at one moment, in a schema of their own.
 
     Args:
@@ -97,14 +97,14 @@ class Facts:
     def __init__(self, db: Database, schema: str = SCHEMA) -> None:
         self.lock = threading.RLock()
         """To be held from `refresh` to the last read of the tables."""
-        self.shelf = Shelf(db, schema)
+        self.shelf = SchemaView(db, schema)
         self._db = self.shelf
         self._key: tuple[Any, ...] | None = None
         self._state = object()
         self._binder: Binder | None = None
 
     @classmethod
-    def of(cls, db: Database, schema: str = SCHEMA) -> Facts:
+    def of(cls, db: Database, schema: str = SCHEMA) -> DerivedTables:
         """The one set of tables of that name that everyone who asks about a store shares."""
         with _SHARING:
             shared = _SHARED.setdefault(db, {})
@@ -199,7 +199,7 @@ class Facts:
     def _imports(self, read: Read | None) -> None:
         rows = self._db.rows("SELECT id, path, family FROM graph.file")
         files = [File(*row) for row in rows]
-        layout = Layout(files, self._manifests(files, read))
+        layout = ModuleIndex(files, self._manifests(files, read))
         for family, name in self._db.rows(
             "SELECT DISTINCT family, replace(replace(qualname, '::', '.'), '\\', '.') FROM graph.def "
             "WHERE kind = 'namespace'"
@@ -220,7 +220,7 @@ class Facts:
             binder.bind(ImportRow(*row))
         self._store(binder, layout)
 
-    def _store(self, binder: Binder, layout: Layout) -> None:
+    def _store(self, binder: Binder, layout: ModuleIndex) -> None:
         bound = binder.bound
         binder.bind_modules()
         imported: dict[str, list[Any]] = {

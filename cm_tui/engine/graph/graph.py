@@ -1,4 +1,4 @@
-"""The graph of a project's symbols and files, as the door shows it."""
+"""The graph of a project's symbols and files, as the engine shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cm_tui.engine.graph import lookup
-from cm_tui.engine.graph.derived_tables import SCHEMA, Facts, Read, script
+from cm_tui.engine.graph.derived_tables import SCHEMA, DerivedTables, Read, script
 from cm_tui.engine.graph.resolve import PATIENCE, Resolver
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
@@ -36,7 +36,7 @@ class Graph:
         self._db = db
         self._alive = alive
         self._read = read
-        self._facts = Facts.of(db, schema)
+        self._facts = DerivedTables.of(db, schema)
         self._resolver = Resolver(self._facts, 1 if alive == NOW else PATIENCE)
 
     def symbols(

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cm_tui.engine.graph.module_index import Layout, PythonModules, Target
+from cm_tui.engine.graph.module_index import ModuleIndex, PythonModules, Target
 from cm_tui.engine.graph.modules_javascript import WebModules
 from cm_tui.engine.graph.modules_other import NativeModules
 
@@ -59,7 +59,7 @@ class Binder:
         defined: (file id, name) of what packages' `__init__` files define themselves.
     """
 
-    def __init__(self, layout: Layout, defined: set[tuple[int, str]]) -> None:
+    def __init__(self, layout: ModuleIndex, defined: set[tuple[int, str]]) -> None:
         self._layout = layout
         self._defined = defined
         self.python = PythonModules(layout)

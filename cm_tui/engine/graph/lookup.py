@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cm_tui.engine.parse.qualified_name import Name
+from cm_tui.engine.parse.qualified_name import QualifiedName
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Page, Symbol, SymbolKey
@@ -88,7 +88,7 @@ def find_definitions(db: Database, alive: str, name: str | SymbolKey) -> tuple[S
         raise NotFoundError(
             f"{name.qualname} is not defined in {name.path}.", hint="It may have moved: `cm definitions` finds it."
         )
-    wanted = Name(name)
+    wanted = QualifiedName(name)
     if not wanted.ends:
         raise NotFoundError("An empty name defines nothing.", hint="Give a name, such as `parse` or `Parser.parse`.")
     where = " WHERE s.name IN (?, ?) OR s.qualname = ? ORDER BY f.path, s.start_line, s.idx"

@@ -37,7 +37,7 @@ _folder = lru_cache(maxsize=1 << 16)(posixpath.dirname)
 """Folder of a path: asked for over and over, of the same few thousand."""
 
 
-class Layout:
+class ModuleIndex:
     """Files by path and by folder; folders and packages get ids of their own when first asked for.
 
     Args:
@@ -99,7 +99,7 @@ class Layout:
 class PythonModules:
     """Python's absolute and relative modules, packages with and without `__init__`, and any source root."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ModuleIndex) -> None:
         self._layout = layout
         self._roots: dict[str, list[str]] = defaultdict(list)
         self._cache: dict[tuple[str, str], Target] = {}

@@ -7,7 +7,7 @@ import posixpath
 import re
 from typing import Any
 
-from cm_tui.engine.graph.module_index import OUTSIDE, Layout, Target
+from cm_tui.engine.graph.module_index import OUTSIDE, ModuleIndex, Target
 
 _EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte")
 # TypeScript sources are imported by the name of what they compile to.
@@ -19,7 +19,7 @@ _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 class WebModules:
     """Relative files, `index` files, `tsconfig.json` paths and base URL, and the packages of a workspace."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ModuleIndex) -> None:
         self._layout = layout
         self._cache: dict[tuple[str, str], Target] = {}
         self._configs = _paths_by_folder(layout)
@@ -101,7 +101,7 @@ class _PathMap:
         return [] if self._base is None else [posixpath.normpath(posixpath.join(self._base, module))]
 
 
-def _paths_by_folder(layout: Layout) -> dict[str, _PathMap]:
+def _paths_by_folder(layout: ModuleIndex) -> dict[str, _PathMap]:
     result: dict[str, _PathMap] = {}
     for path in sorted(layout.texts):
         name = posixpath.basename(path)
@@ -113,7 +113,7 @@ def _paths_by_folder(layout: Layout) -> dict[str, _PathMap]:
     return result
 
 
-def _read_config(layout: Layout, path: str, depth: int) -> _PathMap | None:
+def _read_config(layout: ModuleIndex, path: str, depth: int) -> _PathMap | None:
     """The path map of a configuration, or of the one it extends."""
     values = loose_json(layout.texts.get(path, ""))
     options = values.get("compilerOptions")
@@ -131,7 +131,7 @@ def _read_config(layout: Layout, path: str, depth: int) -> _PathMap | None:
     return None
 
 
-def _workspace(layout: Layout) -> dict[str, tuple[str, dict[str, Any]]]:
+def _workspace(layout: ModuleIndex) -> dict[str, tuple[str, dict[str, Any]]]:
     result: dict[str, tuple[str, dict[str, Any]]] = {}
     for path, text in layout.texts.items():
         if posixpath.basename(path) == "package.json":

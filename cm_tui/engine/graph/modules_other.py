@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
-from cm_tui.engine.graph.module_index import OUTSIDE, Layout, Target
+from cm_tui.engine.graph.module_index import OUTSIDE, ModuleIndex, Target
 
 FOLDER_PACKAGES = frozenset({"go", "jvm"})
 """Families in which the files of one folder see each other's names."""
@@ -34,7 +34,7 @@ _SUFFIXES = {
 class NativeModules:
     """Imports that name a path, a package or a type."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: ModuleIndex) -> None:
         self._layout = layout
         self._cache: dict[tuple[str, str, str], Target] = {}
         self._by_stem: dict[str, list[str]] = defaultdict(list)

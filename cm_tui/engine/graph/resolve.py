@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.graph.derived_tables import Facts, Read, Shelf, script
+from cm_tui.engine.graph.derived_tables import DerivedTables, Read, SchemaView, script
 from cm_tui.engine.scan.content_reader import ChangedError
 from cm_tui.model import Edge, Symbol, SymbolKey
 
@@ -29,16 +29,16 @@ class Resolver:
         patience: how many questions come first.
     """
 
-    def __init__(self, facts: Facts, patience: int = 1) -> None:
+    def __init__(self, facts: DerivedTables, patience: int = 1) -> None:
         self._patience = patience
-        self._db: Shelf = facts.shelf
+        self._db: SchemaView = facts.shelf
         self._facts = facts
         self._asked = 0
         self._state: object = None
         self._whole = False
 
     def prepare(self, alive: str, read: Read | None) -> None:
-        """Get ready for a question about a relation of (path, blob); `read` as for `Facts.refresh`."""
+        """Get ready for a question about a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
         state = self._facts.refresh(alive, read)
         if state != self._state:
             self._state, self._asked, self._whole = state, 0, False
@@ -96,7 +96,7 @@ class Resolver:
 
         Args:
             edges: call sites.
-            read: as for `Facts.refresh`: a state of the past has no passages.
+            read: as for `DerivedTables.refresh`: a state of the past has no passages.
         """
         sites = sorted({(edge.site, edge.line) for edge in edges})
         if not sites:

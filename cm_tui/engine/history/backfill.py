@@ -13,11 +13,11 @@ from cm_tui.engine.history.tree_reader import Reader
 from cm_tui.engine.index.stored_state import digest_of_rules
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
-from cm_tui.engine.mainline.coverage import Known
+from cm_tui.engine.mainline.coverage import Coverage
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 
 _BATCH_SECONDS = 1.0
@@ -51,13 +51,13 @@ class Backfill:
         self._shas: dict[int, str] = {}
         self._line: tuple[int, str] = (0, "")
 
-    def steps(self, cancel: Cancel) -> Generator[Known, None, None]:
+    def steps(self, cancel: Cancel) -> Generator[Coverage, None, None]:
         """Read on, a batch at a time, until the goal is reached or git has no more.
 
         Raises:
             CancelledError: it was cancelled; what was read is kept.
         """
-        turn = Turn.of(self._db)
+        turn = WriterLock.of(self._db)
         turn.readers += 1
         try:
             yield from self._mend(cancel, turn)
@@ -71,7 +71,7 @@ class Backfill:
             turn.readers -= 1
             self._reader.close()
 
-    def _mend(self, cancel: Cancel, turn: Turn) -> Iterator[Known]:
+    def _mend(self, cancel: Cancel, turn: WriterLock) -> Iterator[Coverage]:
         """Read what was not in this clone before and is by now, a batch at a time."""
         waiting = missing_blobs.returned(self._db, self._repository)
         while waiting:
@@ -109,7 +109,7 @@ class Backfill:
             )
         drop_unused(self._db)
 
-    def _batch(self, cancel: Cancel, turn: Turn) -> tuple[Known, bool]:
+    def _batch(self, cancel: Cancel, turn: WriterLock) -> tuple[Coverage, bool]:
         newest = self._db.rows("SELECT ord, sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
         if not newest:
             return coverage.load(self._db), False
@@ -134,12 +134,12 @@ class Backfill:
         except MissingError as error:
             return self._give_up(known, error), False
 
-    def _begin(self, known: Known, head: int) -> Known:
+    def _begin(self, known: Coverage, head: int) -> Coverage:
         """HEAD's tree, as the first that is known."""
         found: list[Span] = [(path, blob, 0, None) for path, _, blob in self._changes(0, head) if blob is not None]
         return self._store(replace(known, from_ord=head, to_ord=head, rules=self._rules), found, {}, {})
 
-    def _forward(self, known: Known, head: int, work: _Work) -> Known:
+    def _forward(self, known: Coverage, head: int, work: _Work) -> Coverage:
         """Replay what came since."""
         self._load(known, "newest", "to_ord IS NULL")
         closed: dict[str, int] = {}
@@ -167,7 +167,7 @@ class Backfill:
         found += [(path, blob, since, None) for path, (blob, since) in opened.items()]
         return self._store(replace(known, to_ord=at), found, {}, closed)
 
-    def _backward(self, known: Known, work: _Work) -> Known:
+    def _backward(self, known: Coverage, work: _Work) -> Coverage:
         """Read further back."""
         self._load(known, "oldest", "from_ord = 0")
         came: dict[str, int] = {}
@@ -196,7 +196,7 @@ class Backfill:
         found += [(path, blob, 0, until) for path, (blob, until) in opened.items()]
         return self._store(replace(known, from_ord=at), found, came, {})
 
-    def _finish(self, known: Known) -> Known:
+    def _finish(self, known: Coverage) -> Coverage:
         """Where the project's first commit is reached, nothing was there before."""
         if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._sha(1)) is not None:
             return known
@@ -206,7 +206,7 @@ class Backfill:
             coverage.save(self._db, known)
         return known
 
-    def _give_up(self, known: Known, error: MissingError) -> Known:
+    def _give_up(self, known: Coverage, error: MissingError) -> Coverage:
         self._alive_of = None
         end = f"#{known.from_ord}" if known.to_ord == self._line[0] else f"#{known.to_ord}"
         known = replace(
@@ -231,20 +231,20 @@ class Backfill:
             self._shas |= self._db.rows(sql, [block, block + _BLOCK - 1])
         return self._shas[ordinal]
 
-    def _load(self, known: Known, end: str, where: str) -> None:
+    def _load(self, known: Coverage, end: str, where: str) -> None:
         """Files at the end that is read on, unless they are at hand."""
         if self._alive_of != (known.version, end):
             self._alive = dict(self._db.rows(f"SELECT path, blob FROM file_span WHERE {where}"))  # noqa: S608 - our own words
             self._alive_of = (known.version, end)
 
-    def _store(self, known: Known, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Known:
+    def _store(self, known: Coverage, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Coverage:
         self._reader.flush()
         known = replace(known, broken="", lost="")
         if known.from_ord < known.floor:
             # It was asked for again, as far back as this.
             floor = self._goal if self._goal > 1 else 0
             known = replace(known, floor=floor)
-            user_marks.put(self._db.folder, "removed", self._sha(floor) if floor else None)
+            user_marks.set_mark(self._db.folder, "removed", self._sha(floor) if floor else None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:
@@ -264,7 +264,7 @@ class Backfill:
 class _Work:
     """How much of a batch is done."""
 
-    def __init__(self, until: float, cancel: Cancel, turn: Turn) -> None:
+    def __init__(self, until: float, cancel: Cancel, turn: WriterLock) -> None:
         self._until = until
         self._cancel = cancel
         self._turn = turn

@@ -12,11 +12,11 @@ from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commit_filter import ORDINAL, ways_of
 from cm_tui.engine.mainline import commits as stored_line
-from cm_tui.engine.mainline.coverage import Known, load
+from cm_tui.engine.mainline.coverage import Coverage, load
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
-from cm_tui.model import Cancel, HistoryStatus, Moment, Page, Place
+from cm_tui.model import Cancel, CommitPoint, HistoryStatus, Page, ResolvedRevision
 
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """Seconds between which a time is a date of the years 1 to 9999; git takes any."""
@@ -27,7 +27,7 @@ _LONGEST_NAME = 1000
 _A_DAY = 86_400
 
 
-class Moments:
+class MainlineCommits:
     """The line of one store.
 
     Args:
@@ -38,9 +38,9 @@ class Moments:
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db
         self._repository = repository
-        self._counted: tuple[tuple[Known, str | None] | None, tuple[int, int]] = (None, (0, 0))
+        self._counted: tuple[tuple[Coverage, str | None] | None, tuple[int, int]] = (None, (0, 0))
 
-    def line(self, match: str, before: int | None, limit: int) -> Page[Moment]:
+    def line(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
         note = "" if self._repository.git else "No git: no history"
@@ -63,32 +63,32 @@ class Moments:
         rows = self.many(found)
         return Page(tuple(rows[ordinal] for ordinal in sorted(rows, reverse=True)), total, note)
 
-    def at(self, ordinal: int) -> Moment | None:
+    def at(self, ordinal: int) -> CommitPoint | None:
         """The commit of an ordinal."""
         return self.many([ordinal]).get(ordinal)
 
-    def many(self, ordinals: Collection[int]) -> dict[int, Moment]:
+    def many(self, ordinals: Collection[int]) -> dict[int, CommitPoint]:
         """Commits by ordinal."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM line_commit WHERE ord IN (SELECT unnest(?::INTEGER[]))",  # noqa: S608 - our own words
             [sorted(ordinals)],
         )
-        return {row[0]: Moment(*row) for row in rows}
+        return {row[0]: CommitPoint(*row) for row in rows}
 
-    def of_shas(self, shas: Collection[str]) -> dict[str, Moment]:
+    def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
         """Commits by sha, those of them that are on the line."""
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
             [sorted(shas)],
         )
-        return {row[1]: Moment(*row) for row in rows}
+        return {row[1]: CommitPoint(*row) for row in rows}
 
-    def head(self) -> Moment | None:
+    def head(self) -> CommitPoint | None:
         """The newest commit, as indexed."""
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
-        return Moment(*rows[0]) if rows else None
+        return CommitPoint(*rows[0]) if rows else None
 
-    def resolve(self, ref: str) -> Place:
+    def resolve(self, ref: str) -> ResolvedRevision:
         """The moment that a name means.
 
         Raises:
@@ -138,7 +138,7 @@ class Moments:
             known_from=first,
             known_to=ends.get(known.to_ord),
             complete=complete,
-            running=Turn.of(self._db).readers > 0,
+            running=WriterLock.of(self._db).readers > 0,
             blobs=blobs - missing,
             missing=missing,
             vacuumed=self.vacuumed(known),
@@ -146,7 +146,7 @@ class Moments:
             notes=tuple(self._notes(known, length, missing)),
         )
 
-    def _counts(self, known: Known) -> tuple[int, int]:
+    def _counts(self, known: Coverage) -> tuple[int, int]:
         """Blobs of the past alone, and those of them that are not there; counted again when something has changed."""
         state = (known, self._db.get_meta("generation"))
         if self._counted[0] != state:
@@ -154,7 +154,7 @@ class Moments:
             self._counted = (state, (int(self._db.value(sql)), missing_blobs.count(self._db)))
         return self._counted[1]
 
-    def vacuumed(self, known: Known) -> str:
+    def vacuumed(self, known: Coverage) -> str:
         """What was removed and cannot be answered, or nothing."""
         if not known.floor or (known.to_ord and known.from_ord < known.floor):
             return ""
@@ -190,7 +190,7 @@ class Moments:
         head = self._db.get_meta("indexed_head") or None
         if head is None or not self._repository.git:
             return
-        turn = Turn.of(self._db)
+        turn = WriterLock.of(self._db)
         # A store of an older version has no line. An index run that is under way looks at its far end itself.
         if self._db.value("SELECT count(*) FROM line_commit") and (
             turn.is_wanted or not stored_line.end_moved(self._db, self._repository)
@@ -201,16 +201,16 @@ class Moments:
             if change is not None:
                 stored_line.write(self._db, change)
 
-    def _back(self, ref: str, name: str, steps: int, head: Moment) -> Place | None:
+    def _back(self, ref: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
         """So many first parents before a commit of the line: those are counted already, however many they are."""
         start = self.of_shas([self._repository.resolve(name)])
         found = next((self.at(moment.ordinal - steps) for moment in start.values()), None)
         return self._placed(found, ref, found.sha, head) if found is not None else None
 
-    def _named(self, ref: str, sha: str, head: Moment) -> Place:
+    def _named(self, ref: str, sha: str, head: CommitPoint) -> ResolvedRevision:
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE sha = ?", [sha])  # noqa: S608 - our own words
         if rows:
-            return self._placed(Moment(*rows[0]), ref, sha, head)
+            return self._placed(CommitPoint(*rows[0]), ref, sha, head)
         ordinal = self._nearest(sha)
         found = self.at(ordinal) if ordinal else None
         if found is None:
@@ -240,7 +240,7 @@ class Moments:
                     waiting.append(parent)
         return best
 
-    def _dated(self, ref: str, text: str, head: Moment) -> Place:
+    def _dated(self, ref: str, text: str, head: CommitPoint) -> ResolvedRevision:
         """The last commit before everything that was made from a time on."""
         try:
             when = datetime.fromisoformat(text)
@@ -268,16 +268,16 @@ class Moments:
         rows = self._db.rows(sql, [int(time.time()) + _A_DAY, seconds])
         return int(rows[0][0]) if rows else 0
 
-    def _placed(self, moment: Moment, asked: str, sha: str, head: Moment, note: str = "") -> Place:
+    def _placed(self, moment: CommitPoint, asked: str, sha: str, head: CommitPoint, note: str = "") -> ResolvedRevision:
         known = load(self._db)
         is_known = moment.ordinal == head.ordinal or known.covers(moment.ordinal)
         if not is_known:
             note = "; ".join(filter(None, (note, self.why_unknown(moment.ordinal, known))))
         elif known.covers(moment.ordinal) and sha:
             note = "; ".join(filter(None, (note, missing_blobs.note(self._db, alive_at(moment.ordinal)))))
-        return Place(moment, asked, sha, exact=sha == moment.sha, known=is_known, note=note)
+        return ResolvedRevision(moment, asked, sha, exact=sha == moment.sha, known=is_known, note=note)
 
-    def why_unknown(self, ordinal: int, known: Known) -> str:
+    def why_unknown(self, ordinal: int, known: Coverage) -> str:
         """Why a moment cannot be answered."""
         removed = self.vacuumed(known)
         if removed and ordinal < known.floor:
@@ -289,7 +289,7 @@ class Moments:
             "history has not been read yet"
         )  # fmt: skip
 
-    def _notes(self, known: Known, length: int, missing: int) -> Sequence[str]:
+    def _notes(self, known: Coverage, length: int, missing: int) -> Sequence[str]:
         notes = []
         if not self._repository.git:
             notes.append("This project has no git: there is no history.")
@@ -309,7 +309,7 @@ class Moments:
             notes.append(f"The newest {length - known.to_ord:,} commits have not been read yet.")
         return notes
 
-    def _sentence(self, head: Moment | None, first: Moment | None, count: int, missing: int) -> str:
+    def _sentence(self, head: CommitPoint | None, first: CommitPoint | None, count: int, missing: int) -> str:
         if head is None:
             return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
         if first is None:

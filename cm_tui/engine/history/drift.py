@@ -16,15 +16,15 @@ from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.row_batches import Batch
 from cm_tui.engine.parse.worker import Task
-from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import language_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
-from cm_tui.model import Drift, DriftRow, IndexPlan, Page, Place, Symbol, SymbolChange
+from cm_tui.model import Drift, DriftRow, IndexPlan, Page, ResolvedRevision, Symbol, SymbolChange
 from cm_tui.model.history import DriftState
 
 if TYPE_CHECKING:
-    from cm_tui.engine.history.time_travel import Past
+    from cm_tui.engine.history.time_travel import HistoricalView
 
 LAST = "last"
 _PARSED = 500
@@ -46,7 +46,7 @@ _WHY: dict[str, tuple[DriftState, str]] = {
 }
 
 
-class Drifting:
+class DriftDetector:
     """Compares the index with the checkout.
 
     Args:
@@ -56,12 +56,12 @@ class Drifting:
         past: answers what changed since a moment.
     """
 
-    def __init__(self, db: Database, repository: Repository, config: Config, past: Past) -> None:
+    def __init__(self, db: Database, repository: Repository, config: Config, past: HistoricalView) -> None:
         self._db = db
         self._config = config
         self._past = past
         self._repository = repository
-        self._contents = Contents(repository)
+        self._contents = ContentReader(repository)
 
     def find(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
         """Every symbol on which the two disagree.
@@ -79,7 +79,7 @@ class Drifting:
         place, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
-            user_marks.put(self._db.folder, "looked", indexed)
+            user_marks.set_mark(self._db.folder, "looked", indexed)
         return Drift(
             rows=tuple(rows[: max(0, limit)]),
             total=len(rows),
@@ -93,7 +93,7 @@ class Drifting:
             notes=tuple(notes),
         )
 
-    def _looked(self) -> Place | None:
+    def _looked(self) -> ResolvedRevision | None:
         sha = user_marks.read(self._db.folder).get("looked")
         if sha is None or not self._repository.git:
             return None
@@ -104,8 +104,8 @@ class Drifting:
             return None
 
     def _since(
-        self, since: str | None, seen: Place | None, limit: int, notes: list[str]
-    ) -> tuple[Place | None, Page[SymbolChange] | None]:
+        self, since: str | None, seen: ResolvedRevision | None, limit: int, notes: list[str]
+    ) -> tuple[ResolvedRevision | None, Page[SymbolChange] | None]:
         if since is None:
             return None, None
         if since == LAST and seen is None:

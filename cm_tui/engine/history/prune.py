@@ -6,13 +6,13 @@ import re
 import time
 from dataclasses import replace
 
-from cm_tui.engine.history.commits import Moments, day_of
+from cm_tui.engine.history.commits import MainlineCommits, day_of
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import UsageError
-from cm_tui.model import Cancel, VacuumReport
+from cm_tui.model import Cancel, PruneReport
 
 _AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)", re.IGNORECASE)
 _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000}
@@ -39,11 +39,11 @@ class Vacuum:
         moments: its line.
     """
 
-    def __init__(self, db: Database, moments: Moments) -> None:
+    def __init__(self, db: Database, moments: MainlineCommits) -> None:
         self._db = db
         self._moments = moments
 
-    def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> VacuumReport:
+    def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> PruneReport:
         """Count what would go, and drop it unless this is only a trial.
 
         Raises:
@@ -52,7 +52,7 @@ class Vacuum:
         if (before is not None) + (older_than is not None) + everything != 1:
             raise UsageError("Say what to drop: before a moment, older than an age, or everything.")
         self._moments.ensure()
-        with Turn.of(self._db).batch(Cancel()):
+        with WriterLock.of(self._db).batch(Cancel()):
             keep, note = (0, "") if everything else self._oldest_kept(before, older_than)
             report = self._drop(keep, dry_run=dry_run)
             return replace(report, note="; ".join(filter(None, (note, report.note))))
@@ -71,14 +71,14 @@ class Vacuum:
         young = self._db.value("SELECT min(ord) FROM line_commit WHERE time >= ?", [since])
         return int(young or (head.ordinal if head else 1)), ""
 
-    def _drop(self, keep: int, *, dry_run: bool) -> VacuumReport:
+    def _drop(self, keep: int, *, dry_run: bool) -> PruneReport:
         known = coverage.load(self._db)
         head = self._moments.head()
         if not known.to_ord or head is None:
-            return VacuumReport(dry_run, None, 0, 0, 0, 0, 0, 0, "nothing is known of the past")
+            return PruneReport(dry_run, None, 0, 0, 0, 0, 0, 0, "nothing is known of the past")
         whole = keep == 0 or keep > known.to_ord
         if not whole and keep <= known.from_ord:
-            return VacuumReport(
+            return PruneReport(
                 dry_run, self._moments.at(known.from_ord), 0, 0, 0, 0, 0, 0, "nothing before that is known"
             )
         where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
@@ -89,7 +89,7 @@ class Vacuum:
             with self._db.transaction():
                 self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
                 if whole:
-                    coverage.save(self._db, coverage.Known(version=known.version + 1, floor=head.ordinal))
+                    coverage.save(self._db, coverage.Coverage(version=known.version + 1, floor=head.ordinal))
                 else:
                     self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
                     kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
@@ -97,9 +97,9 @@ class Vacuum:
                 coverage.drop_spares(self._db)
                 drop_unused(self._db)
             if first is not None:
-                user_marks.put(self._db.folder, "removed", first.sha)
+                user_marks.set_mark(self._db.folder, "removed", first.sha)
             self._db.give_back()
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""
         spans_, blobs, symbols, references, size = map(int, counts)
-        return VacuumReport(dry_run, first, max(0, commits), spans_, blobs, symbols, references, size, note)
+        return PruneReport(dry_run, first, max(0, commits), spans_, blobs, symbols, references, size, note)

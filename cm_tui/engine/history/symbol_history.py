@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.history.commits import Moments
+from cm_tui.engine.history.commits import MainlineCommits
 from cm_tui.engine.history.symbol_diff import Trace, moves
 from cm_tui.engine.mainline import coverage
-from cm_tui.engine.parse.qualified_name import Name
+from cm_tui.engine.parse.qualified_name import QualifiedName
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Life, LifeEvent, LifeSpan, Moment, Page, SymbolKey
+from cm_tui.model import CommitPoint, Page, SymbolEvent, SymbolHistory, SymbolKey, SymbolSpan
 
 _ROWS = """
 SELECT f.path, s.qualname, s.kind, s.overload, f.from_ord, f.to_ord, coalesce(s.body, 0), s.signature, s.start_line,
@@ -64,7 +64,7 @@ _Turn = tuple[str, int, int]
 """Kind, ordinal and body of what came or went."""
 
 
-class Lives:
+class SymbolHistories:
     """Looks for lives in one store.
 
     Args:
@@ -72,7 +72,7 @@ class Lives:
         moments: its line.
     """
 
-    def __init__(self, db: Database, moments: Moments) -> None:
+    def __init__(self, db: Database, moments: MainlineCommits) -> None:
         self._db = db
         self._moments = moments
         self._known = coverage.load(db)
@@ -86,7 +86,7 @@ class Lives:
         head = moments.head()
         self._newest = self._known.to_ord or (head.ordinal if head else 0)
 
-    def find(self, name: str | SymbolKey, limit: int) -> Page[Life]:
+    def find(self, name: str | SymbolKey, limit: int) -> Page[SymbolHistory]:
         """Lives of what bears a name, those alive first, then those gone last.
 
         Raises:
@@ -117,7 +117,7 @@ class Lives:
             sql = "SELECT DISTINCT name FROM symbol WHERE qualname = ? AND kind = ?"
             self._load([row[0] for row in self._db.rows(sql, [name.qualname, name.kind])])
             return [key for key in self._stretches if key == name]
-        wanted = Name(name)
+        wanted = QualifiedName(name)
         if not wanted.ends:
             raise UsageError("No symbol is named.", hint="Give a name, or any tail of a qualified one.")
         self._load(wanted.ends)
@@ -199,7 +199,7 @@ class Lives:
 
     # --- lives ---
 
-    def _trace(self, key: SymbolKey) -> tuple[list[_Event], list[LifeSpan]]:
+    def _trace(self, key: SymbolKey) -> tuple[list[_Event], list[SymbolSpan]]:
         """Events and spans, oldest first; moves are followed back."""
         events, stays = self._own(key)
         parts = [(events, stays)]
@@ -217,14 +217,14 @@ class Lives:
             parts.append((events, stays))
         return [e for events, _ in reversed(parts) for e in events], [s for _, stays in reversed(parts) for s in stays]
 
-    def _own(self, key: SymbolKey) -> tuple[list[_Event], list[LifeSpan]]:
+    def _own(self, key: SymbolKey) -> tuple[list[_Event], list[SymbolSpan]]:
         """What happened at one path under one name."""
         events: list[_Event] = []
-        stays: list[LifeSpan] = []
+        stays: list[SymbolSpan] = []
         before: _Stretch | None = None
         for stretch in self._stretches[key]:
             if before is not None and before.end == stretch.start:
-                stays[-1] = LifeSpan(stays[-1].from_ord, stretch.end, key.path)
+                stays[-1] = SymbolSpan(stays[-1].from_ord, stretch.end, key.path)
                 if stretch.body != before.body:
                     what: What = "signature" if stretch.signature != before.signature else "changed"
                     events.append(_Event(stretch.start, what, key, stretch))
@@ -233,7 +233,7 @@ class Lives:
                     events.append(self._leaving(key, before))
                 if stretch.start:
                     events.append(self._coming(key, stretch, "returned" if before else "came"))
-                stays.append(LifeSpan(stretch.start, stretch.end, key.path))
+                stays.append(SymbolSpan(stretch.start, stretch.end, key.path))
             before = stretch
         if before is not None and before.end is not None:
             events.append(self._leaving(key, before))
@@ -260,20 +260,20 @@ class Lives:
         return self._newest if end is None else end - 1
 
     def _life(
-        self, key: SymbolKey, events: Sequence[_Event], stays: Sequence[LifeSpan], moments: dict[int, Moment]
-    ) -> Life:
+        self, key: SymbolKey, events: Sequence[_Event], stays: Sequence[SymbolSpan], moments: dict[int, CommitPoint]
+    ) -> SymbolHistory:
         alive = self._is_alive(key)
         end = self._stretches[key][-1].end
         lost = end is not None and self._begins(key, end)
         notes = [] if stays[0].from_ord else [self._beginning()]
         notes += self._lost(dict.fromkeys([*(stay.path for stay in stays), key.path]))
-        return Life(
+        return SymbolHistory(
             key=key,
             name=self._stretches[key][-1].name,
             alive=alive,
             spans=tuple(stays),
             events=tuple(
-                LifeEvent(
+                SymbolEvent(
                     moments[e.ordinal], e.what, e.key.path, e.key.qualname, e.stretch.line, e.stretch.signature, e.other
                 )
                 for e in events
@@ -306,6 +306,6 @@ def _between(gap: _Gap, newest: int) -> str:
     return f"from #{start} to #{end}" if end > start else f"at #{start}"
 
 
-def _ordinals(events: Iterable[_Event], stays: Iterable[LifeSpan], last: int) -> set[int]:
+def _ordinals(events: Iterable[_Event], stays: Iterable[SymbolSpan], last: int) -> set[int]:
     ends = {o for stay in stays for o in (stay.from_ord, stay.to_ord) if o}
     return {event.ordinal for event in events} | ends | {last}

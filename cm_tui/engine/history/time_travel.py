@@ -1,4 +1,4 @@
-"""The past of one store, as the door shows it."""
+"""The past of one store, as the engine shows it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.graph import Graph
 from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.history.commits import Moments, alive_at, day_of
+from cm_tui.engine.history.commits import MainlineCommits, alive_at, day_of
 from cm_tui.engine.index import files
 from cm_tui.engine.mainline import coverage
-from cm_tui.engine.scan.content_reader import ChangedError, Contents
+from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import (
@@ -24,14 +24,14 @@ from cm_tui.model import (
     FileEntry,
     HistoryStatus,
     IndexPlan,
-    Life,
     Page,
-    Place,
     Progress,
+    PruneReport,
+    ResolvedRevision,
     Source,
     SymbolChange,
+    SymbolHistory,
     SymbolKey,
-    VacuumReport,
 )
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ FROM {alive} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDER B
 """
 
 
-class Past:
+class HistoricalView:
     """Answers about moments of the line.
 
     Args:
@@ -59,13 +59,13 @@ class Past:
         self._db = db
         self._repository = repository
         self._config = config
-        self.moments = Moments(db, repository)
+        self.moments = MainlineCommits(db, repository)
         self._schemas: OrderedDict[str, str] = OrderedDict()
         self._graphs: dict[str, Graph] = {}
 
     # --- one moment ---
 
-    def place(self, ref: str) -> Place:
+    def place(self, ref: str) -> ResolvedRevision:
         """The moment that a name means, when it can be answered.
 
         Raises:
@@ -96,7 +96,7 @@ class Past:
         if graph is None:
             schema = _SCHEMAS[len(self._schemas)] if len(self._schemas) < len(_SCHEMAS) else self._oldest()
             self._schemas[alive] = schema
-            graph = Graph(self._db, Contents(self._repository).text, alive=alive, schema=schema)
+            graph = Graph(self._db, ContentReader(self._repository).text, alive=alive, schema=schema)
             self._graphs[alive] = graph
         self._schemas.move_to_end(alive)
         return graph
@@ -130,10 +130,10 @@ class Past:
                 hint="`cm at REF files` lists what was.",
             )
         try:
-            text = Contents(self._repository).text(path, rows[0][0])
+            text = ContentReader(self._repository).text(path, rows[0][0])
         except ChangedError as error:
             raise NotFoundError(f"The content of {path} at that moment is not in this clone.") from error
-        return files.cut(path, text, rows[0][1], start_line, end_line)
+        return files.slice_lines(path, text, rows[0][1], start_line, end_line)
 
     def ask(self, ref: str, question: Callable[[Graph], Page[T]]) -> Page[T]:
         """What the graph of a moment answers, with what has to be said about the moment.
@@ -226,33 +226,33 @@ class Past:
         note = "#1 has parents that are not in this clone: what they had counts as added" if hidden else ""
         return "(SELECT path, blob FROM file_span WHERE false)", note
 
-    def lives(self, name: str | SymbolKey, limit: int, *, callers: bool) -> Page[Life]:
+    def lives(self, name: str | SymbolKey, limit: int, *, callers: bool) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name."""
-        from cm_tui.engine.history.symbol_history import Lives
+        from cm_tui.engine.history.symbol_history import SymbolHistories
 
         self.moments.ensure()
-        page = Lives(self._db, self.moments).find(name, limit)
+        page = SymbolHistories(self._db, self.moments).find(name, limit)
         return replace(page, rows=tuple(map(self._with_callers, page.rows))) if callers else page
 
-    def _with_callers(self, life: Life) -> Life:
+    def _with_callers(self, life: SymbolHistory) -> SymbolHistory:
         if life.last_seen is None or life.alive:
             return life
         return replace(life, callers_before=self.graph_at(life.last_seen.ordinal).callers(life.key))
 
     def drift(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
         """Where the index and the checkout differ, and what changed since a moment."""
-        from cm_tui.engine.history.drift import Drifting
+        from cm_tui.engine.history.drift import DriftDetector
 
-        return Drifting(self._db, self._repository, self._config, self).find(plan, since, limit, looked=looked)
+        return DriftDetector(self._db, self._repository, self._config, self).find(plan, since, limit, looked=looked)
 
-    def vacuum(self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool) -> VacuumReport:
+    def vacuum(self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool) -> PruneReport:
         """Drop the past before a moment, older than an age, or all of it."""
         from cm_tui.engine.history.prune import Vacuum
 
         return Vacuum(self._db, self.moments).run(before, older_than, everything=everything, dry_run=dry_run)
 
 
-def _then(error: NotFoundError, place: Place) -> NotFoundError:
+def _then(error: NotFoundError, place: ResolvedRevision) -> NotFoundError:
     """What was not found, and when it was not there."""
     moment = place.moment
     message = f"At #{moment.ordinal} {moment.sha[:10]} ({day_of(moment.time)}): {error.message}"
@@ -260,6 +260,6 @@ def _then(error: NotFoundError, place: Place) -> NotFoundError:
     return NotFoundError(message, hint=" ".join(filter(None, (place.note and f"{place.note}.", hint))))
 
 
-def _noted(page: Page[T], place: Place) -> Page[T]:
+def _noted(page: Page[T], place: ResolvedRevision) -> Page[T]:
     """A page with what has to be said about the moment that it is of."""
     return replace(page, note="; ".join(filter(None, (page.note, place.note)))) if place.note else page

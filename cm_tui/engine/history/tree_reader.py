@@ -17,7 +17,7 @@ from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.languages import language_of
-from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, Rules, by_content
+from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content
 from cm_tui.engine.scan.working_tree import is_text, own_folders
 from cm_tui.engine.store.database import Database
 
@@ -51,7 +51,7 @@ class Reader:
         self._repository = repository
         self.trees = Trees(repository)
         # Which folders are filled by a tool is asked of the past tree, not of the disk.
-        self._rules = Rules(config.index, repository.root, _Everything(), on_disk=False)
+        self._rules = SkipRules(config.index, repository.root, _Everything(), on_disk=False)
         self._own = own_folders(repository.root)
         self._pool = Pool(config.index.workers, _PARSE_SECONDS, db.folder / "parsing-history")
         self._known: dict[tuple[str, str], int] = {}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cm_tui.engine.index.stored_state import Content, Stored
+from cm_tui.engine.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.parse.worker import Task
-from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import language_of
-from cm_tui.engine.scan.skip_rules import Rules, by_content, suffix_of
+from cm_tui.engine.scan.skip_rules import SkipRules, by_content, suffix_of
 from cm_tui.engine.scan.working_tree import Scan
 
 _LOOK = 4096
 """Bytes at the start of a file that may tell its language."""
 
 
-class Intake:
+class FileClassifier:
     """Decides on every file of a scan; what has to be parsed comes out as tasks.
 
     Args:
@@ -26,7 +26,9 @@ class Intake:
         anew: parse what is known too.
     """
 
-    def __init__(self, scan: Scan, stored: Stored, contents: Contents, rules: Rules, *, anew: bool) -> None:
+    def __init__(
+        self, scan: Scan, stored: StoredState, contents: ContentReader, rules: SkipRules, *, anew: bool
+    ) -> None:
         self._scan = scan
         self._stored = stored
         self._contents = contents
@@ -36,7 +38,7 @@ class Intake:
         self._next = stored.next_id
         self.verdicts: dict[tuple[str, str], int | str] = {}
         """By path and object id: the blob's id, or why it is left out."""
-        self.rejected: dict[Content, str] = {}
+        self.rejected: dict[ContentKey, str] = {}
         self.undecided: list[tuple[str, str, bool]] = []
         """What has to be read: path, object id, and whether it differs from HEAD."""
 
@@ -109,9 +111,9 @@ class Intake:
             yield Task(number, oid, language, data)
         self.verdicts[path, oid] = number
 
-    def _reject(self, path: str, oid: str, content: Content, reason: str) -> None:
+    def _reject(self, path: str, oid: str, content: ContentKey, reason: str) -> None:
         self.verdicts[path, oid] = reason
         self.rejected[content] = reason
 
-    def _content(self, path: str, oid: str) -> Content:
-        return Content(oid, suffix_of(path), self._rules.included(path))
+    def _content(self, path: str, oid: str) -> ContentKey:
+        return ContentKey(oid, suffix_of(path), self._rules.included(path))

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from cm_tui.engine.scan.content_reader import ChangedError, Contents
+from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import FileEntry, Page, SkippedFile, Source, Symbol
@@ -78,7 +78,7 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def source(db: Database, contents: Contents, path: str, start_line: int, end_line: int | None) -> Source:
+def source(db: Database, contents: ContentReader, path: str, start_line: int, end_line: int | None) -> Source:
     """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
 
     Raises:
@@ -97,11 +97,13 @@ def source(db: Database, contents: Contents, path: str, start_line: int, end_lin
             kept = contents.text(path, oid)
         except ChangedError:
             raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
-        return replace(cut(path, kept, language, start_line, end_line, stale=True), kept=True)
-    return cut(path, data.decode("utf-8", "replace"), language, start_line, end_line, stale=found != oid)
+        return replace(slice_lines(path, kept, language, start_line, end_line, stale=True), kept=True)
+    return slice_lines(path, data.decode("utf-8", "replace"), language, start_line, end_line, stale=found != oid)
 
 
-def cut(path: str, text: str, language: str, start_line: int, end_line: int | None, *, stale: bool = False) -> Source:
+def slice_lines(
+    path: str, text: str, language: str, start_line: int, end_line: int | None, *, stale: bool = False
+) -> Source:
     """Lines of a text as a record."""
     lines = lines_of(text)
     first = min(max(1, start_line), len(lines) + 1)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from cm_tui.config import Config
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.index.classify import Intake
+from cm_tui.engine.index.classify import FileClassifier
 from cm_tui.engine.index.stored_state import NEXT_BLOB, digest_of_rules, load
 from cm_tui.engine.index.summary import summarise
-from cm_tui.engine.index.target_state import State, arrive, arrive_partly, is_stored, write
+from cm_tui.engine.index.target_state import TargetState, build_partial_state, build_state, is_stored, write
 from cm_tui.engine.mainline.commits import compare
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
-from cm_tui.engine.scan.content_reader import ChangedError, Contents
-from cm_tui.engine.scan.working_tree import Walk, chooser
+from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
+from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import Cancel, IndexPlan, Progress
 
@@ -87,7 +87,7 @@ class Indexer:
             RefusedError: a path lies outside the project.
             StoreError: the store cannot be written.
         """
-        with Turn.of(self.db).run():
+        with WriterLock.of(self.db).run():
             yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths)
 
 
@@ -130,20 +130,22 @@ class _Run:
 
     def _scan(self, *, full: bool, since: str | None, paths: Sequence[str]) -> None:
         self._repository = Repository(self._root, self._db.folder / "shadow")
-        self._contents = Contents(self._repository)
+        self._contents = ContentReader(self._repository)
         base = None if since is None else self._repository.tree(self._repository.resolve(since))
         self._stored = load(self._db, self._extractor, self._digest)
         self._chosen: Callable[[str], bool] | None = None
         if paths:
             if "indexed_at" not in self._stored.meta:
                 raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
-            chosen = chooser(self._root, paths)
+            chosen = path_filter(self._root, paths)
             # Rows of another checkout cannot be mixed with files of this one.
             if self._stored.meta.get("root") == str(self._root):
                 self._chosen = chosen
-        self._walk = Walk(self._repository, self._config.index, self._contents, self._stored.sizes, self._chosen)
+        self._walk = WorkingTreeScan(
+            self._repository, self._config.index, self._contents, self._stored.sizes, self._chosen
+        )
         scan = self._walk.run()
-        self._intake = Intake(scan, self._stored, self._contents, self._walk.rules, anew=full)
+        self._intake = FileClassifier(scan, self._stored, self._contents, self._walk.rules, anew=full)
         self._intake.settle()
         if base is not None:
             now = {**scan.committed, **scan.disk}
@@ -184,7 +186,7 @@ class _Run:
             row_batches.write(self._db, merged)
             self._db.set_meta(NEXT_BLOB, str(max(ids) + 1))
 
-    def _store(self) -> State:
+    def _store(self) -> TargetState:
         for _ in range(_ATTEMPTS):
             try:
                 return self._store_once()
@@ -206,7 +208,7 @@ class _Run:
         finally:
             pool.close()
 
-    def _store_once(self) -> State:
+    def _store_once(self) -> TargetState:
         from cm_tui.engine.search import passages
 
         with self._timed("store"):
@@ -230,17 +232,17 @@ class _Run:
         self._cancel.check()
         return self._contents.text(path, oid)
 
-    def _arrive(self) -> State:
+    def _arrive(self) -> TargetState:
         scan = self._walk.scan
         if self._chosen is not None:
-            return arrive_partly(scan, self._intake, self._stored, self._chosen)
-        state = arrive(scan, self._intake)
+            return build_partial_state(scan, self._intake, self._stored, self._chosen)
+        state = build_state(scan, self._intake)
         state.head = scan.head.sha
         state.rules = self._digest
         state.line = compare(self._db, self._repository, scan.head.sha)
         return state
 
-    def _remember(self, state: State, *, changed: bool) -> None:
+    def _remember(self, state: TargetState, *, changed: bool) -> None:
         meta = self._stored.meta
         identity = identify(self._root)
         facts = {"indexed_at": f"{time.time():.3f}", "root": str(self._root)}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.index.stored_state import Content, Stored, digest_of_rules, load
-from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.index.stored_state import ContentKey, StoredState, digest_of_rules, load
+from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import language_of
-from cm_tui.engine.scan.skip_rules import Rules, suffix_of
-from cm_tui.engine.scan.working_tree import UNREAD, Scan, Walk
+from cm_tui.engine.scan.skip_rules import SkipRules, suffix_of
+from cm_tui.engine.scan.working_tree import UNREAD, Scan, WorkingTreeScan
 from cm_tui.engine.store.database import Database
 from cm_tui.model import IndexPlan
 
@@ -38,10 +38,10 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
 
     repository = Repository(root.resolve(), db.folder / "shadow")
-    contents = Contents(repository)
+    contents = ContentReader(repository)
     stored = load(db, EXTRACTOR_VERSION, digest_of_rules(config, EXTRACTOR_VERSION))
     # Before the first run nothing is compared, so nothing has to be read.
-    walk = Walk(repository, config, contents, stored.sizes, unread=not stored.sizes and since is None)
+    walk = WorkingTreeScan(repository, config, contents, stored.sizes, unread=not stored.sizes and since is None)
     scan = walk.run()
     skipped = dict(scan.skipped)
     now = _now(scan, stored, walk.rules, skipped)
@@ -64,14 +64,14 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     )
 
 
-def _now(scan: Scan, stored: Stored, rules: Rules, skipped: dict[str, str]) -> dict[str, str]:
+def _now(scan: Scan, stored: StoredState, rules: SkipRules, skipped: dict[str, str]) -> dict[str, str]:
     """Object id by path; what is known to be left out goes to `skipped`."""
     merged: dict[str, str | None] = {**scan.committed, **scan.disk}
     now: dict[str, str] = {}
     for path, oid in merged.items():
         if oid is None:
             continue
-        reason = stored.rejected.get(Content(oid, suffix_of(path), rules.included(path)))
+        reason = stored.rejected.get(ContentKey(oid, suffix_of(path), rules.included(path)))
         if reason is None:
             now[path] = oid
         else:
@@ -79,7 +79,7 @@ def _now(scan: Scan, stored: Stored, rules: Rules, skipped: dict[str, str]) -> d
     return now
 
 
-def _before(stored: Stored, repository: Repository, rules: Rules, since: str | None) -> dict[str, str]:
+def _before(stored: StoredState, repository: Repository, rules: SkipRules, since: str | None) -> dict[str, str]:
     if since is None:
         return {path: place.oid for path in stored.paths() if (place := stored.place(path)) is not None}
     tree = repository.tree(repository.resolve(since))
@@ -88,7 +88,7 @@ def _before(stored: Stored, repository: Repository, rules: Rules, since: str | N
         for path, entry in tree.items()
         if not (entry.is_link or entry.is_submodule)
         and rules.by_path(path) is None
-        and Content(entry.oid, suffix_of(path), rules.included(path)) not in stored.rejected
+        and ContentKey(entry.oid, suffix_of(path), rules.included(path)) not in stored.rejected
     }
 
 
@@ -107,7 +107,7 @@ def _compare(
     return [p for p in added if p not in moved], modified, [p for p in removed if p not in moved], renamed
 
 
-def _languages(now: Mapping[str, str], contents: Contents) -> dict[str, int]:
+def _languages(now: Mapping[str, str], contents: ContentReader) -> dict[str, int]:
     """Files by language, most first. Only a name without a suffix makes it look into the file."""
     counts: Counter[str] = Counter()
     for path, oid in now.items():
@@ -115,7 +115,7 @@ def _languages(now: Mapping[str, str], contents: Contents) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def _head(path: str, oid: str, contents: Contents) -> bytes:
+def _head(path: str, oid: str, contents: ContentReader) -> bytes:
     try:
         data = contents.from_disk(path)[1] if oid.startswith(UNREAD) else contents.get(path, oid)
     except OSError:

@@ -14,14 +14,14 @@ NEXT_BLOB = "next_blob"
 """Key in `meta`: the number of the next blob; no number is ever given twice."""
 
 
-class Place(NamedTuple):
+class BlobAtPath(NamedTuple):
     """A blob at a path."""
 
     blob: int
     oid: str
 
 
-class Content(NamedTuple):
+class ContentKey(NamedTuple):
     """Content as a verdict on it depends on: object id, suffix of the path, and whether the project asks for it."""
 
     oid: str
@@ -30,12 +30,12 @@ class Content(NamedTuple):
 
 
 @dataclass(slots=True)
-class Stored:
+class StoredState:
     """Read once at the start of a run."""
 
-    spans: dict[str, Place] = field(default_factory=dict)
+    spans: dict[str, BlobAtPath] = field(default_factory=dict)
     """HEAD's files as of the last run."""
-    overlay: dict[str, Place | None] = field(default_factory=dict)
+    overlay: dict[str, BlobAtPath | None] = field(default_factory=dict)
     """What differed from them on disk; None: deleted."""
     known: dict[tuple[str, str], int] = field(default_factory=dict)
     """Blobs that this extractor parsed, by object id and language."""
@@ -43,12 +43,12 @@ class Stored:
     """Ids of those blobs that may be taken over by their path alone."""
     sizes: dict[str, int] = field(default_factory=dict)
     """Bytes by object id."""
-    rejected: dict[Content, str] = field(default_factory=dict)
+    rejected: dict[ContentKey, str] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     meta: dict[str, str] = field(default_factory=dict)
     next_id: int = 1
 
-    def place(self, path: str) -> Place | None:
+    def place(self, path: str) -> BlobAtPath | None:
         """What a path held."""
         return self.overlay[path] if path in self.overlay else self.spans.get(path)
 
@@ -57,7 +57,7 @@ class Stored:
         return {path for path in {*self.spans, *self.overlay} if self.place(path) is not None}
 
 
-def load(db: Database, extractor: str, rules: str) -> Stored:
+def load(db: Database, extractor: str, rules: str) -> StoredState:
     """Read the state of the last run.
 
     Args:
@@ -65,12 +65,12 @@ def load(db: Database, extractor: str, rules: str) -> Stored:
         extractor: version of the extractor; blobs of another one have to be parsed again.
         rules: digest of the rules; verdicts on content that were made by others are left out.
     """
-    stored = Stored(meta=dict(db.rows("SELECT key, value FROM meta")))
+    stored = StoredState(meta=dict(db.rows("SELECT key, value FROM meta")))
     stored.next_id = int(stored.meta.get(NEXT_BLOB, "1"))
     for path, blob, oid in db.rows("SELECT h.path, b.id, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"):
-        stored.spans[path] = Place(blob, oid)
+        stored.spans[path] = BlobAtPath(blob, oid)
     for path, blob, oid in db.rows("SELECT w.path, b.id, b.oid FROM worktree w LEFT JOIN blob b ON b.id = w.blob"):
-        stored.overlay[path] = None if blob is None else Place(blob, oid)
+        stored.overlay[path] = None if blob is None else BlobAtPath(blob, oid)
     for number, oid, language, size, version in db.rows(
         "SELECT id, oid, language, bytes, parsed_by FROM blob ORDER BY id"
     ):
@@ -82,7 +82,7 @@ def load(db: Database, extractor: str, rules: str) -> Stored:
     stored.skipped = dict(db.rows("SELECT path, reason FROM skipped"))
     if stored.meta.get("rules") == rules:
         stored.rejected = {
-            Content(oid, suffix, included): reason
+            ContentKey(oid, suffix, included): reason
             for oid, suffix, included, reason in db.rows("SELECT oid, suffix, included, reason FROM rejected")
         }
     else:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from cm_tui.engine.index.stored_state import Stored
-from cm_tui.engine.index.target_state import State
+from cm_tui.engine.index.stored_state import StoredState
+from cm_tui.engine.index.target_state import TargetState
 from cm_tui.engine.store.database import Database
 from cm_tui.model import IndexSummary
 
 
 def summarise(
     db: Database,
-    state: State,
-    stored: Stored,
+    state: TargetState,
+    stored: StoredState,
     *,
     blobs: int,
     embedded: int,
@@ -49,7 +49,7 @@ def summarise(
     )
 
 
-def _changed(db: Database, state: State, stored: Stored) -> int:
+def _changed(db: Database, state: TargetState, stored: StoredState) -> int:
     """How many paths hold other content than before."""
     oids = dict(db.rows("SELECT id, oid FROM blob"))
     before = {path: place.oid for path in stored.paths() if (place := stored.place(path)) is not None}

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cm_tui.engine.index.classify import Intake
-from cm_tui.engine.index.stored_state import Content, Stored
+from cm_tui.engine.index.classify import FileClassifier
+from cm_tui.engine.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.mainline import commits, coverage
-from cm_tui.engine.mainline.commits import LineChange
+from cm_tui.engine.mainline.commits import MainlineChange
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.scan.working_tree import Scan
 from cm_tui.engine.store.database import Database
 
 
 @dataclass(slots=True)
-class State:
+class TargetState:
     """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the line changes.
 
     When only chosen paths were looked at, `whole` is False: HEAD's rows and the verdicts on content stay as they are.
@@ -28,10 +28,10 @@ class State:
     committed: dict[str, int] = field(default_factory=dict)
     overlay: dict[str, int | None] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
-    rejected: dict[Content, str] = field(default_factory=dict)
+    rejected: dict[ContentKey, str] = field(default_factory=dict)
     head: str | None = None
     """HEAD's commit."""
-    line: LineChange | None = None
+    line: MainlineChange | None = None
 
     def now(self) -> dict[str, int]:
         """Blob by path."""
@@ -39,9 +39,9 @@ class State:
         return {path: blob for path, blob in merged.items() if blob is not None}
 
 
-def arrive(scan: Scan, intake: Intake) -> State:
+def build_state(scan: Scan, intake: FileClassifier) -> TargetState:
     """State of the whole project."""
-    state = State(skipped=dict(scan.skipped), rejected=dict(intake.rejected))
+    state = TargetState(skipped=dict(scan.skipped), rejected=dict(intake.rejected))
     for path, oid in scan.committed.items():
         verdict = intake.verdicts[path, oid]
         if isinstance(verdict, int):
@@ -58,11 +58,13 @@ def arrive(scan: Scan, intake: Intake) -> State:
     return state
 
 
-def arrive_partly(scan: Scan, intake: Intake, stored: Stored, chosen: Callable[[str], bool]) -> State:
+def build_partial_state(
+    scan: Scan, intake: FileClassifier, stored: StoredState, chosen: Callable[[str], bool]
+) -> TargetState:
     """State in which only chosen paths have moved; HEAD's rows stay those of the last run."""
-    seen = arrive(scan, intake)
+    seen = build_state(scan, intake)
     now = seen.now()
-    state = State(
+    state = TargetState(
         whole=False,
         committed={path: place.blob for path, place in stored.spans.items()},
         overlay={path: place and place.blob for path, place in stored.overlay.items() if not chosen(path)},
@@ -75,7 +77,7 @@ def arrive_partly(scan: Scan, intake: Intake, stored: Stored, chosen: Callable[[
     return state
 
 
-def is_stored(db: Database, state: State, stored: Stored) -> bool:
+def is_stored(db: Database, state: TargetState, stored: StoredState) -> bool:
     """True when writing would change nothing."""
     if state.overlay != {path: place and place.blob for path, place in stored.overlay.items()}:
         return False
@@ -100,21 +102,21 @@ WHERE id NOT IN (
 _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own query
 
 
-def write(db: Database, state: State) -> None:
+def write(db: Database, state: TargetState) -> None:
     """Replace the rows, and drop blobs that nothing refers to; the caller holds the transaction."""
     if state.whole:
         if state.line is not None:
             commits.write(db, state.line)
-            coverage.recall(db)
+            coverage.restore_floor(db)
         paths = sorted(state.committed)
         _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
         if not coverage.is_current(db, state.rules):
             coverage.forget(db)
             coverage.drop_spares(db)
-        coverage.unite(db)
+        coverage.merge_duplicate_blobs(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)
-        _replace(db, "rejected", row_batches.transpose((*Content._fields, "reason"), verdicts))
+        _replace(db, "rejected", row_batches.transpose((*ContentKey._fields, "reason"), verdicts))
     paths = sorted(state.overlay)
     _replace(db, "worktree", {"path": paths, "blob": [state.overlay[path] for path in paths]})
     paths = sorted(state.skipped)

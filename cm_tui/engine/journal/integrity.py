@@ -23,7 +23,7 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class JournalCheck:
     """What a journal holds."""
 
     folder: Path
@@ -47,7 +47,7 @@ _seen: dict[Path, _Seen] = {}
 _lock = threading.Lock()
 
 
-def examine(root: Path) -> Examined:
+def check(root: Path) -> JournalCheck:
     """Look at the journal of the project at a root.
 
     Raises:
@@ -66,7 +66,7 @@ def examine(root: Path) -> Examined:
         _seen[journal.folder] = seen
         problems = (*seen.problems, *(journal.torn(seen.at) if end > seen.at else ()))
         places = tuple(journal.place(problem) for problem in problems[:SHOWN])
-        return Examined(journal.folder, seen.events, len(problems), places)
+        return JournalCheck(journal.folder, seen.events, len(problems), places)
 
 
 def _look_on(journal: Journal, seen: _Seen) -> None:

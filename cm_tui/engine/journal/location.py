@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.engine.git.fact_cache import recall, remember
+from cm_tui.engine.git.fact_cache import get, put
 from cm_tui.engine.git.git_dir import git_folders, head_of
 
 _MAP = "roots.json"
@@ -29,13 +29,13 @@ def folder_of(root: Path) -> Path:
     """
     place = os.path.realpath(root)
     sign = _sign(Path(place))
-    kept = recall(base() / _MAP).get(place)
+    kept = get(base() / _MAP).get(place)
     if isinstance(kept, dict) and kept.get("sign") == sign and isinstance(kept.get("name"), str):
         return base().joinpath(kept["name"])
     from cm_tui.engine.git.identity import identify
 
     name: str = identify(Path(place)).folder.name
-    remember(base() / _MAP, place, {"sign": sign, "name": name})
+    put(base() / _MAP, place, {"sign": sign, "name": name})
     return base() / name
 
 

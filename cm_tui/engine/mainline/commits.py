@@ -7,7 +7,7 @@ from itertools import islice
 
 from cm_tui.engine.git.commits import CommitInfo
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.mainline.coverage import keep_up
+from cm_tui.engine.mainline.coverage import truncate_to
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.store.database import Database
 
@@ -20,7 +20,7 @@ _GAP = "gap"
 
 
 @dataclass(frozen=True, slots=True)
-class LineChange:
+class MainlineChange:
     """How the stored line becomes the one of HEAD."""
 
     keep: int = 0
@@ -33,14 +33,14 @@ class LineChange:
     """Where the line ends, as it is kept."""
 
 
-def compare(db: Database, repository: Repository, head: str | None) -> LineChange | None:
+def compare(db: Database, repository: Repository, head: str | None) -> MainlineChange | None:
     """What has to change for the stored line to be that of a commit; None: nothing.
 
     Only the part that is not stored yet is read, unless the far end may have moved.
     """
     newest = db.rows("SELECT sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
     if head is None:
-        return LineChange() if newest else None
+        return MainlineChange() if newest else None
     if not repository.has(head):
         # Lost since it was indexed: what is stored is all that there is.
         return None
@@ -58,8 +58,8 @@ def compare(db: Database, repository: Repository, head: str | None) -> LineChang
         fork = next((number for number, commit in enumerate(piece) if commit.sha in known), None)
         commits += piece[:fork]
         if fork is not None:
-            return LineChange(keep=known[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
-    return LineChange(commits=commits[::-1], end=_end(repository, horizon, commits))
+            return MainlineChange(keep=known[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
+    return MainlineChange(commits=commits[::-1], end=_end(repository, horizon, commits))
 
 
 def end_moved(db: Database, repository: Repository) -> bool:
@@ -81,7 +81,7 @@ def _end(repository: Repository, horizon: str, newest_first: list[CommitInfo]) -
     return _GAP if repository.hidden_parent(newest_first[-1].sha) is not None else ""
 
 
-def _compare_whole(db: Database, repository: Repository, head: str) -> LineChange | None:
+def _compare_whole(db: Database, repository: Repository, head: str) -> MainlineChange | None:
     """The same where the far end may have moved."""
     horizon = repository.horizon()
     newest_first = list(repository.first_parents(head))
@@ -92,13 +92,13 @@ def _compare_whole(db: Database, repository: Repository, head: str) -> LineChang
     if not shift and common == len(line) == len(before) and end == (db.get_meta(_OPEN) or ""):
         return None
     # Nothing is kept below a line that has moved: all rows are written again, while spans may stay.
-    return LineChange(keep=common, shift=shift, commits=line if shift or not common else line[common:], end=end)
+    return MainlineChange(keep=common, shift=shift, commits=line if shift or not common else line[common:], end=end)
 
 
-def write(db: Database, change: LineChange) -> None:
+def write(db: Database, change: MainlineChange) -> None:
     """Make the stored line that of HEAD, and take back what is known of the past up to the fork."""
     with db.transaction():
-        keep_up(db, keep=change.keep, shift=change.shift)
+        truncate_to(db, keep=change.keep, shift=change.shift)
         start = 0 if change.shift else change.keep
         db.execute("DELETE FROM line_commit WHERE ord > ?", [start])
         numbered = ((number, *commit) for number, commit in enumerate(change.commits, start + 1))

@@ -15,7 +15,7 @@ _SPARES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class Coverage:
     """The stretch of the line whose spans are stored; nothing when `to_ord` is 0."""
 
     from_ord: int = 0
@@ -40,18 +40,18 @@ class Known:
         return 0 < self.from_ord <= ordinal <= self.to_ord
 
 
-def load(db: Database) -> Known:
+def load(db: Database) -> Coverage:
     """What is known."""
     text = db.get_meta(_KEY)
-    return Known(**json.loads(text)) if text else Known()
+    return Coverage(**json.loads(text)) if text else Coverage()
 
 
-def save(db: Database, known: Known) -> None:
+def save(db: Database, known: Coverage) -> None:
     """Remember what is known; the caller holds the transaction in which the spans change."""
     db.set_meta(_KEY, json.dumps(asdict(known)))
 
 
-def keep_up(db: Database, *, keep: int, shift: int = 0) -> None:
+def truncate_to(db: Database, *, keep: int, shift: int = 0) -> None:
     """Take the spans back to an ordinal, above which the line has become another one.
 
     Args:
@@ -95,7 +95,7 @@ def drop_spares(db: Database) -> None:
     db.execute("DELETE FROM meta WHERE key = ?", [SPARE])
 
 
-def _moved(db: Database, known: Known, shift: int) -> Known:
+def _moved(db: Database, known: Coverage, shift: int) -> Coverage:
     """What is known after all ordinals have moved; what lies before the line's new beginning is cut off."""
     start, end, floor = (ordinal and max(0, ordinal + shift) for ordinal in (known.from_ord, known.to_ord, known.floor))
     db.execute(
@@ -118,10 +118,10 @@ def forget(db: Database) -> None:
     """Drop all spans; what was vacuumed stays so as long as that part of the line does."""
     known = load(db)
     db.execute("DELETE FROM file_span")
-    save(db, Known(version=known.version + 1, floor=known.floor))
+    save(db, Coverage(version=known.version + 1, floor=known.floor))
 
 
-def recall(db: Database) -> None:
+def restore_floor(db: Database) -> None:
     """In a store made anew, keep the background from reading what was vacuumed from the one before."""
     known, sha = load(db), user_marks.read(db.folder).get("removed")
     if known.to_ord or known.floor or sha is None:
@@ -137,7 +137,7 @@ def is_current(db: Database, rules: str) -> bool:
     return not known.to_ord or (known.rules == rules and not known.missing)
 
 
-def unite(db: Database) -> None:
+def merge_duplicate_blobs(db: Database) -> None:
     """Let spans name the newest of several blobs of one content: a full run has parsed it again."""
     known = load(db)
     twice = "SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob QUALIFY newest <> id"

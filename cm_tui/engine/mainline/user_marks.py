@@ -26,7 +26,7 @@ def read(folder: Path) -> dict[str, str]:
     return {key: sha for key, sha in found.items() if isinstance(sha, str)} if isinstance(found, dict) else {}
 
 
-def put(folder: Path, mark: Mark, sha: str | None) -> None:
+def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
     """Set a mark, or take it away.
 
     Raises:

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.commits import Moments, day_of
+from cm_tui.engine.history.commits import MainlineCommits, day_of
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Episode, Moment, Page
+from cm_tui.model import CommitPoint, Episode, Page
 
 LAST = "last"
 """Names the newest episode."""
@@ -46,7 +46,7 @@ class Episodes:
         repository: the checkout.
     """
 
-    def __init__(self, journal: Journal, moments: Moments, repository: Repository) -> None:
+    def __init__(self, journal: Journal, moments: MainlineCommits, repository: Repository) -> None:
         self._journal = journal
         self._moments = moments
         self._repository = repository
@@ -121,7 +121,7 @@ class Episodes:
     def _note(self) -> str:
         waiting = len(self._stopped)
         turns = "turn of a session waits" if waiting == 1 else "turns of sessions wait"
-        return f"{waiting:,} {turns} for the owner process, which records them." if waiting else ""
+        return f"{waiting:,} {turns} for the daemon, which records them." if waiting else ""
 
     def _named(self, name: str) -> _Kept:
         kept = self._read()
@@ -138,14 +138,14 @@ class Episodes:
 
     # --- the line ---
 
-    def _line(self) -> Mapping[str, Moment]:
+    def _line(self) -> Mapping[str, CommitPoint]:
         """The commits of all episodes that are on the line, by sha."""
         self._moments.ensure()
         with self._lock:
             shas = {one.episode.sha for one in self._kept}
         return self._moments.of_shas(shas) if self._repository.git else {}
 
-    def _placed(self, episode: Episode, line: Mapping[str, Moment]) -> Episode:
+    def _placed(self, episode: Episode, line: Mapping[str, CommitPoint]) -> Episode:
         moment = line.get(episode.sha)
         return replace(episode, moment=moment, why="" if moment else self._why(episode.sha))
 
@@ -209,7 +209,7 @@ def _sha(value: Any) -> str:
     return value if isinstance(value, str) and _SHA.fullmatch(value) else ""
 
 
-def _has(kept: _Kept, word: str, line: Mapping[str, Moment]) -> bool:
+def _has(kept: _Kept, word: str, line: Mapping[str, CommitPoint]) -> bool:
     moment = line.get(kept.episode.sha)
     return word in kept.words or (moment is not None and word == f"#{moment.ordinal}")
 

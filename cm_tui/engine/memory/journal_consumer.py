@@ -1,4 +1,4 @@
-"""What the owner makes of a journal: edits and git's moves become one index run, a stop becomes an episode."""
+"""What the daemon makes of a journal: edits and git's moves become one index run, a stop becomes an episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.engine.memory.debounce import Debounce
-from cm_tui.engine.memory.journal_cursor import START, Bookmark
+from cm_tui.engine.memory.journal_cursor import START, JournalCursor
 from cm_tui.engine.memory.recorder import Sessions, Turn, episode
 from cm_tui.errors import CmError, UsageError
 
@@ -29,7 +29,7 @@ Index = Callable[[Path, Sequence[str], Source], None]
 """Brings a root's index up to date: these paths, or all that changed when there are none. Returns when it is done."""
 
 
-class Processor:
+class JournalConsumer:
     """Reads the journals of projects as they grow.
 
     Args:
@@ -126,16 +126,16 @@ class _Pending:
 
 
 class _Reader:
-    """Where the owner stands in one journal, kept on disk: what is past is not read again, and nothing is done twice.
+    """Where the daemon stands in one journal, kept on disk: what is past is not read again, and nothing is done twice.
 
-    A stop counts as past once its episode is written. An owner that is killed before leaves it to the next, which also
+    A stop counts as past once its episode is written. A daemon that is killed before leaves it to the next, which also
     reads again how the session came to it.
     """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._bookmark = Bookmark(journal.folder.name)
+        self._bookmark = JournalCursor(journal.folder.name)
         self._at: Position | None = None
         self._past = self._settled = START
         self._sessions = Sessions()
@@ -191,7 +191,7 @@ class _Reader:
             # It would be too long for the journal the next time too.
             _log.warning("recording a session of %s: %s", root, error)
         except (CmError, OSError) as error:
-            _log.warning("recording a session of %s, tried again by the next owner: %s", root, error)
+            _log.warning("recording a session of %s, tried again by the next daemon: %s", root, error)
             return
         with self._lock:
             self._stops.pop(stop.id, None)

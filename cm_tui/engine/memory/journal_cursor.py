@@ -1,4 +1,4 @@
-"""Where an owner stands in a journal, in a small file that the next owner reads."""
+"""Where a daemon stands in a journal, in a small file that the next daemon reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = Position(1, 0)
 _log = logging.getLogger(__name__)
 
 
-class Place(NamedTuple):
+class CursorPosition(NamedTuple):
     """How far a journal was followed."""
 
     start: Position = START
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     """Digests of the patches that were recorded last, by root and session."""
 
 
-class Bookmark:
+class JournalCursor:
     """The file of one journal.
 
     Args:
@@ -41,7 +41,7 @@ class Bookmark:
     def __init__(self, name: str) -> None:
         self._file = paths.state_dir() / "hook" / f"{name}.json"
 
-    def read(self) -> Place:
+    def read(self) -> CursorPosition:
         """The place that was kept last; the beginning where none was, or the file is damaged.
 
         A journal that is followed from the beginning costs an index run more, and no stop is recorded twice.
@@ -49,7 +49,7 @@ class Bookmark:
         try:
             kept = json.loads(self._file.read_bytes())
             past = Position.parse(kept["position"])
-            return Place(
+            return CursorPosition(
                 # An earlier version kept nothing else, and read all of it again.
                 Position.parse(kept.get("start", str(START))),
                 Position.parse(kept.get("settled", str(past))),
@@ -57,7 +57,7 @@ class Bookmark:
                 {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
-            return Place()
+            return CursorPosition()
 
     def write(
         self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.parse.records import ParsedChunk
-from cm_tui.engine.parse.symbol_tree import VALUES, Placed
+from cm_tui.engine.parse.symbol_tree import VALUES, LocatedSymbol
 
 MAX_CHARS = 1500
 """A piece longer than this is split, unless it is one line."""
@@ -30,14 +30,14 @@ def chunk_lines(lines: Sequence[str]) -> list[ParsedChunk]:
     return _finish([Piece(0, len(lines), None, tiny=False)], lines, TEXT_LINES)
 
 
-def chunk_symbols(lines: Sequence[str], placed: Sequence[Placed]) -> list[ParsedChunk]:
+def chunk_symbols(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[ParsedChunk]:
     """One piece a symbol, nested ones not twice; small classes whole, large ones as header and members."""
     if not placed:
         return chunk_lines(lines)
     return _finish(_merge(_pieces(lines, placed), lines), lines, MAX_LINES)
 
 
-def _pieces(lines: Sequence[str], placed: Sequence[Placed]) -> list[Piece]:
+def _pieces(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[Piece]:
     sizes = [0]
     for line in lines:
         sizes.append(sizes[-1] + len(line) + 1)
@@ -74,7 +74,7 @@ def _pieces(lines: Sequence[str], placed: Sequence[Placed]) -> list[Piece]:
     return pieces
 
 
-def _holders(placed: Sequence[Placed]) -> list[bool]:
+def _holders(placed: Sequence[LocatedSymbol]) -> list[bool]:
     """Which symbols have a symbol with a body of its own inside."""
     holds = [False] * len(placed)
     stack: list[int] = []

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from cm_tui.engine.parse.normalise import MAX_SIGNATURE, fold
 from cm_tui.engine.parse.qualified_name import BETWEEN_HEADINGS
 from cm_tui.engine.parse.records import ParsedImport, ParsedSymbol
-from cm_tui.engine.parse.symbol_tree import Placed
+from cm_tui.engine.parse.symbol_tree import LocatedSymbol
 from cm_tui.engine.parse.tree_query import Findings
 
 _ATX = re.compile(r"\s*(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
@@ -24,7 +24,7 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
-def sections(found: Findings, lines: Sequence[str]) -> list[Placed]:
+def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
     """The sections of a document, in order; headings without text are none."""
     offsets = _offsets(lines)
     headings = [
@@ -33,7 +33,7 @@ def sections(found: Findings, lines: Sequence[str]) -> list[Placed]:
         for level, name in [_heading(lines, raw.first_row, raw.last_row)]
         if name
     ]
-    placed: list[Placed] = []
+    placed: list[LocatedSymbol] = []
     open_sections: list[tuple[int, int]] = []
     overloads: Counter[str] = Counter()
     for position, (row, level, name) in enumerate(headings):
@@ -57,11 +57,11 @@ def sections(found: Findings, lines: Sequence[str]) -> list[Placed]:
         )
         overloads[qualname] += 1
         open_sections.append((level, len(placed)))
-        placed.append(Placed(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
+        placed.append(LocatedSymbol(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
     return placed
 
 
-def links(found: Findings, lines: Sequence[str], placed: Sequence[Placed]) -> list[ParsedImport]:
+def links(found: Findings, lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[ParsedImport]:
     """Links to files, as imports of the section they stand in; code is left out."""
     code = {row for node in found.scopes for row in range(node.start_point[0], node.end_point[0] + 1)}
     rows: list[ParsedImport] = []

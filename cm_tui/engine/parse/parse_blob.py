@@ -10,8 +10,8 @@ from cm_tui.engine.parse.chunks import chunk_lines, chunk_symbols
 from cm_tui.engine.parse.error_recovery import rescue
 from cm_tui.engine.parse.markdown import links, sections
 from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
-from cm_tui.engine.parse.references import relate
-from cm_tui.engine.parse.symbol_tree import Placed, place
+from cm_tui.engine.parse.references import extract_references
+from cm_tui.engine.parse.symbol_tree import LocatedSymbol, build_symbols
 from cm_tui.engine.parse.tree_query import Findings, UnreadableError, find, parse
 from cm_tui.engine.scan.languages import LANGUAGES, Language
 
@@ -123,11 +123,11 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
         blob.imports = links(found, lines, placed)
         blob.chunks = chunk_symbols(lines, placed)
         return
-    placed = place(found, language, source, lines)
+    placed = build_symbols(found, language, source, lines)
     if language.name == "razor":
         placed, found = _without_component(placed, found)
     blob.symbols = [item.row for item in placed]
-    relate(blob, found, placed, language)
+    extract_references(blob, found, placed, language)
     blob.chunks = chunk_symbols(lines, placed)
 
 
@@ -141,13 +141,13 @@ def _source(language: Language, data: bytes) -> bytes:
     return data
 
 
-def _without_component(placed: list[Placed], found: Findings) -> tuple[list[Placed], Findings]:
+def _without_component(placed: list[LocatedSymbol], found: Findings) -> tuple[list[LocatedSymbol], Findings]:
     """Leave out the class that a Razor page's members were wrapped in, so that they are the page's own."""
     from cm_tui.engine.parse.razor_preprocessor import COMPONENT
 
     kept = [i for i, item in enumerate(placed) if item.row.name not in {COMPONENT, "_"}]
     renumbered = {old: new for new, old in enumerate(kept)}
-    members: list[Placed] = []
+    members: list[LocatedSymbol] = []
     for index in kept:
         row = placed[index].row
         parent = renumbered.get(row.parent) if row.parent is not None else None
@@ -164,7 +164,7 @@ def _read_by_lines(blob: ParsedBlob, data: bytes, lines: Sequence[str]) -> None:
     for line in lines:
         offsets.append(offsets[-1] + len(line.encode("utf-8", "replace")) + 1)
     placed = [
-        Placed(row, offsets[row.start_line - 1], offsets[min(row.end_line, len(lines))], row.start_line - 1, 0)
+        LocatedSymbol(row, offsets[row.start_line - 1], offsets[min(row.end_line, len(lines))], row.start_line - 1, 0)
         for row in blob.symbols
     ]
     blob.chunks = chunk_symbols(lines, placed)

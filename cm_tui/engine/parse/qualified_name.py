@@ -12,7 +12,7 @@ _SEPARATOR = re.compile(r"[.:#/\\]+")
 _ENDING = re.compile(r"(/__init__)?\.[^./]+$")
 
 
-class Name:
+class QualifiedName:
     """What was typed, cut as a qualified name of code is, and as one of a document's section.
 
     Args:

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cm_tui.engine.parse import normalise
 from cm_tui.engine.parse.arity import argument_count
 from cm_tui.engine.parse.records import ParsedBinding, ParsedBlob, ParsedImport, ParsedReference
-from cm_tui.engine.parse.symbol_tree import CLASS_LIKE, FUNCTION_LIKE, VALUES, Placed
+from cm_tui.engine.parse.symbol_tree import CLASS_LIKE, FUNCTION_LIKE, VALUES, LocatedSymbol
 from cm_tui.engine.parse.tree_query import Captures, Findings, RawReference, text_of
 from cm_tui.engine.scan.languages import Language
 
@@ -23,9 +23,9 @@ _MAX_CHAIN = 5_000
 _SCHEME = re.compile(r"[\w+-]+:")
 
 
-def relate(blob: ParsedBlob, found: Findings, placed: Sequence[Placed], language: Language) -> None:
+def extract_references(blob: ParsedBlob, found: Findings, placed: Sequence[LocatedSymbol], language: Language) -> None:
     """Fill a blob's references, imports and bindings; its symbols are `placed`."""
-    around = _Around(placed)
+    around = EnclosingSymbols(placed)
     names = set(found.symbols)
     blob.references = _references(found, around, names, language)
     blob.imports = _imports(found, around)
@@ -34,10 +34,10 @@ def relate(blob: ParsedBlob, found: Findings, placed: Sequence[Placed], language
         blob.references = sorted([*blob.references, *_injected(attributes, around, blob)], key=lambda row: row.line)
 
 
-class _Around:
+class EnclosingSymbols:
     """Answers which symbol is the innermost around a byte, in logarithmic time."""
 
-    def __init__(self, placed: Sequence[Placed]) -> None:
+    def __init__(self, placed: Sequence[LocatedSymbol]) -> None:
         self.placed = placed
         self._bounds: list[int] = [0]
         self._owner: list[int | None] = [None]
@@ -62,6 +62,7 @@ class _Around:
             self._owner.append(owner)
 
     def __call__(self, position: int) -> int | None:
+        """Return the index of the innermost symbol around a position."""
         return self._owner[bisect_right(self._bounds, position) - 1]
 
     def scope(self, position: int) -> int | None:
@@ -86,7 +87,9 @@ class _Around:
         return None
 
 
-def _references(found: Findings, around: _Around, names: set[int], language: Language) -> list[ParsedReference]:  # noqa: C901, PLR0912 - one case after the other, read from top to bottom
+def _references(  # noqa: C901, PLR0912 - one case after the other, read from top to bottom
+    found: Findings, around: EnclosingSymbols, names: set[int], language: Language
+) -> list[ParsedReference]:
     best: dict[int, RawReference] = {}
     for raw in found.references:
         old = best.get(raw.position)
@@ -151,7 +154,7 @@ def _weight(raw: RawReference) -> tuple[int, bool]:
     return _RANK[raw.kind], "receiver" not in raw.captures
 
 
-def _injected(attributes: Sequence[RawReference], around: _Around, blob: ParsedBlob) -> list[ParsedReference]:
+def _injected(attributes: Sequence[RawReference], around: EnclosingSymbols, blob: ParsedBlob) -> list[ParsedReference]:
     """Constructor parameters that name an attribute of the class (Dart's `this.x`) inject that attribute's type."""
     rows: list[ParsedReference] = []
     for raw in attributes:
@@ -169,7 +172,7 @@ def _within(spans: Sequence[tuple[int, int]], position: int) -> bool:
     return index >= 0 and spans[index][1] > position
 
 
-def _imports(found: Findings, around: _Around) -> list[ParsedImport]:
+def _imports(found: Findings, around: EnclosingSymbols) -> list[ParsedImport]:
     rows: list[ParsedImport] = []
     for kind, node, captures in found.imports:
         symbol, line = around(node.start_byte), _line(captures, node)
@@ -217,7 +220,11 @@ def _line(captures: Captures, node: Node) -> int:
 
 
 def _bindings(
-    found: Findings, around: _Around, placed: Sequence[Placed], language: Language, blob_imports: Sequence[ParsedImport]
+    found: Findings,
+    around: EnclosingSymbols,
+    placed: Sequence[LocatedSymbol],
+    language: Language,
+    blob_imports: Sequence[ParsedImport],
 ) -> list[ParsedBinding]:
     rows: dict[ParsedBinding, None] = {}
     known: dict[tuple[int | None, str], list[str]] = {}
@@ -251,7 +258,7 @@ def _bindings(
     return sorted(rows, key=lambda row: (row.line, row.scope if row.scope is not None else -1, row.kind, row.name))
 
 
-def _settle(kind: str, scope: int | None, around: _Around) -> tuple[str, int | None]:
+def _settle(kind: str, scope: int | None, around: EnclosingSymbols) -> tuple[str, int | None]:
     """The kind and scope under which a binding is stored: attributes belong to the class around. No kind: none is."""
     if kind == "attr":
         return kind, around.class_of(scope)

@@ -23,7 +23,7 @@ _MODIFIERS = re.compile(r"[\w\s()@.,\[\]\"'=:-]*")
 
 
 @dataclass(slots=True)
-class Placed:
+class LocatedSymbol:
     """A symbol with the bytes it covers; `lead` is the row at which its documentation begins."""
 
     row: ParsedSymbol
@@ -43,7 +43,7 @@ class _Frame:
     prefix: str
 
 
-def place(found: Findings, language: Language, data: bytes, lines: Sequence[str]) -> list[Placed]:
+def build_symbols(found: Findings, language: Language, data: bytes, lines: Sequence[str]) -> list[LocatedSymbol]:
     """Nest the definitions by their bytes and make their rows, in order of appearance."""
     _widen(found, lines)
     entries: list[tuple[int, int, int, RawSymbol | str]] = [
@@ -62,7 +62,7 @@ def place(found: Findings, language: Language, data: bytes, lines: Sequence[str]
 
 class _Builder:
     def __init__(self, language: Language, data: bytes, lines: Sequence[str], comments: Sequence[Span]) -> None:
-        self.placed: list[Placed] = []
+        self.placed: list[LocatedSymbol] = []
         self._language = language
         self._data = data
         self._lines = lines
@@ -132,7 +132,7 @@ class _Builder:
         self._overloads[qualname, kind] += 1
         if prefix != (self.placed[top.index].row.qualname if top.index is not None else ""):
             self._prefixed.append((index, prefix))
-        self.placed.append(Placed(row, raw.start, raw.end, raw.first_row, raw.name_at))
+        self.placed.append(LocatedSymbol(row, raw.start, raw.end, raw.first_row, raw.name_at))
         self._latest[top.index] = index
         self._stack.append(_Frame(raw.end, kind, index, qualname))
 
@@ -242,7 +242,7 @@ class _Builder:
         return self._comments.get(row - 1)
 
 
-def innermost(placed: Sequence[Placed], position: int) -> int | None:
+def innermost(placed: Sequence[LocatedSymbol], position: int) -> int | None:
     """The innermost symbol around a byte, by search among the starts."""
     index = bisect_right(placed, position, key=lambda p: p.start) - 1
     while index >= 0:

@@ -98,7 +98,7 @@ class Findings:
 @cache
 def query_of(language: Language) -> Query:
     """A language's query, compiled once a process."""
-    folder = files("cm_tui.engine.code").joinpath("queries")
+    folder = files("cm_tui.engine.parse").joinpath("queries")
     source = "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in language.queries)
     return Query(get_language(language.grammar), source)  # type: ignore[arg-type]
 

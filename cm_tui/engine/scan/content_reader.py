@@ -29,7 +29,7 @@ class ChangedError(Exception):
         self.path = path
 
 
-class Contents:
+class ContentReader:
     """Reads files; what came from disk is kept for the rest of the run, up to 64 MB.
 
     Args:

@@ -119,7 +119,7 @@ def suffix_of(path: str) -> str:
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
-class Rules:
+class SkipRules:
     """The rules of one project, with its own patterns over the defaults.
 
     Args:

@@ -12,8 +12,8 @@ from pygit2.enums import FileStatus
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Head, Repository, TreeEntry
-from cm_tui.engine.scan.content_reader import Contents
-from cm_tui.engine.scan.skip_rules import Rules, folders_of
+from cm_tui.engine.scan.content_reader import ContentReader
+from cm_tui.engine.scan.skip_rules import SkipRules, folders_of
 from cm_tui.errors import RefusedError
 from cm_tui.paths import data_dir, state_dir
 
@@ -39,7 +39,7 @@ class Scan:
     """Why a path is left out."""
 
 
-class Walk:
+class WorkingTreeScan:
     """One look at the project.
 
     Args:
@@ -55,7 +55,7 @@ class Walk:
         self,
         repository: Repository,
         config: IndexConfig,
-        contents: Contents,
+        contents: ContentReader,
         known_size: Mapping[str, int],
         chosen: Callable[[str], bool] | None = None,
         *,
@@ -72,7 +72,7 @@ class Walk:
         self._status = repository.status()
         self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
         self._folders = folders_of([*self._tree, *self._staged])
-        self.rules = Rules(config, self._root, self._folders if repository.git else None)
+        self.rules = SkipRules(config, self._root, self._folders if repository.git else None)
         self._own = own_folders(self._root)
         self._linked: dict[str, bool] = {}
         self._foreign: dict[str, bool] = {}
@@ -205,7 +205,7 @@ def _printable(path: str) -> str:
     return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def chooser(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
+def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
     """Says whether a path of the project is, or lies below, one of those named.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 SENTENCE_BOOSTS = ("file-name", "path", "symbol-name")
@@ -51,7 +51,7 @@ class Stage(NamedTuple):
     detail: Callable[[int], str]
 
 
-def adjust(table: Table, fused: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Column, list[Stage]]:
     """Apply a profile's adjustments.
 
     Args:

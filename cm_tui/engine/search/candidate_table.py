@@ -12,7 +12,7 @@ Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CandidateTable:
     """Candidates in order of (path, start_line): a stable order breaks ties the same way everywhere.
 
     Arrays have one row a candidate; `shares` has one row a candidate and one column a term.

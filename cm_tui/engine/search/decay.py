@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 _DAY = 86_400
 
 
-def decay(table: Table, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+def decay(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
     """Multiply by `e^(-λ·age)`, λ = ln 2 / half-life; undated passages keep their score.
 
     Args:

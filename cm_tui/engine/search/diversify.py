@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.search import tokens
 from cm_tui.engine.search.adjust import Stage
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 _MMR_DEPTH = 100
 """How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""
 
 
-def diversify(table: Table, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
     """Lower the scores of hits that repeat better ones, as the profile says."""
     if profile.diversity == "file":
         return _by_file(table, scores, profile.diversity_lambda)
@@ -30,7 +30,7 @@ def order(scores: Column) -> NDArray[np.int64]:
     return np.argsort(-scores, kind="stable")
 
 
-def _by_file(table: Table, scores: Column, factor: float) -> tuple[Column, list[Stage]]:
+def _by_file(table: CandidateTable, scores: Column, factor: float) -> tuple[Column, list[Stage]]:
     """The n-th further hit of a file keeps `factor^n` of its score."""
     factors = np.ones(len(scores))
     against = np.full(len(scores), -1)
@@ -48,7 +48,7 @@ def _by_file(table: Table, scores: Column, factor: float) -> tuple[Column, list[
     return _stage(table, scores, factors, factor, scores * (factors - 1), against)
 
 
-def _by_likeness(table: Table, scores: Column, share: float) -> tuple[Column, list[Stage]]:
+def _by_likeness(table: CandidateTable, scores: Column, share: float) -> tuple[Column, list[Stage]]:
     """Maximal marginal relevance with Jaccard on terms.
 
     The usual `λ·relevance − (1−λ)·likeness` is divided by λ: the order is the same, and a hit that is like no other
@@ -86,7 +86,12 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _stage(
-    table: Table, scores: Column, values: Column, weight: float, contributions: Column, against: NDArray[np.int64]
+    table: CandidateTable,
+    scores: Column,
+    values: Column,
+    weight: float,
+    contributions: Column,
+    against: NDArray[np.int64],
 ) -> tuple[Column, list[Stage]]:
     def detail(row: int) -> str:
         other = int(against[row])

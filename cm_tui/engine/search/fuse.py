@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Mode, Profile
 
 
@@ -20,7 +20,7 @@ class Fused(NamedTuple):
     vector_weight: float
 
 
-def fuse(table: Table, profile: Profile, mode: Mode) -> Fused:
+def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
     """Combine both sides by the profile's recipe.
 
     `weighted`: the weighted sum of both sides' levels, which do not depend on the pool. `rrf`: `Σ weight / (k + rank)`,
@@ -38,7 +38,7 @@ def fuse(table: Table, profile: Profile, mode: Mode) -> Fused:
     return Fused(keyword * keyword_level(table), vector * vector_level(table), keyword, vector)
 
 
-def _weights(table: Table, profile: Profile, mode: Mode) -> tuple[float, float]:
+def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float, float]:
     keyword = profile.keyword_weight if mode != "vector" else 0.0
     vector = profile.vector_weight if mode != "keyword" else 0.0
     if table.is_name and mode == "hybrid":
@@ -51,12 +51,12 @@ def _weights(table: Table, profile: Profile, mode: Mode) -> tuple[float, float]:
     return keyword / total, vector / total
 
 
-def keyword_level(table: Table) -> Column:
+def keyword_level(table: CandidateTable) -> Column:
     """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal."""
     return table.shares.sum(axis=1) / table.keyword_limit if table.keyword_limit > 0 else np.zeros(len(table))
 
 
-def vector_level(table: Table) -> Column:
+def vector_level(table: CandidateTable) -> Column:
     """The cosine; 0 where it is negative or where there is no vector."""
     return np.maximum(np.nan_to_num(table.cosines), 0.0)
 

@@ -46,7 +46,7 @@ class Definition(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class PassageRecord:
     """A passage with the symbols that it belongs to and defines. Ids are never used again, so it never changes."""
 
     symbol: str | None
@@ -75,15 +75,15 @@ def name_pieces(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tokens.parts(name)))
 
 
-class Cards:
+class PassageCache:
     """Cards by id of the passage, those asked for last. Safe to use from several threads."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
-        self._cards: OrderedDict[int, Card] = OrderedDict()
+        self._cards: OrderedDict[int, PassageRecord] = OrderedDict()
 
-    def get(self, ids: Sequence[int]) -> list[Card]:
+    def get(self, ids: Sequence[int]) -> list[PassageRecord]:
         """Cards in order of path and line; those of passages that are gone are left out."""
         with self._lock:
             missing = [id_ for id_ in ids if id_ not in self._cards]
@@ -114,7 +114,7 @@ class Cards:
                     self._cards.move_to_end(card.id, last=False)
                 self._shrink()
 
-    def _read(self, ids: Sequence[int]) -> list[Card]:
+    def _read(self, ids: Sequence[int]) -> list[PassageRecord]:
         if not ids:
             return []
         # Written out, numbers let DuckDB skip the blocks that cannot hold them; as a parameter they do not.
@@ -130,5 +130,5 @@ class Cards:
         cards = []
         for row in self._db.rows(_PASSAGES.replace("$ids", wanted)):
             symbol, kind = owners.get(row[0], (None, None))
-            cards.append(Card(symbol, kind, tuple(defined.get(row[0], ())), *row))
+            cards.append(PassageRecord(symbol, kind, tuple(defined.get(row[0], ())), *row))
         return cards

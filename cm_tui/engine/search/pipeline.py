@@ -12,8 +12,8 @@ from cm_tui.config import Config
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.search import profiles, retrieve
 from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.search.passage_cache import Cards
-from cm_tui.engine.search.prefetch import ReadAhead
+from cm_tui.engine.search.passage_cache import PassageCache
+from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker
@@ -26,7 +26,7 @@ from cm_tui.paths import project_config_file
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
-class VectorSide(retrieve.Vectors, Protocol):
+class VectorSearch(retrieve.Vectors, Protocol):
     """What the pipeline asks of the vector index."""
 
     @property
@@ -50,16 +50,16 @@ class Searcher:
     """
 
     def __init__(
-        self, db: Database, vectors: VectorSide | None, config: Config,
+        self, db: Database, vectors: VectorSearch | None, config: Config,
         *, provider: Provider | None = None, root: Path | None = None, reranker: Reranker | None = None,
     ) -> None:  # fmt: skip
-        self._cards = Cards(db)
+        self._cards = PassageCache(db)
         self._vectors = vectors
         self._config = config
         self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
-        self._ahead = ReadAhead(self._keyword, self._cards)
+        self._ahead = Prefetch(self._keyword, self._cards)
         self._saved: dict[str, Profile] = {}
         model = config.search.reranker
         self._reranker = reranker or (FastembedReranker(model) if model else None)

@@ -7,7 +7,7 @@ import threading
 import duckdb
 
 from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.search.passage_cache import Cards
+from cm_tui.engine.search.passage_cache import PassageCache
 from cm_tui.errors import CmError
 
 _QUIET = 1.0
@@ -16,13 +16,13 @@ _AFTER = 2
 """Questions after which it begins: a process that asks once is quicker without."""
 
 
-class ReadAhead:
+class Prefetch:
     """One thread that reads the keyword index and the passages' cards, again after each change of the passages.
 
     Nothing depends on it: what is not in memory is read when it is asked for.
     """
 
-    def __init__(self, keyword: KeywordIndex, cards: Cards) -> None:
+    def __init__(self, keyword: KeywordIndex, cards: PassageCache) -> None:
         self._keyword = keyword
         self._cards = cards
         self._questions = 0

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage, adjust
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
@@ -34,7 +34,7 @@ def rank(
         ModelError: the reranker cannot be loaded.
     """
     started = time.perf_counter()
-    table: Table = candidates.table
+    table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
     score, stages = adjust(table, fused.keyword + fused.vector, profile)
     score, more = decay(table, score, profile)
@@ -63,7 +63,9 @@ def rank(
     )
 
 
-def _hit(table: Table, row: int, place: int, score: float, parts: tuple[ScorePart, ...], profile: Profile) -> Hit:
+def _hit(
+    table: CandidateTable, row: int, place: int, score: float, parts: tuple[ScorePart, ...], profile: Profile
+) -> Hit:
     name = (table.symbols[row] or "").rpartition(".")[2]
     text, line = snippet(table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars, name)
     return Hit(
@@ -86,7 +88,7 @@ def _hit(table: Table, row: int, place: int, score: float, parts: tuple[ScorePar
 class _Explainer:
     """Writes down where a score comes from, for those hits that are shown."""
 
-    def __init__(self, table: Table, fused: Fused, stages: list[Stage]) -> None:
+    def __init__(self, table: CandidateTable, fused: Fused, stages: list[Stage]) -> None:
         self._table = table
         self._fused = fused
         self._stages = stages

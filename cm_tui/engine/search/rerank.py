@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cm_tui.engine.search.adjust import Stage
-from cm_tui.engine.search.candidate_table import Column, Table
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.diversify import order
 from cm_tui.errors import ModelError
 from cm_tui.model import Profile
@@ -78,7 +78,7 @@ def _onnx_file(folder: Path) -> str:
 
 
 def rerank(
-    table: Table, scores: Column, profile: Profile, query: str, reranker: Reranker
+    table: CandidateTable, scores: Column, profile: Profile, query: str, reranker: Reranker
 ) -> tuple[Column, list[Stage]]:
     """Blend `(1-α)·first + α·cross-encoder` for the best; both are on the scale of the best first score.
 

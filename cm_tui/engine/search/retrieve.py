@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import signals, tokens
-from cm_tui.engine.search.candidate_table import Table
+from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
-from cm_tui.engine.search.passage_cache import Card, Cards
+from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
 
 Ids = NDArray[np.int64]
@@ -64,9 +64,9 @@ class Found:
 
 
 def candidates(
-    cards: Cards, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
+    cards: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
     *, keyword: bool, sources: Sequence[str],
-) -> Table:  # fmt: skip
+) -> CandidateTable:  # fmt: skip
     """Find the passages that may answer.
 
     Args:
@@ -111,7 +111,7 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
     return ranks
 
 
-def _symbol_of(query: Query, card: Card) -> tuple[str | None, str | None]:
+def _symbol_of(query: Query, card: PassageRecord) -> tuple[str | None, str | None]:
     """Qualname and kind that stand for a passage: its own symbol, else of those it defines what is asked for most."""
     if card.symbol is not None or not card.definitions:
         return card.symbol, card.kind
@@ -121,8 +121,8 @@ def _symbol_of(query: Query, card: Card) -> tuple[str | None, str | None]:
 
 
 def _describe(
-    cards: Cards, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
-) -> Table:  # fmt: skip
+    cards: PassageCache, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
+) -> CandidateTable:  # fmt: skip
     documents = found.documents
     found_cards = cards.get(documents.ids[both].tolist())
     order = np.searchsorted(documents.ids[both], np.array([card.id for card in found_cards], dtype=np.int64))
@@ -134,7 +134,7 @@ def _describe(
     file_scores = found.file_scores[found.documents.files[positions]] if len(found.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)
-    return Table(
+    return CandidateTable(
         ids=[card.id for card in found_cards],
         sources=[card.source for card in found_cards],
         paths=[card.path for card in found_cards],

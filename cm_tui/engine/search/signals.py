@@ -12,7 +12,7 @@ import numpy as np
 
 from cm_tui.engine.search import roles, tokens
 from cm_tui.engine.search.candidate_table import Column
-from cm_tui.engine.search.passage_cache import Card, Definition
+from cm_tui.engine.search.passage_cache import Definition, PassageRecord
 from cm_tui.engine.search.query import Name, Query
 
 _ABBREVIATION = 3
@@ -47,7 +47,7 @@ def _place(path: str) -> _Place:
     return _Place(tuple(name), (*folders, *name), "".join(name), roles.roles(path))
 
 
-def measure(query: Query, cards: Sequence[Card], idf: Callable[[str], float]) -> dict[str, Column]:
+def measure(query: Query, cards: Sequence[PassageRecord], idf: Callable[[str], float]) -> dict[str, Column]:
     """All signals for some candidates.
 
     Args:
@@ -116,7 +116,7 @@ class _Asked:
             **{role: float(role in found) for role in roles.ROLES},
         }
 
-    def passage(self, card: Card) -> dict[str, float]:
+    def passage(self, card: PassageRecord) -> dict[str, float]:
         """Signals of one passage."""
         named: set[str] = set()
         for piece in card.pieces():
@@ -127,7 +127,7 @@ class _Asked:
             "generated": float(card.generated),
         }
 
-    def _defines(self, name: Name, card: Card) -> float:
+    def _defines(self, name: Name, card: PassageRecord) -> float:
         best = 0.0
         stem = _place(card.path).flat
         for definition in card.definitions:

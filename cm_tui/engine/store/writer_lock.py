@@ -11,11 +11,11 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel
 
-_turns: WeakKeyDictionary[Database, Turn] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[Database, WriterLock] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
-class Turn:
+class WriterLock:
     """Of one store. A run goes before the next batch of history."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Turn:
         """How many are reading history."""
 
     @classmethod
-    def of(cls, db: Database) -> Turn:
+    def of(cls, db: Database) -> WriterLock:
         """The one that everyone who writes to a store shares."""
         with _making:
             return _turns.setdefault(db, cls())

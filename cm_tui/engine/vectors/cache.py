@@ -29,7 +29,7 @@ KEY = "hash(p.path, p.hash)"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Needed:
     """Passages whose vectors are wanted, column by column."""
 
     ids: Ids
@@ -40,8 +40,8 @@ class Wanted:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, chosen: slice | NDArray[np.bool_]) -> Wanted:
-        return Wanted(self.ids[chosen], self.keys[chosen], self.hashes[chosen], self.path_hashes[chosen])
+    def __getitem__(self, chosen: slice | NDArray[np.bool_]) -> Needed:
+        return Needed(self.ids[chosen], self.keys[chosen], self.hashes[chosen], self.path_hashes[chosen])
 
 
 @lru_cache(maxsize=100_000)
@@ -56,7 +56,7 @@ def live_keys(db: Database) -> tuple[Ids, Keys]:
     return np.asarray(found["id"], dtype=np.int64), np.asarray(found["key"], dtype=np.uint64)
 
 
-def wanted(db: Database, ids: Ids) -> Wanted:
+def needed(db: Database, ids: Ids) -> Needed:
     """What is known of these passages, in order of id."""
     rows: list[tuple[Any, ...]] = []
     if len(ids):
@@ -64,7 +64,7 @@ def wanted(db: Database, ids: Ids) -> Wanted:
             rows = cursor.execute(
                 f"SELECT p.id, {KEY}, p.hash, p.path FROM passage p JOIN wanted_ids w ON w.id = p.id ORDER BY p.id"  # noqa: S608
             ).fetchall()
-    return Wanted(
+    return Needed(
         np.array([row[0] for row in rows], dtype=np.int64),
         np.array([row[1] for row in rows], dtype=np.uint64),
         np.array([row[2] for row in rows], dtype=object),
@@ -72,7 +72,7 @@ def wanted(db: Database, ids: Ids) -> Wanted:
     )
 
 
-def texts(db: Database, passages: Wanted) -> dict[str, tuple[str, str]]:
+def texts(db: Database, passages: Needed) -> dict[str, tuple[str, str]]:
     """Title and text of passages, by their hash."""
     # By id, for ids are in order on disk: DuckDB reads the neighbourhood instead of every text.
     with _registered(db, "wanted_ids", "id", passages.ids.tolist(), DataType.int64()) as cursor:
@@ -127,7 +127,7 @@ def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
         db.insert("embedding", columns, dict(zip(columns, kinds, strict=True)))
 
 
-def retire(db: Database, fingerprint: str, entries: int) -> int:
+def expire(db: Database, fingerprint: str, entries: int) -> int:
     """Mark what no passage needs any more with the time, and drop the longest unused beyond `entries`.
 
     Returns:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from cm_tui.engine.embed import Provider, passage_text
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
-from cm_tui.engine.vectors.cache import Wanted
+from cm_tui.engine.vectors.cache import Needed
 from cm_tui.engine.vectors.codec import Codes, mix, pack
 
 
@@ -26,7 +26,7 @@ class Embedder:
         self._provider = provider
         self._weight = weight
 
-    def stored(self, passages: Wanted) -> tuple[Codes, NDArray[np.bool_]]:
+    def stored(self, passages: Needed) -> tuple[Codes, NDArray[np.bool_]]:
         """Vectors of those passages whose parts are stored, and which passages those are."""
         names = {*passages.hashes, *passages.path_hashes}
         found = cache.lookup(self._db, names, self._provider.fingerprint) if names else {}
@@ -38,7 +38,7 @@ class Embedder:
         paths = cache.to_codes(found, passages.path_hashes[have])
         return mix(texts, paths, self._weight), have
 
-    def embed(self, passages: Wanted) -> None:
+    def embed(self, passages: Needed) -> None:
         """Embed what of these passages' texts and paths is not stored yet, and store it in one transaction.
 
         Raises:

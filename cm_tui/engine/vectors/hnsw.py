@@ -26,7 +26,7 @@ GRAPH = "vectors.hnsw"
 ROWS = "vectors.hnsw.rows"
 
 
-class Graph:
+class HnswIndex:
     """A graph over the rows that were there when it was built.
 
     Rows that died since are marked deleted in it; rows that came since are compared one by one beside it.
@@ -42,7 +42,7 @@ class Graph:
         self._lock = threading.Lock()
 
     @classmethod
-    def build(cls, rows: Rows, cancel: Cancel) -> Iterator[tuple[int, int, Graph | None]]:
+    def build(cls, rows: Rows, cancel: Cancel) -> Iterator[tuple[int, int, HnswIndex | None]]:
         """Insert every row, a batch at a time; the last step carries the graph."""
         import hnswlib
 
@@ -57,7 +57,7 @@ class Graph:
         yield total, total, cls(index, rows.ids, rows.keys)
 
     @classmethod
-    def load(cls, folder: Path, mark: str, dimensions: int) -> Graph:
+    def load(cls, folder: Path, mark: str, dimensions: int) -> HnswIndex:
         """Read a graph.
 
         Raises:

@@ -16,10 +16,10 @@ from cm_tui.engine.embed.provider import Matrix
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
 from cm_tui.engine.vectors.array_file import UnusableFileError
-from cm_tui.engine.vectors.cache import Wanted
+from cm_tui.engine.vectors.cache import Needed
 from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
-from cm_tui.engine.vectors.hnsw import Graph
+from cm_tui.engine.vectors.hnsw import HnswIndex
 from cm_tui.engine.vectors.live import Ids, Rows
 from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
 from cm_tui.model import Cancel
@@ -67,7 +67,7 @@ class VectorIndex:
         self._mark = f"{provider.fingerprint}|path {path_weight}"
         self._lock = threading.RLock()
         self._rows = Rows.empty()
-        self._graph: Graph | None = None
+        self._graph: HnswIndex | None = None
         self._searches = 0
         self._unsaved = 0
         self._stale = ""
@@ -126,7 +126,7 @@ class VectorIndex:
             return np.zeros((len(at), self._provider.dimensions), dtype=np.float32)
         return np.where((at >= 0)[:, None], rows.matrix[at], np.float32(0))
 
-    def _usable_graph(self, rows: Rows) -> Graph | None:
+    def _usable_graph(self, rows: Rows) -> HnswIndex | None:
         """The graph, loaded with the second search: a process that asks once is quicker without."""
         self._searches += 1
         if self._graph is None and len(rows) >= self._graph_rows and self._searches == 2:
@@ -185,7 +185,7 @@ class VectorIndex:
                 self._provider.forget_prepared()
             self._publish(missing[first:last])
             if changed or last:
-                cache.retire(self._db, self._provider.fingerprint, self._entries)
+                cache.expire(self._db, self._provider.fingerprint, self._entries)
             self._save_if_due()
         if self._stale in self.notes:
             self.notes.remove(self._stale)
@@ -205,7 +205,7 @@ class VectorIndex:
             self._load_graph(rows)
         if self._graph is not None:
             return
-        for done, total, graph in Graph.build(rows, cancel or Cancel()):
+        for done, total, graph in HnswIndex.build(rows, cancel or Cancel()):
             if graph is not None:
                 self._graph = graph
                 self._attempt("graph", partial(graph.save, self._folder, self._mark))
@@ -225,7 +225,7 @@ class VectorIndex:
                 self.save()
             return tuple(problems)
 
-    def _refresh(self) -> tuple[bool, Wanted]:
+    def _refresh(self) -> tuple[bool, Needed]:
         """Whether anything changed, and the passages that still have to be embedded."""
         with self._lock:
             ids, keys = cache.live_keys(self._db)
@@ -235,7 +235,7 @@ class VectorIndex:
             here[here] = rows.keys[at[here]] == keys[here]
             dead = np.ones(len(rows.ids), dtype=bool) if rows.alive is None else rows.alive.copy()
             dead[at[here]] = False
-            missing = cache.wanted(self._db, ids[~here])
+            missing = cache.needed(self._db, ids[~here])
             codes, have = self._embedder.stored(missing)
             if dead.any():
                 rows = rows.without(dead)
@@ -245,7 +245,7 @@ class VectorIndex:
             self._use(rows, changes)
             return changes > 0, missing[~have]
 
-    def _publish(self, embedded: Wanted) -> None:
+    def _publish(self, embedded: Needed) -> None:
         """Make passages searchable whose parts have been stored."""
         with self._lock:
             # A refresh in another thread may have added some of them already.
@@ -310,7 +310,7 @@ class VectorIndex:
         if self._graph is not None:
             return
         try:
-            graph = Graph.load(self._folder, self._mark, rows.dimensions)
+            graph = HnswIndex.load(self._folder, self._mark, rows.dimensions)
         except FileNotFoundError:
             return
         except UnusableFileError as error:

@@ -55,7 +55,7 @@ def differences(db: Database, embedder: Embedder, rows: Rows) -> list[str]:
     live = dict(zip(*(array.tolist() for array in cache.live_keys(db)), strict=True))
     strays = sum(live.get(id_) != key for id_, key in zip(rows.ids.tolist(), rows.keys.tolist(), strict=True))
     problems = [f"{strays} vectors belong to passages that are gone."] if strays else []
-    known = cache.wanted(db, rows.ids)
+    known = cache.needed(db, rows.ids)
     codes, have = embedder.stored(known)
     at = rows.positions(known.ids[have])
     if wrong := int(np.count_nonzero((rows.codes[at] != codes).any(axis=1))) if len(at) else 0:

@@ -26,7 +26,7 @@ HOOK_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstallTarget:
     """Where an agent is wired: for one project or for all of this user's."""
 
     scope: Scope
@@ -99,13 +99,13 @@ class Agent:
 
     name: str
     title: str
-    parts: Callable[[Place], Sequence[Part]]
+    parts: Callable[[InstallTarget], Sequence[Part]]
     notes: tuple[str, ...] = ()
 
 
-def place(scope: Scope, root: Path, tools: str = "") -> Place:
+def place(scope: Scope, root: Path, tools: str = "") -> InstallTarget:
     """The place for a scope, with the home folder of the environment."""
-    return Place(scope, root, Path.home(), _command(scope), tools)
+    return InstallTarget(scope, root, Path.home(), _command(scope), tools)
 
 
 def _command(scope: Scope) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def split(words: Sequence[str]) -> dict[str, Any]:
 def json_server(
     path: Path,
     key: str,
-    where: Place,
+    where: InstallTarget,
     *,
     form: Callable[[Sequence[str]], Mapping[str, Any]] = split,
     first: Mapping[str, Any] | None = None,
@@ -182,7 +182,7 @@ class HookEntry:
     matcher: str | None = None
 
 
-def grouped_hooks(path: Path, where: Place, agent: str, entries: Sequence[HookEntry]) -> Part:
+def grouped_hooks(path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry]) -> Part:
     """Hooks in groups with a matcher, as Claude Code has them and Codex took them over."""
 
     def group(entry: HookEntry) -> dict[str, Any]:
@@ -192,7 +192,9 @@ def grouped_hooks(path: Path, where: Place, agent: str, entries: Sequence[HookEn
     return _hooks(path, agent, {entry.event: (entry.ours, group(entry)) for entry in entries}, {})
 
 
-def flat_hooks(path: Path, where: Place, agent: str, entries: Sequence[HookEntry], lone: Mapping[str, Any]) -> Part:
+def flat_hooks(
+    path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry], lone: Mapping[str, Any]
+) -> Part:
     """Hooks as one list of commands for each event, as Cursor has them."""
     wanted = {entry.event: (entry.ours, {"command": where.hook(entry.ours, agent)}) for entry in entries}
     return _hooks(path, agent, wanted, lone)

@@ -6,7 +6,15 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cm_tui.integrations.agents.agent_files import Agent, HookEntry, Part, Place, grouped_hooks, json_server, split
+from cm_tui.integrations.agents.agent_files import (
+    Agent,
+    HookEntry,
+    InstallTarget,
+    Part,
+    grouped_hooks,
+    json_server,
+    split,
+)
 
 HOOKS = (
     HookEntry("SessionStart", "session-start"),
@@ -16,7 +24,7 @@ HOOKS = (
 )
 
 
-def parts(place: Place) -> Sequence[Part]:
+def parts(place: InstallTarget) -> Sequence[Part]:
     """The files of Claude Code; `CLAUDE_CONFIG_DIR` moves the user's."""
     moved = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(moved).expanduser() if moved else None

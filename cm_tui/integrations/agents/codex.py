@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cm_tui.integrations.agents.agent_files import Agent, HookEntry, Part, Place, folder_from, grouped_hooks
+from cm_tui.integrations.agents.agent_files import Agent, HookEntry, InstallTarget, Part, folder_from, grouped_hooks
 from cm_tui.integrations.agents.toml_edit import toml_server
 
 HOOKS = (
@@ -15,7 +15,7 @@ HOOKS = (
 )
 
 
-def parts(place: Place) -> Sequence[Part]:
+def parts(place: InstallTarget) -> Sequence[Part]:
     """The files of Codex; `CODEX_HOME` moves the user's."""
     folder = place.root / ".codex" if place.scope == "project" else folder_from("CODEX_HOME", place.home / ".codex")
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cm_tui.integrations.agents.agent_files import Agent, HookEntry, Part, Place, flat_hooks, json_server
+from cm_tui.integrations.agents.agent_files import Agent, HookEntry, InstallTarget, Part, flat_hooks, json_server
 
 HOOKS = (
     HookEntry("sessionStart", "session-start"),
@@ -14,7 +14,7 @@ HOOKS = (
 )
 
 
-def parts(place: Place) -> Sequence[Part]:
+def parts(place: InstallTarget) -> Sequence[Part]:
     """The files of Cursor."""
     folder = (place.root if place.scope == "project" else place.home) / ".cursor"
     return (

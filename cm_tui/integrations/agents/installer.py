@@ -16,7 +16,7 @@ from typing import Literal
 from cm_tui import paths
 from cm_tui.agent_hooks.project_lookup import marked_around
 from cm_tui.errors import CmError, RefusedError
-from cm_tui.integrations.agents.agent_files import Agent, Part, Place, Scope, What
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, Scope, What
 
 MARKER = ".cm"
 State = Literal["installed", "outdated", "absent", "unreadable"]
@@ -64,7 +64,7 @@ class PartStatus:
     note: str = ""
 
 
-def plan(agent: Agent, place: Place, *, install: bool, only: Iterable[What] = ("mcp", "hooks")) -> list[Change]:
+def plan(agent: Agent, place: InstallTarget, *, install: bool, only: Iterable[What] = ("mcp", "hooks")) -> list[Change]:
     """What installing or uninstalling would change; nothing is written.
 
     Raises:
@@ -104,7 +104,7 @@ def _change(part: Part, *, install: bool) -> Change:
     return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"))
 
 
-def apply(agent: Agent, place: Place, changes: Sequence[Change], *, install: bool) -> None:
+def apply(agent: Agent, place: InstallTarget, changes: Sequence[Change], *, install: bool) -> None:
     """Write planned changes.
 
     What uninstalling could not give back byte for byte, such as an empty object that we fill, is kept aside first.
@@ -138,7 +138,9 @@ def _unwired(part: Part, content: bytes) -> bytes | None:
     return None if text is None else text.encode("utf-8")
 
 
-def plan_marker(agents: Iterable[Agent], place: Place, changes: Sequence[Change], *, install: bool) -> list[Change]:
+def plan_marker(
+    agents: Iterable[Agent], place: InstallTarget, changes: Sequence[Change], *, install: bool
+) -> list[Change]:
     """The folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
 
     Args:
@@ -180,12 +182,12 @@ def apply_marker(changes: Sequence[Change]) -> None:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
-def status(agent: Agent, place: Place) -> list[PartStatus]:
+def status(agent: Agent, place: InstallTarget) -> list[PartStatus]:
     """How each part of an agent is wired at a place."""
     return [_status(agent, place, part) for part in agent.parts(place)]
 
 
-def _status(agent: Agent, place: Place, part: Part) -> PartStatus:
+def _status(agent: Agent, place: InstallTarget, part: Part) -> PartStatus:
     state: State = "absent"
     note = ""
     try:

@@ -8,12 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cm_tui.integrations.agents.agent_files import Agent, Part, Place, folder_from, json_server, whole_file
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, folder_from, json_server, whole_file
 
 MARKER = "cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 
 
-def parts(place: Place) -> Sequence[Part]:
+def parts(place: InstallTarget) -> Sequence[Part]:
     """The files of OpenCode; `XDG_CONFIG_HOME` moves the user's."""
     if place.scope == "project":
         config, plugins = _config(place.root), place.root / ".opencode" / "plugins"

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.errors import RefusedError
-from cm_tui.integrations.agents.agent_files import SERVER, Part, Place, split
+from cm_tui.integrations.agents.agent_files import SERVER, InstallTarget, Part, split
 
 BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 END = "# <<< cm-tui"
 
 
-def toml_server(path: Path, where: Place) -> Part:
+def toml_server(path: Path, where: InstallTarget) -> Part:
     """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file.
 
     Args:

@@ -13,48 +13,48 @@ from cm_tui.config import Config
 from cm_tui.errors import CmError
 from cm_tui.tui.app.modes import TITLES, Modes, screens
 from cm_tui.tui.app.shutdown import finish
-from cm_tui.tui.app.state_writer import StateKeeper
+from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, CommandPalette, key_name
 from cm_tui.tui.screens.messages import (
     AddToPack,
-    BasketChanged,
     OpenEpisode,
-    OpenLife,
-    OpenMoment,
     OpenPath,
+    OpenRevision,
     OpenSymbol,
-    PastChanged,
+    OpenSymbolHistory,
+    PackSelectionChanged,
     ProjectChanged,
+    RevisionChanged,
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.state.activity_log import SessionLog
-from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
-from cm_tui.tui.state.revision import Past
-from cm_tui.tui.tasks.daemon_listener import JobEnded, JobStep, OwnerEvent
-from cm_tui.tui.tasks.daemon_sync import OwnerLink
-from cm_tui.tui.tasks.engine_tasks import Answer, DoorFailed, Gateway
+from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
+from cm_tui.tui.tasks.daemon_sync import DaemonSync
+from cm_tui.tui.tasks.engine_tasks import Answer, EngineFailed, EngineTasks
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
-from cm_tui.tui.tasks.project_lifecycle import Lifecycle
-from cm_tui.tui.tasks.revision_tracker import Standing
+from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+from cm_tui.tui.tasks.revision_tracker import RevisionTracker
 from cm_tui.tui.theme.contrast import text_levels
 from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 
 class CmApp(App[int]):
     """The full-screen application over one project.
 
     Args:
-        open_door: opens the engine; called on a worker thread.
+        open_engine: opens the engine; called on a worker thread.
         root: the project's root folder.
         config: the configuration.
-        mend: puts a damaged store out of the way, so that the door opens again; None: not possible.
-        said: what opening the door has to say to the user; taken out once it was said.
+        mend: puts a damaged store out of the way, so that the engine opens again; None: not possible.
+        said: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose moment is shown, once the index reflects the checkout.
     """
 
@@ -70,7 +70,7 @@ class CmApp(App[int]):
 
     def __init__(
         self,
-        open_door: Callable[[], Door],
+        open_engine: Callable[[], Engine],
         root: Path,
         config: Config,
         mend: Callable[[], None] | None = None,
@@ -84,21 +84,21 @@ class CmApp(App[int]):
         self.config = config
         self.modes = Modes(self)
         self.project = ProjectView()
-        self.session = SessionLog()
-        self.basket = Basket(self._basket_changed)
-        self.past = Past(partial(self.modes.tell, PastChanged))
-        self.gateway = Gateway(self, open_door)
-        self.standing = Standing(self.gateway, self.past, self.project, self.tell)
-        self.lifecycle = Lifecycle(self.gateway, self.project, self.session, self._project_changed, mend)
-        self.link = OwnerLink(
-            self.gateway, self.lifecycle, self.project, self.session,
+        self.session = ActivityLog()
+        self.pack_selection = PackSelection(self._basket_changed)
+        self.past = ShownRevision(partial(self.modes.tell, RevisionChanged))
+        self.tasks = EngineTasks(self, open_engine)
+        self.standing = RevisionTracker(self.tasks, self.past, self.project, self.tell)
+        self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.session, self._project_changed, mend)
+        self.link = DaemonSync(
+            self.tasks, self.lifecycle, self.project, self.session,
             changed=self._project_changed, tell=self.tell, complain=self.tell_error, later=self.set_timer,
         )  # fmt: skip
         self.state, self._state_note = load_state(root)
-        self.keeper = StateKeeper(
+        self.keeper = StateWriter(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
         )
-        self.basket.restore(self.state.of("pack").get("items"))
+        self.pack_selection.restore(self.state.of("pack").get("items"))
         self._key_overrides = dict(config.tui.keys)
         self.register_theme(CM_DARK)
         self.register_theme(CM_LIGHT)
@@ -116,7 +116,7 @@ class CmApp(App[int]):
     # --- the beginning and the end ---
 
     def on_mount(self) -> None:
-        """Theme and keys, then the door, in the background."""
+        """Theme and keys, then the engine, in the background."""
         self.theme = self._first_theme()
         self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
         if self._key_overrides:
@@ -126,7 +126,7 @@ class CmApp(App[int]):
             self.switch_mode(mode)
         if self._state_note:
             self.tell(self._state_note, severity="warning")
-        self.gateway.open()
+        self.tasks.open()
 
     def _first_theme(self) -> str:
         for name in (self.state.theme, self.config.tui.theme):
@@ -138,7 +138,7 @@ class CmApp(App[int]):
 
     def on_unmount(self) -> None:
         """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
-        self.gateway.stop()
+        self.tasks.stop()
 
     def _gather_state(self) -> AppState:
         """What the next run should find again."""
@@ -150,15 +150,15 @@ class CmApp(App[int]):
         return self.state
 
     def _write_off_thread(self, write: Callable[[], None]) -> None:
-        self.gateway.work(write, lambda _: None, topic="app.state")
+        self.tasks.work(write, lambda _: None, topic="app.state")
 
     def _state_not_saved(self, error: OSError) -> None:
         self.log(f"State not saved: {error}")
 
     def _basket_changed(self) -> None:
-        self.state.of("pack")["items"] = self.basket.values()
+        self.state.of("pack")["items"] = self.pack_selection.values()
         self.keeper.changed()
-        self.modes.tell(BasketChanged)
+        self.modes.tell(PackSelectionChanged)
 
     def leave(self) -> None:
         """Quit."""
@@ -197,11 +197,11 @@ class CmApp(App[int]):
         await self.action_go("symbols")
         self.mode_screen("symbols").open_path(message)  # type: ignore[attr-defined]
 
-    def on_open_moment(self, message: OpenMoment) -> None:
+    def on_open_revision(self, message: OpenRevision) -> None:
         """Stand at a moment."""
         self.past.go(message.moment, message.note, asked=message.asked)
 
-    async def on_open_life(self, message: OpenLife) -> None:
+    async def on_open_symbol_history(self, message: OpenSymbolHistory) -> None:
         """Show a symbol's life in the time mode."""
         await self.action_go("time")
         self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
@@ -213,7 +213,7 @@ class CmApp(App[int]):
 
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
-        added = self.basket.add(message.requests)
+        added = self.pack_selection.add(message.requests)
         what = message.requests[0].title or message.requests[0].path if len(message.requests) == 1 else f"{added} items"
         self.tell(f"Added to the pack: {what}" if added else f"Already in the pack: {what}", timeout=2)
 
@@ -221,17 +221,17 @@ class CmApp(App[int]):
 
     def on_answer(self, message: Answer) -> None:
         """A request came back; an outdated one is dropped."""
-        if not message.topic or self.gateway.is_latest(message.topic, message.request):
+        if not message.topic or self.tasks.is_latest(message.topic, message.request):
             message.deliver()
 
-    def on_door_opened(self) -> None:
+    def on_engine_opened(self) -> None:
         """The project can be asked now."""
         self.lifecycle.opened()
         self.link.begin()
         while self._said:
             self.tell(self._said.pop(0), severity="warning")
 
-    def on_door_failed(self, message: DoorFailed) -> None:
+    def on_engine_failed(self, message: EngineFailed) -> None:
         """The overview shows why, with the keys that help."""
         self.lifecycle.failed(message.error)
         if self.current_mode not in {"overview", "health"}:
@@ -259,21 +259,21 @@ class CmApp(App[int]):
         """History is no longer being read."""
         self.lifecycle.history_ended(message)
 
-    def on_owner_event(self, message: OwnerEvent) -> None:
-        """Another door did something, or the owner came or went."""
+    def on_daemon_event(self, message: DaemonEvent) -> None:
+        """Another client did something, or the daemon came or went."""
         self.link.heard(message.record)
 
     def on_job_step(self, message: JobStep) -> None:
-        """A run that another door started got on."""
+        """A run that another client started got on."""
         self.link.stepped(message)
 
     def on_job_ended(self, message: JobEnded) -> None:
-        """A run that another door started is over."""
+        """A run that another client started is over."""
         self.link.ended(message)
 
     def stop_index(self) -> None:
         """Stop the index run, whoever started it."""
-        if self.gateway.indexing:
+        if self.tasks.indexing:
             self.lifecycle.stop_index()
         elif self.project.job:
             self.link.cancel(self.project.job)
@@ -286,7 +286,7 @@ class CmApp(App[int]):
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
         from cm_tui.tui.terminal.editor import edit_over
 
-        root = self.gateway.door.root if self.gateway.door else self.root
+        root = self.tasks.engine.root if self.tasks.engine else self.root
         try:
             edit_over(self, root, path, line)
         except CmError as error:
@@ -338,7 +338,7 @@ class CmApp(App[int]):
 
 
 def run(
-    open_door: Callable[[], Door],
+    open_engine: Callable[[], Engine],
     root: Path,
     config: Config,
     *,
@@ -349,19 +349,19 @@ def run(
     """Run the application until the user leaves it.
 
     Args:
-        open_door: opens the engine; called on a worker thread after the first frame.
+        open_engine: opens the engine; called on a worker thread after the first frame.
         root: the project's root folder.
         config: the configuration.
-        mend: puts a damaged store out of the way, so that the door opens again.
-        said: what opening the door has to say to the user; taken out once it was said.
+        mend: puts a damaged store out of the way, so that the engine opens again.
+        said: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose moment is shown.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_door, root, config, mend, said, episode)
+    app = CmApp(open_engine, root, config, mend, said, episode)
     try:
         app.run()
     finally:
-        finish(app.gateway)
+        finish(app.tasks)
     return app.return_code or 0

@@ -17,6 +17,8 @@ TITLES = {
     "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health", "time": "Time",
 }  # fmt: skip
 
+FOLDERS = {"time": "history"}
+
 
 def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
     """What makes each mode's screen, imported when it is first shown."""
@@ -27,8 +29,9 @@ def _maker(name: str) -> Callable[[], Screen[None]]:
     def make() -> Screen[None]:
         import importlib
 
-        module = importlib.import_module(f"cm_tui.tui.screens.{name}")
-        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
+        folder = FOLDERS.get(name, name)
+        module = importlib.import_module(f"cm_tui.tui.modes.{folder}.screen")
+        screen: Screen[None] = getattr(module, f"{folder.title()}Screen")()
         return screen
 
     return make

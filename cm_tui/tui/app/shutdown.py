@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 
-from cm_tui.tui.tasks.engine_tasks import Gateway
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -14,12 +14,12 @@ PATIENCE = 0.3
 """Seconds that the shell may take to come back without a word."""
 
 
-def finish(gateway: Gateway) -> None:
+def finish(tasks: EngineTasks) -> None:
     """Wait for the step that is being done and let go of the store; say so on stderr where that takes a while.
 
     Ctrl-C cuts the wait: the process ends at once, and the store mends itself when it is opened next.
     """
-    closing = threading.Thread(target=gateway.close, name="cm-close")
+    closing = threading.Thread(target=tasks.close, name="cm-close")
     try:
         closing.start()
         closing.join(PATIENCE)

@@ -13,7 +13,7 @@ DELAY = 0.3
 """Seconds from a change until it is written; what changes meanwhile is written with it."""
 
 
-class StateKeeper:
+class StateWriter:
     """Takes word of changes, and writes the state when it differs from what was written last.
 
     Args:

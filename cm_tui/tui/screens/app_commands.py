@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 
 def _no_index_run(screen: ModeScreen) -> str | None:
-    return None if screen.cm.gateway.indexing or screen.cm.project.job else "no index run is on its way"
+    return None if screen.cm.tasks.indexing or screen.cm.project.job else "no index run is on its way"
 
 
 def _can_index(screen: ModeScreen) -> str | None:
-    if screen.cm.project.door != "open":
+    if screen.cm.project.engine != "open":
         return "the project is not open"
-    return "an index run is on its way already" if screen.cm.gateway.indexing else None
+    return "an index run is on its way already" if screen.cm.tasks.indexing else None
 
 
 def _one_part(screen: ModeScreen) -> str | None:

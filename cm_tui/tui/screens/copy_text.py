@@ -23,4 +23,4 @@ def copy_and_tell(screen: ModeScreen, text: str, what: str) -> None:
             return
         screen.cm.tell(f"{what}\n{result.message}" if what else result.message, timeout=4 if result.file else 2)
 
-    screen.cm.gateway.work(work, done, topic=f"{screen.MODE}.copy")
+    screen.cm.tasks.work(work, done, topic=f"{screen.MODE}.copy")

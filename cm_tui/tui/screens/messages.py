@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from cm_tui.model import Moment, PackRequest, SymbolKey
+from cm_tui.model import CommitPoint, PackRequest, SymbolKey
 
 
 class OpenSymbol(Message):
@@ -26,17 +26,17 @@ class OpenPath(Message):
         self.line = line
 
 
-class OpenMoment(Message):
+class OpenRevision(Message):
     """Stand at a moment of the past, in every mode that can show it."""
 
-    def __init__(self, moment: Moment, note: str = "", asked: str = "") -> None:
+    def __init__(self, moment: CommitPoint, note: str = "", asked: str = "") -> None:
         super().__init__()
         self.moment = moment
         self.note = note
         self.asked = asked
 
 
-class OpenLife(Message):
+class OpenSymbolHistory(Message):
     """Show the life of a symbol in the time mode."""
 
     def __init__(self, key: SymbolKey) -> None:
@@ -61,12 +61,12 @@ class AddToPack(Message):
 
 
 class ProjectChanged(Message):
-    """Sent to every mode that is on the stack: status, plan, index progress or the door changed."""
+    """Sent to every mode that is on the stack: status, plan, index progress or the engine changed."""
 
 
-class PastChanged(Message):
+class RevisionChanged(Message):
     """Sent to every mode: another moment is shown, or now."""
 
 
-class BasketChanged(Message):
+class PackSelectionChanged(Message):
     """Sent to every mode: what was chosen for the pack changed."""

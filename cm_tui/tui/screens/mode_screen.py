@@ -11,14 +11,14 @@ from textual.screen import Screen
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import Command, bindings
-from cm_tui.tui.screens.messages import BasketChanged, PastChanged, ProjectChanged
+from cm_tui.tui.screens.messages import PackSelectionChanged, ProjectChanged, RevisionChanged
 from cm_tui.tui.widgets.header import Header
 from cm_tui.tui.widgets.keybar import KeyBar
-from cm_tui.tui.widgets.revision_bar import PastBar
+from cm_tui.tui.widgets.revision_bar import RevisionBar
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
     from cm_tui.tui.app.app import CmApp
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class ModeScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, body, key bar."""
         yield Header()
-        yield PastBar()
+        yield RevisionBar()
         yield from self.compose_body()
         yield KeyBar()
 
@@ -91,26 +91,26 @@ class ModeScreen(Screen[None]):
     def ask(
         self,
         topic: str,
-        call: Callable[[Door], T],
+        call: Callable[[Engine], T],
         then: Callable[[T], None],
         fail: Callable[[CmError], None] | None = None,
         *,
         delay: float = 0.0,
     ) -> int:
-        """Ask the door something; a newer question of the same topic replaces this one.
+        """Ask the engine something; a newer question of the same topic replaces this one.
 
         Args:
             topic: what is asked; unique within the mode.
-            call: asks the door, on a worker thread.
+            call: asks the engine, on a worker thread.
             then: gets the answer, unless it is outdated by then.
             fail: gets the error; shown as a notification when not given.
             delay: seconds to wait for a newer question before this one leaves.
         """
-        return self.cm.gateway.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
+        return self.cm.tasks.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
 
     def drop_question(self, topic: str) -> None:
         """Forget a question: its answer, should it come, is not wanted any more."""
-        self.cm.gateway.drop(f"{self.MODE}.{topic}")
+        self.cm.tasks.drop(f"{self.MODE}.{topic}")
 
     # --- what others tell ---
 
@@ -118,7 +118,7 @@ class ModeScreen(Screen[None]):
         """Show what is known already; a mode takes up what was remembered before it calls this."""
         if self.split:
             self.split.set_share(self.cm.state.of(self.MODE).get("share"))
-        self.query_one(PastBar).refresh_text()
+        self.query_one(RevisionBar).refresh_text()
         self.project_changed()
         self.taken_up = True
 
@@ -129,26 +129,26 @@ class ModeScreen(Screen[None]):
         self.query_one(KeyBar).refresh_text()
         self.project_changed()
 
-    def on_basket_changed(self, event: BasketChanged) -> None:
+    def on_pack_selection_changed(self, event: PackSelectionChanged) -> None:
         """The pack changed."""
         event.stop()
         self.query_one(Header).refresh_text()
-        self.basket_changed()
+        self.pack_selection_changed()
 
-    def on_past_changed(self, event: PastChanged) -> None:
+    def on_revision_changed(self, event: RevisionChanged) -> None:
         """Another moment is shown."""
         event.stop()
-        self.query_one(PastBar).refresh_text()
+        self.query_one(RevisionBar).refresh_text()
         self.query_one(KeyBar).refresh_text()
-        self.past_changed()
+        self.revision_changed()
 
-    def past_changed(self) -> None:
+    def revision_changed(self) -> None:
         """For a mode to override: `self.cm.past` has news."""
 
     def project_changed(self) -> None:
         """For a mode to override: `self.cm.project` has news."""
 
-    def basket_changed(self) -> None:
+    def pack_selection_changed(self) -> None:
         """For a mode to override: `self.cm.basket` has news."""
 
     def keep(self) -> None:

@@ -67,4 +67,4 @@ def _write(screen: ModeScreen, file: Path, text: str) -> None:
         else:
             screen.cm.tell(f"{file} could not be written: {error.strerror or error}", severity="error")
 
-    screen.cm.gateway.work(work, done, topic=f"{screen.MODE}.save")
+    screen.cm.tasks.work(work, done, topic=f"{screen.MODE}.save")

@@ -24,7 +24,7 @@ class LogLine:
     state: State = ""
 
 
-class SessionLog:
+class ActivityLog:
     """The last few hundred things that happened, oldest first."""
 
     def __init__(self) -> None:

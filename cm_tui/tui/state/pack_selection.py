@@ -9,7 +9,7 @@ from typing import Any
 from cm_tui.model import PackRequest
 
 
-class Basket:
+class PackSelection:
     """Requests in the order wanted; lines of one file that are already covered are not taken twice.
 
     Args:

@@ -11,11 +11,11 @@ from cm_tui.model import HistoryStatus, IndexPlan, IndexSummary, Progress, Proje
 
 @dataclass
 class ProjectView:
-    """The latest word on door, status, plan and index run; `ProjectChanged` says that it changed."""
+    """The latest word on engine, status, plan and index run; `ProjectChanged` says that it changed."""
 
-    door: Literal["opening", "open", "failed"] = "opening"
+    engine: Literal["opening", "open", "failed"] = "opening"
     error: CmError | None = None
-    """Why the door could not be opened."""
+    """Why the engine could not be opened."""
     status: ProjectStatus | None = None
     status_error: CmError | None = None
     plan: IndexPlan | None = None
@@ -35,14 +35,14 @@ class ProjectView:
     """Why the last reading of history stopped."""
     reading: Progress | None = None
     """The step at which history is being read; None when it is not."""
-    owner: Literal["none", "connected", "lost"] = "none"
-    """Whether the owner process is heard; `none`: this door goes straight to the store, or did not hear it yet."""
+    daemon: Literal["none", "connected", "lost"] = "none"
+    """Whether the daemon is heard; `none`: this engine goes straight to the store, or did not hear it yet."""
     job: str = ""
-    """The owner's job that somebody else started for this project and that runs now."""
+    """The daemon's job that somebody else started for this project and that runs now."""
     index_news: int = 0
     """Rises with everything that may change what the index answers, whoever did it."""
     config_news: int = 0
-    """Rises when a setting of the project was changed through another door."""
+    """Rises when a setting of the project was changed through another client."""
 
     @property
     def searchable(self) -> bool:
@@ -52,9 +52,9 @@ class ProjectView:
     @property
     def why_not_searchable(self) -> str | None:
         """What a mode that needs the index says instead of its content; None when there is one."""
-        if self.door == "failed":
+        if self.engine == "failed":
             return "The project could not be opened; the Overview says why."
-        if self.door == "opening":
+        if self.engine == "opening":
             return "Opening the project…"
         if self.searchable:
             return None

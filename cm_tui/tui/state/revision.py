@@ -6,18 +6,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cm_tui.model import Episode, FileEntry, Moment, Page, Symbol
+from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 SHORT_SHA = 8
 NOTHING = "#0"
 """Before the first commit."""
 
 
-class Past:
+class ShownRevision:
     """The moment that the application stands at.
 
     Args:
@@ -26,7 +26,7 @@ class Past:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self.moment: Moment | None = None
+        self.moment: CommitPoint | None = None
         """None: now."""
         self.note = ""
         """Why it is not exactly what was asked for."""
@@ -37,10 +37,12 @@ class Past:
 
     @property
     def at(self) -> str | None:
-        """The moment as the door takes it; None: now."""
+        """The moment as the engine takes it; None: now."""
         return self.moment.sha if self.moment else None
 
-    def go(self, moment: Moment | None, note: str = "", episode: Episode | None = None, *, asked: str = "") -> None:
+    def go(
+        self, moment: CommitPoint | None, note: str = "", episode: Episode | None = None, *, asked: str = ""
+    ) -> None:
         """Stand at a moment, as an agent saw it where an episode is given; None: come back to now."""
         self.asked = asked or (moment.sha if moment else "")
         if (moment, note, episode) != (self.moment, self.note, self.episode):
@@ -64,7 +66,7 @@ def minute(seconds: float) -> str:
         return "no date"
 
 
-def name_of(moment: Moment) -> str:
+def name_of(moment: CommitPoint) -> str:
     """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
 
@@ -80,16 +82,16 @@ def asked_of(episode: Episode) -> str:
     return " ".join(one_line(first).split()) or "(no prompt)"
 
 
-def before(moment: Moment) -> str:
-    """The commit before one on the line, as the door takes it; `NOTHING` before the first."""
+def before(moment: CommitPoint) -> str:
+    """The commit before one on the line, as the engine takes it; `NOTHING` before the first."""
     return f"#{moment.ordinal - 1}"
 
 
-def files_of(door: Door, at: str | None) -> Page[FileEntry]:
+def files_of(engine: Engine, at: str | None) -> Page[FileEntry]:
     """Every file at a moment."""
-    return door.files() if at is None else door.files_at(at)
+    return engine.files() if at is None else engine.files_at(at)
 
 
-def symbols_of(door: Door, at: str | None, **wanted: Any) -> Page[Symbol]:
-    """Symbols at a moment, chosen as `Door.symbols` does."""
-    return door.symbols(**wanted) if at is None else door.symbols_at(at, **wanted)
+def symbols_of(engine: Engine, at: str | None, **wanted: Any) -> Page[Symbol]:
+    """Symbols at a moment, chosen as `Engine.symbols` does."""
+    return engine.symbols(**wanted) if at is None else engine.symbols_at(at, **wanted)

@@ -1,4 +1,4 @@
-"""What other doors do: the owner's events and jobs, as messages to the application.
+"""What other clients do: the daemon's events and jobs, as messages to the application.
 
 The functions here run on threads that the gateway starts; they end with the application.
 """
@@ -16,13 +16,13 @@ from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 Post = Callable[[Message], None]
 
 
-class OwnerEvent(Message):
-    """Something happened in the owner, or to the line to it."""
+class DaemonEvent(Message):
+    """Something happened in the daemon, or to the line to it."""
 
     def __init__(self, record: dict[str, Any]) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class OwnerEvent(Message):
 
 
 class JobStep(Message):
-    """A job of the owner got on."""
+    """A job of the daemon got on."""
 
     def __init__(self, job: str, progress: Progress) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class JobStep(Message):
 
 
 class JobEnded(Message):
-    """A job of the owner is over, or is not heard of any more."""
+    """A job of the daemon is over, or is not heard of any more."""
 
     def __init__(self, job: str, summary: IndexSummary | None, error: CmError | None) -> None:
         super().__init__()
@@ -53,20 +53,20 @@ class JobEnded(Message):
         return isinstance(self.error, CancelledError)
 
 
-def listen(door: Door, post: Post, stop: threading.Event) -> None:
-    """Tell of the owner's events until the end; returns at once for a door that goes straight to the store."""
+def listen(engine: Engine, post: Post, stop: threading.Event) -> None:
+    """Tell of the daemon's events until the end; returns at once for an engine that goes straight to the store."""
     from cm_tui.daemon import subscribe as line
-    from cm_tui.daemon.client import RemoteMemory
+    from cm_tui.daemon.client import RemoteEngine
 
-    if not isinstance(door, RemoteMemory):
+    if not isinstance(engine, RemoteEngine):
         return
     for record in line.events(stop):
         if record["event"] == "disconnected":
-            # The next owner counts its jobs from one again.
-            door.own_jobs.clear()
+            # The next daemon counts its jobs from one again.
+            engine.own_jobs.clear()
         if stop.is_set():
             return
-        post(OwnerEvent(record))
+        post(DaemonEvent(record))
 
 
 def follow(job: str, post: Post, stop: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""Keeps in step with the owner: what other doors do comes on screen, and a lost owner is found again."""
+"""Keeps in step with the daemon: what other clients do comes on screen, and a lost daemon is found again."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cm_tui.errors import CmError
-from cm_tui.tui.state.activity_log import SessionLog
+from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.daemon_listener import JobEnded, JobStep
-from cm_tui.tui.tasks.engine_tasks import Gateway
-from cm_tui.tui.tasks.project_lifecycle import Lifecycle
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
 
 AFTER_END = 1.0
-"""Seconds after which an owner that was told to end is started again; by then it has let go of everything."""
+"""Seconds after which a daemon that was told to end is started again; by then it has let go of everything."""
 AFTER_HANDOVER = 10.0
-"""Seconds that the owner of a newer version may take until this one is started again in its place."""
+"""Seconds that the daemon of a newer version may take until this one is started again in its place."""
 RUNS = frozenset({"index", "rebuild", "refresh"})
 """Jobs that change what the index answers."""
 
@@ -30,8 +30,8 @@ class Tell(Protocol):
         """Show it."""
 
 
-class OwnerLink:
-    """Hears what happens in the owner, and writes it into the project's view.
+class DaemonSync:
+    """Hears what happens in the daemon, and writes it into the project's view.
 
     Args:
         gateway: asks and follows.
@@ -46,17 +46,17 @@ class OwnerLink:
 
     def __init__(
         self,
-        gateway: Gateway,
-        lifecycle: Lifecycle,
+        tasks: EngineTasks,
+        lifecycle: ProjectLifecycle,
         view: ProjectView,
-        session: SessionLog,
+        session: ActivityLog,
         *,
         changed: Callable[[], None],
         tell: Tell,
         complain: Callable[[CmError], None],
         later: Callable[[float, Callable[[], None]], object],
     ) -> None:
-        self._gateway = gateway
+        self._tasks = tasks
         self._lifecycle = lifecycle
         self._view = view
         self._session = session
@@ -69,15 +69,15 @@ class OwnerLink:
         self._undecided: list[JobEnded] = []
 
     def begin(self) -> None:
-        """Listen, once the door is open."""
+        """Listen, once the engine is open."""
         if not self._listening:
             self._listening = True
-            self._gateway.listen()
+            self._tasks.listen()
 
     # --- events ---
 
     def heard(self, record: dict[str, Any]) -> None:
-        """Something happened in the owner; what concerns other projects is left alone."""
+        """Something happened in the daemon; what concerns other projects is left alone."""
         event = str(record.get("event"))
         if event in {"index", "config", "job-started", "gone"} and record.get("project") != self._root:
             return
@@ -88,14 +88,14 @@ class OwnerLink:
 
     @property
     def _root(self) -> str:
-        door = self._gateway.door
-        return str(door.root) if door is not None else ""
+        engine = self._tasks.engine
+        return str(engine.root) if engine is not None else ""
 
     def _on_connected(self, _: dict[str, Any]) -> None:
-        if self._view.owner == "lost":
-            self._session.add("Connected to the owner process again.", "ok")
+        if self._view.daemon == "lost":
+            self._session.add("Connected to the daemon again.", "ok")
             self._tell("Connected again.", timeout=2)
-        self._view.owner, self._wait = "connected", 0.0
+        self._view.daemon, self._wait = "connected", 0.0
         self._catch_up()
 
     def _on_lost(self, _: dict[str, Any]) -> None:
@@ -112,9 +112,9 @@ class OwnerLink:
         self._wait = AFTER_HANDOVER if record.get("handover") else AFTER_END
 
     def _on_disconnected(self, _: dict[str, Any]) -> None:
-        words = "The owner process ended" if self._wait else "The owner process was lost"
-        self._view.owner, self._view.job = "lost", ""
-        if not self._gateway.indexing:
+        words = "The daemon ended" if self._wait else "The daemon was lost"
+        self._view.daemon, self._view.job = "lost", ""
+        if not self._tasks.indexing:
             self._view.progress = None
         self._session.add(f"{words}; looking for the next.", "warning")
         self._tell(f"{words}. Reconnecting…", timeout=3)
@@ -124,9 +124,9 @@ class OwnerLink:
             self._reconnect()
 
     def _reconnect(self) -> None:
-        """Any question starts the next owner; what is heard of it then says that it is there."""
-        if self._view.owner == "lost":
-            self._gateway.ask("app.reconnect", lambda door: door.status(), lambda _: None, self._complain)
+        """Any question starts the next daemon; what is heard of it then says that it is there."""
+        if self._view.daemon == "lost":
+            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._complain)
 
     def _on_index(self, _: dict[str, Any]) -> None:
         self._view.index_news += 1
@@ -156,17 +156,17 @@ class OwnerLink:
                 if job.state == "running" and job.project == self._root and job.name in RUNS:
                     self._follow(job.id)
 
-        self._gateway.ask("app.jobs", call, got, lambda _: None)
+        self._tasks.ask("app.jobs", call, got, lambda _: None)
 
     def _follow(self, job: str) -> None:
         if job not in self._own and job != self._view.job:
             self._view.job = job
-            self._gateway.follow(job)
+            self._tasks.follow(job)
 
     @property
     def _own(self) -> set[str]:
-        """Jobs that this door started: their steps come another way."""
-        own: set[str] = getattr(self._gateway.door, "own_jobs", set())
+        """Jobs that this engine started: their steps come another way."""
+        own: set[str] = getattr(self._tasks.engine, "own_jobs", set())
         return own
 
     def stepped(self, message: JobStep) -> None:
@@ -175,12 +175,12 @@ class OwnerLink:
             self._lifecycle.stepped(message.progress)
 
     def ended(self, message: JobEnded) -> None:
-        """A job is over: somebody else's is told of, this door's own run speaks for itself."""
+        """A job is over: somebody else's is told of, this engine's own run speaks for itself."""
         if message.job == self._view.job:
             self._view.job = ""
-            if not self._gateway.indexing:
+            if not self._tasks.indexing:
                 self._view.progress = None
-        if self._gateway.indexing and message.job not in self._own:
+        if self._tasks.indexing and message.job not in self._own:
             # It may be ours, if its end is heard of sooner than its number.
             self._undecided.append(message)
         elif message.job not in self._own:
@@ -198,9 +198,9 @@ class OwnerLink:
         if message.summary is not None:
             self._view.summary = message.summary
             if message.summary.changed:
-                self._session.add_summary(message.summary, who="Another door's index run")
-        elif message.error is not None and self._view.owner == "connected":
-            words = f"An index run of another door: {message.error.message}"
+                self._session.add_summary(message.summary, who="Another client's index run")
+        elif message.error is not None and self._view.daemon == "connected":
+            words = f"An index run of another client: {message.error.message}"
             self._session.add(words, "warning" if message.cancelled else "error")
 
     # --- stopping ---
@@ -213,6 +213,6 @@ class OwnerLink:
 
             subscribe.cancel(job)
 
-        self._gateway.ask(
+        self._tasks.ask(
             "app.cancel", call, lambda _: self._tell(f"Job {job} was asked to stop.", timeout=2), self._complain
         )

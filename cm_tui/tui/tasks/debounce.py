@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
 
-class Delays:
+class DelayedRequests:
     """At most one request of each topic waits; a newer one takes its place.
 
     Args:

@@ -19,14 +19,14 @@ from textual.message import Message
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 from cm_tui.tui.tasks import daemon_listener
-from cm_tui.tui.tasks.debounce import Delays
+from cm_tui.tui.tasks.debounce import DelayedRequests
 from cm_tui.tui.tasks.errors import as_cm_error
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexRun, IndexStep, RunEnded, RunStep
+from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep, LongRun, RunEnded, RunStep
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 T = TypeVar("T")
 
@@ -41,11 +41,11 @@ class Answer(Message):
         self.deliver = deliver
 
 
-class DoorOpened(Message):
+class EngineOpened(Message):
     """The engine is ready."""
 
 
-class DoorFailed(Message):
+class EngineFailed(Message):
     """The engine could not be opened."""
 
     def __init__(self, error: CmError) -> None:
@@ -53,17 +53,17 @@ class DoorFailed(Message):
         self.error = error
 
 
-class Gateway:
-    """Runs what screens ask for on threads of its own, over a door that is opened in the background.
+class EngineTasks:
+    """Runs what screens ask for on threads of its own, over an engine that is opened in the background.
 
     Args:
         target: the application, which gets every message.
-        open_door: opens the engine; called on a worker thread, as importing it takes longer than a frame.
+        open_engine: opens the engine; called on a worker thread, as importing it takes longer than a frame.
     """
 
-    def __init__(self, target: MessagePump, open_door: Callable[[], Door]) -> None:
+    def __init__(self, target: MessagePump, open_engine: Callable[[], Engine]) -> None:
         self._target = target
-        self._open_door = open_door
+        self._open_engine = open_engine
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
         self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
         self._ids = count(1)
@@ -71,30 +71,30 @@ class Gateway:
         self._waiting: list[Callable[[], None]] = []
         self._running: set[Future[None]] = set()
         self._lock = threading.Lock()
-        self._delays = Delays(target, self._send, self._follow)
-        self._runs: dict[type[RunEnded], IndexRun] = {}
+        self._delays = DelayedRequests(target, self._send, self._follow)
+        self._runs: dict[type[RunEnded], LongRun] = {}
         self._closing = False
         self._stop = threading.Event()
-        self.door: Door | None = None
+        self.engine: Engine | None = None
 
-    # --- the door ---
+    # --- the engine ---
 
     def open(self, *, first: Callable[[], None] | None = None) -> None:
-        """Open the door, after something else where given; `DoorOpened` or `DoorFailed` follows."""
+        """Open the engine, after something else where given; `EngineOpened` or `EngineFailed` follows."""
         self._submit(self._quick, partial(self._open, first))
 
     def _open(self, first: Callable[[], None] | None) -> None:
         try:
             if first is not None:
                 first()
-            self.door = self._open_door()
+            self.engine = self._open_engine()
         except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
-            self._post(DoorFailed(as_cm_error(error)))
+            self._post(EngineFailed(as_cm_error(error)))
             return
-        self._post(DoorOpened())
+        self._post(EngineOpened())
 
     def start_waiting(self) -> None:
-        """Send off what was asked before the door was open."""
+        """Send off what was asked before the engine was open."""
         waiting, self._waiting = self._waiting, []
         for submit in waiting:
             submit()
@@ -104,20 +104,20 @@ class Gateway:
     def ask(
         self,
         topic: str,
-        call: Callable[[Door], T],
+        call: Callable[[Engine], T],
         then: Callable[[T], None],
         fail: Callable[[CmError], None],
         *,
         delay: float = 0.0,
     ) -> int:
-        """Ask the door something.
+        """Ask the engine something.
 
         A newer request of the same topic makes this one outdated: it is not started if it still waits, and its
         answer is dropped if it comes.
 
         Args:
             topic: what is asked, such as `search.preview`; unique to the asker.
-            call: asks the door; runs on a worker thread.
+            call: asks the engine; runs on a worker thread.
             then: gets the answer, on the thread of the application.
             fail: gets what went wrong, on the thread of the application.
             delay: seconds to wait for a newer request before this one leaves.
@@ -135,7 +135,7 @@ class Gateway:
         return request
 
     def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
-        """Run something slow that does not need the door, such as highlighting.
+        """Run something slow that does not need the engine, such as highlighting.
 
         Nothing is expected to fail here: what does ends the application with a traceback in its log.
         """
@@ -161,7 +161,7 @@ class Gateway:
         return request
 
     def _send(self, work: Callable[[], None]) -> None:
-        if self.door is None:
+        if self.engine is None:
             self._waiting.append(lambda: self._submit(self._quick, work))
         else:
             self._submit(self._quick, work)
@@ -170,14 +170,14 @@ class Gateway:
         self,
         topic: str,
         request: int,
-        call: Callable[[Door], T],
+        call: Callable[[Engine], T],
         then: Callable[[T], None],
         fail: Callable[[CmError], None],
     ) -> None:
-        if not self.is_latest(topic, request) or self.door is None:
+        if not self.is_latest(topic, request) or self.engine is None:
             return
         try:
-            value = call(self.door)
+            value = call(self.engine)
         except Exception as error:  # noqa: BLE001 - shown where the user looks
             problem = as_cm_error(error)
             deliver = _bind(fail, problem)
@@ -198,7 +198,7 @@ class Gateway:
         """True while history is being read."""
         return HistoryEnded in self._runs
 
-    def index(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+    def index(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
         """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
 
         Returns:
@@ -206,7 +206,7 @@ class Gateway:
         """
         return self._start(steps, IndexStep, IndexEnded)
 
-    def read_history(self, steps: Callable[[Door, Cancel], Iterator[Progress]]) -> bool:
+    def read_history(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
         """Start to read history; `HistoryStep` messages follow, then `HistoryEnded`.
 
         Returns:
@@ -215,11 +215,11 @@ class Gateway:
         return self._start(steps, HistoryStep, HistoryEnded)
 
     def _start(
-        self, steps: Callable[[Door, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
+        self, steps: Callable[[Engine, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
     ) -> bool:
-        if ended in self._runs or self.door is None:
+        if ended in self._runs or self.engine is None:
             return False
-        run = self._runs[ended] = IndexRun(partial(steps, self.door), self._post, step, ended)
+        run = self._runs[ended] = LongRun(partial(steps, self.engine), self._post, step, ended)
 
         def work() -> None:
             message = run.run()
@@ -241,19 +241,19 @@ class Gateway:
         if run := self._runs.get(ended):
             run.cancel()
 
-    # --- other doors ---
+    # --- other clients ---
 
     def listen(self) -> None:
-        """Hear of what happens in the owner, where the door goes through one: `OwnerEvent` messages."""
-        if self.door is not None:
-            self._beside(partial(daemon_listener.listen, self.door, self._post, self._stop))
+        """Hear of what happens in the daemon, where the engine goes through one: `OwnerEvent` messages."""
+        if self.engine is not None:
+            self._beside(partial(daemon_listener.listen, self.engine, self._post, self._stop))
 
     def follow(self, job: str) -> None:
         """Follow a job that somebody else started: `JobStep` messages, then `JobEnded`."""
         self._beside(partial(daemon_listener.follow, job, self._post, self._stop))
 
     def _beside(self, work: Callable[[], None]) -> None:
-        # A daemon: nobody has to wait at the end for the owner's next word.
+        # A daemon: nobody has to wait at the end for the daemon's next word.
         threading.Thread(target=work, name="cm-outside", daemon=True).start()
 
     # --- the end ---
@@ -283,8 +283,8 @@ class Gateway:
         self.stop()
         self._long.shutdown(cancel_futures=True)
         self._quick.shutdown(cancel_futures=True)
-        if self.door is not None:
-            self.door.close()
+        if self.engine is not None:
+            self.engine.close()
 
     def _running_now(self) -> list[Future[None]]:
         with self._lock:

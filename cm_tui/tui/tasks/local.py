@@ -1,4 +1,4 @@
-"""What the application does itself where no owner process does it: asked of any door, true of the local one alone."""
+"""What the application does itself where no daemon does it: asked of any client, true of the local one alone."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 
-def wants_history(door: Door) -> bool:
+def wants_history(engine: Engine) -> bool:
     """True when the configuration wants more of the past than is known, and nobody else reads it."""
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    return isinstance(door, Memory) and door.wants_history()
+    return isinstance(engine, LocalEngine) and engine.wants_history()
 
 
-def catch_up(door: Door, cancel: Cancel) -> Iterator[Progress]:
+def catch_up(engine: Engine, cancel: Cancel) -> Iterator[Progress]:
     """Read the past as far as that."""
-    from cm_tui.engine.local import Memory
+    from cm_tui.engine.local import LocalEngine
 
-    if isinstance(door, Memory):
-        yield from door.catch_up(cancel)
+    if isinstance(engine, LocalEngine):
+        yield from engine.catch_up(cancel)

@@ -53,7 +53,7 @@ class HistoryEnded(RunEnded):
     """No more history is being read."""
 
 
-class IndexRun:
+class LongRun:
     """Goes through the steps of a run on whatever thread calls `run`.
 
     Args:

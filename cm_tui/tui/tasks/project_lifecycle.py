@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
-from cm_tui.tui.state.activity_log import SessionLog
+from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks import local
-from cm_tui.tui.tasks.engine_tasks import Gateway
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_run import RunEnded
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 
-class Lifecycle:
+class ProjectLifecycle:
     """Asks the gateway, writes the answers into the project's view, and says that it changed.
 
     Args:
@@ -30,13 +30,13 @@ class Lifecycle:
 
     def __init__(
         self,
-        gateway: Gateway,
+        tasks: EngineTasks,
         view: ProjectView,
-        session: SessionLog,
+        session: ActivityLog,
         changed: Callable[[], None],
         mend: Callable[[], None] | None,
     ) -> None:
-        self._gateway = gateway
+        self._tasks = tasks
         self._view = view
         self._session = session
         self._changed = changed
@@ -47,33 +47,33 @@ class Lifecycle:
         self._after_history: Callable[[], None] | None = None
         """What waits until nothing reads the past."""
 
-    # --- the door ---
+    # --- the engine ---
 
     def reopen(self) -> None:
-        """Try the door again."""
+        """Try the engine again."""
         self._open()
 
     def mend_and_reopen(self) -> None:
-        """Put a damaged store out of the way, then open the door: the index is made anew."""
+        """Put a damaged store out of the way, then open the engine: the index is made anew."""
         assert self.mend is not None
         self._open(first=self.mend)
 
     def _open(self, first: Callable[[], None] | None = None) -> None:
-        self._view.door, self._view.error = "opening", None
+        self._view.engine, self._view.error = "opening", None
         self._changed()
-        self._gateway.open(first=first)
+        self._tasks.open(first=first)
 
     def opened(self) -> None:
         """Ask for the project's state, then bring the index up to date."""
-        self._view.door, self._view.error = "open", None
+        self._view.engine, self._view.error = "open", None
         self._session.add("The project is open.", "ok")
-        self._gateway.start_waiting()
+        self._tasks.start_waiting()
         self.refresh_status(then=self._index_at_first)
         self._changed()
 
     def failed(self, error: CmError) -> None:
-        """The door does not open."""
-        self._view.door, self._view.error = "failed", error
+        """The engine does not open."""
+        self._view.engine, self._view.error = "failed", error
         self._session.add(f"The project could not be opened: {error.message}", "error")
         self._changed()
 
@@ -81,7 +81,7 @@ class Lifecycle:
 
     def refresh_status(self, *, then: Callable[[ProjectStatus], None] | None = None) -> None:
         """Ask for the project's state, and do something with it afterwards."""
-        # Kept apart from the question: a newer one, which news of another door may ask at any time, takes its place.
+        # Kept apart from the question: a newer one, which news of another client may ask at any time, takes its place.
         self._then = then or self._then
 
         def got(status: ProjectStatus) -> None:
@@ -95,7 +95,7 @@ class Lifecycle:
             self._view.status_error = error
             self._changed()
 
-        self._gateway.ask("app.status", lambda door: door.status(), got, failed)
+        self._tasks.ask("app.status", lambda engine: engine.status(), got, failed)
 
     # --- the index ---
 
@@ -113,33 +113,33 @@ class Lifecycle:
             self._view.index_error = error
             self._changed()
 
-        self._gateway.ask("app.plan", lambda door: door.plan(), got, failed)
+        self._tasks.ask("app.plan", lambda engine: engine.plan(), got, failed)
 
     def start_index(self) -> None:
         """Bring the index up to the working tree."""
-        self._start(lambda door, cancel: door.index(cancel=cancel), "Index run started.")
+        self._start(lambda engine, cancel: engine.index(cancel=cancel), "Index run started.")
 
     def start_full_index(self) -> None:
         """Read every file again."""
-        self._start(lambda door, cancel: door.index(full=True, cancel=cancel), "Full index run started.")
+        self._start(lambda engine, cancel: engine.index(full=True, cancel=cancel), "Full index run started.")
 
     def start_rebuild(self) -> None:
         """Throw the index away and make it again, once nobody reads the past into it."""
-        if self._gateway.reading_history:
+        if self._tasks.reading_history:
             self._after_history = self.start_rebuild
-            self._gateway.cancel_history()
+            self._tasks.cancel_history()
             return
-        self._start(lambda door, cancel: door.rebuild(cancel=cancel), "Building the index anew.")
+        self._start(lambda engine, cancel: engine.rebuild(cancel=cancel), "Building the index anew.")
 
-    def _start(self, steps: Callable[[Door, Cancel], Iterator[Progress]], words: str) -> None:
-        if self._gateway.index(steps):
+    def _start(self, steps: Callable[[Engine, Cancel], Iterator[Progress]], words: str) -> None:
+        if self._tasks.index(steps):
             self._session.add(words)
             self._view.index_error, self._view.cancelled = None, False
         self._changed()
 
     def stop_index(self) -> None:
         """Stop the index run."""
-        self._gateway.cancel_index()
+        self._tasks.cancel_index()
 
     def stepped(self, progress: Progress) -> None:
         """Show how far the run is; the first searchable step brings new counts."""
@@ -167,17 +167,17 @@ class Lifecycle:
     # --- the history ---
 
     def _read_on(self) -> None:
-        """Read the past in the background, as far as the configuration wants it; an owner does that by itself."""
+        """Read the past in the background, as far as the configuration wants it; a daemon does that by itself."""
 
         def got(wanted: bool) -> None:
-            if wanted and self._gateway.read_history(local.catch_up):
+            if wanted and self._tasks.read_history(local.catch_up):
                 self._session.add("Reading history in the background.")
 
-        if self._gateway.reading_history:
+        if self._tasks.reading_history:
             # What that run knows of the line may be older than the index.
             self._after_history = self._after_history or self._read_on
         elif self._may_read_on:
-            self._gateway.ask("app.wants-history", local.wants_history, got, self._history_failed)
+            self._tasks.ask("app.wants-history", local.wants_history, got, self._history_failed)
 
     def refresh_history(self) -> None:
         """Ask how much of the past is known."""
@@ -186,7 +186,7 @@ class Lifecycle:
             self._view.history, self._view.history_error = history, None
             self._changed()
 
-        self._gateway.ask("app.history", lambda door: door.history(), got, self._history_failed)
+        self._tasks.ask("app.history", lambda engine: engine.history(), got, self._history_failed)
 
     def _history_failed(self, error: CmError) -> None:
         self._view.history_error = error
@@ -195,7 +195,7 @@ class Lifecycle:
     def read_history(self) -> None:
         """Read the past, newest first; what is known answers meanwhile."""
         self._may_read_on = True
-        if self._gateway.read_history(lambda door, cancel: door.backfill(cancel=cancel)):
+        if self._tasks.read_history(lambda engine, cancel: engine.backfill(cancel=cancel)):
             self._session.add("Reading history.")
             self._view.reading_error = None
         self._changed()
@@ -203,7 +203,7 @@ class Lifecycle:
     def stop_history(self) -> None:
         """Stop reading the past, until it is asked for again."""
         self._may_read_on = False
-        self._gateway.cancel_history()
+        self._tasks.cancel_history()
 
     def history_dropped(self) -> None:
         """Some of the past has no answers any more: whoever shows it asks again."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cm_tui.errors import CmError, NotFoundError
-from cm_tui.model import Place
+from cm_tui.model import ResolvedRevision
 from cm_tui.tui.state.project import ProjectView
-from cm_tui.tui.state.revision import Past, name_of
-from cm_tui.tui.tasks.engine_tasks import Gateway
+from cm_tui.tui.state.revision import ShownRevision, name_of
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
 
 
-class Standing:
+class RevisionTracker:
     """Looks for the commit again whenever the index may answer otherwise, or more of the past is known.
 
     Args:
@@ -22,8 +22,8 @@ class Standing:
         tell: shows words.
     """
 
-    def __init__(self, gateway: Gateway, past: Past, view: ProjectView, tell: Callable[[str], None]) -> None:
-        self._gateway = gateway
+    def __init__(self, tasks: EngineTasks, past: ShownRevision, view: ProjectView, tell: Callable[[str], None]) -> None:
+        self._tasks = tasks
         self._past = past
         self._view = view
         self._tell = tell
@@ -33,14 +33,14 @@ class Standing:
         """Ask where the commit is now, if there was news since this was asked last."""
         moment, history = self._past.moment, self._view.history
         news = self._view.index_news, history.known if history else 0
-        if news == self._seen or self._view.door != "open":
+        if news == self._seen or self._view.engine != "open":
             return
         self._seen = news
         if moment is None:
             return
         asked = self._past.asked
 
-        def got(place: Place) -> None:
+        def got(place: ResolvedRevision) -> None:
             if self._past.moment != moment:
                 return
             if place.moment.sha != moment.sha:
@@ -58,4 +58,4 @@ class Standing:
             else:
                 self._tell(f"{error.message} {error.hint}".strip())
 
-        self._gateway.ask("app.standing", lambda door: door.resolve(asked), got, failed)
+        self._tasks.ask("app.standing", lambda engine: engine.resolve(asked), got, failed)

@@ -52,7 +52,7 @@ class Header(Widget):
         parts: list[Content | tuple[str, str | Style]] = [(" cm ", "bold $accent"), (" ", "")]
         for number, (mode, title) in enumerate(cm.MODE_TITLES.items(), start=1):
             current = mode == cm.current_mode
-            label = f"{title} {len(cm.basket)}" if mode == "pack" and len(cm.basket) else title
+            label = f"{title} {len(cm.pack_selection)}" if mode == "pack" and len(cm.pack_selection) else title
             style = "bold $block-cursor-foreground on $block-cursor-background" if current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if current else "$accent"
             meta = Style.from_meta({"mode": mode})
@@ -87,11 +87,11 @@ class Header(Widget):
         if step := view.progress:
             share = f" {100 * step.done // step.total}%" if step.total else ""
             return f"◐ {STAGES.get(step.stage, step.stage)}{share}", "$accent"
-        if view.owner == "lost":
+        if view.daemon == "lost":
             return "◌ reconnecting", "$warning"
-        if view.door == "failed":
+        if view.engine == "failed":
             return "✖ not open", "$error"
-        if view.door == "opening" or status is None:
+        if view.engine == "opening" or status is None:
             return "◌ opening", "$muted"
         if not status.indexed:
             return "○ not indexed", "$warning"

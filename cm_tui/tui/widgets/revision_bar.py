@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from cm_tui.tui.screens.mode_screen import ModeScreen
 
 
-class PastBar(Widget):
+class RevisionBar(Widget):
     """Which moment is shown, whether this mode shows it, and the key that leads back; a click does that too."""
 
     DEFAULT_CSS = """
-    PastBar { height: 1; display: none; background: $warning 14%; color: $foreground; }
-    PastBar.-past { display: block; }
+    RevisionBar { height: 1; display: none; background: $warning 14%; color: $foreground; }
+    RevisionBar.-past { display: block; }
     """
 
     def refresh_text(self) -> None:

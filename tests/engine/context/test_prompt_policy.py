@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cm_tui.engine.context.prompt_policy import Recent, judge
+from cm_tui.engine.context.prompt_policy import Recent, classify
 
 SUBSTANTIVE = """
 How is tax added to the cart?
@@ -96,25 +96,25 @@ ja, ga verder
 
 @pytest.mark.parametrize("prompt", SUBSTANTIVE.strip().splitlines())
 def test_the_memory_is_asked(prompt: str):
-    assert judge(prompt).substantive, judge(prompt)
+    assert classify(prompt).substantive, classify(prompt)
 
 
 @pytest.mark.parametrize("prompt", [*SKIPPED.strip().splitlines(), "", "  \n "])
 def test_it_is_not_asked(prompt: str):
-    assert not judge(prompt).substantive, judge(prompt)
+    assert not classify(prompt).substantive, classify(prompt)
 
 
 @given(st.text(max_size=300))
 def test_every_prompt_gets_a_verdict_with_a_reason(prompt: str):
-    verdict = judge(prompt)
+    verdict = classify(prompt)
     assert verdict.why
-    assert judge(f"  {prompt}\n").substantive == verdict.substantive
+    assert classify(f"  {prompt}\n").substantive == verdict.substantive
 
 
 def test_a_giant_prompt_is_judged_quickly():
-    assert judge("a_" * 5_000_000).substantive
-    assert not judge("-" * 5_000_000).substantive
-    assert judge("word " * 1_000_000 + "other meaning").why
+    assert classify("a_" * 5_000_000).substantive
+    assert not classify("-" * 5_000_000).substantive
+    assert classify("word " * 1_000_000 + "other meaning").why
 
 
 def test_the_same_question_of_a_session_is_answered_once_in_a_minute():

@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.embed.bundled import BundledProvider
-from cm_tui.engine.embed.worker_process import Ahead
+from cm_tui.engine.embed.worker_process import EmbeddingProcess
 
 TEXTS = [f"def load_record_{i}(name): return {i}" for i in range(50)]
 
@@ -61,7 +61,7 @@ def test_a_process_that_cannot_start_is_no_obstacle(provider, monkeypatch):
 
 
 def test_closing_ends_the_process_though_nobody_took_anything():
-    ahead = Ahead()
+    ahead = EmbeddingProcess()
     ahead.prepare(TEXTS, 5)
     ahead.take(TEXTS[:1], np.empty((1, 256), dtype=np.float32))
     process = ahead._process

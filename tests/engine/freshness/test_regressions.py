@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.freshness.changes import NOTHING
-from cm_tui.engine.freshness.project_sync import Keeper
-from cm_tui.engine.freshness.staleness import Behind
-from cm_tui.engine.local import Memory
+from cm_tui.engine.freshness.project_sync import ProjectSync
+from cm_tui.engine.freshness.staleness import Staleness
+from cm_tui.engine.local import LocalEngine
 from cm_tui.integrations import git_hooks
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
@@ -35,16 +35,16 @@ class Kept:
         for name, text in SHOP.items():
             self.repo.write(name, text)
         self.repo.commit("one")
-        self.memory = Memory.open(root)
+        self.engine = LocalEngine.open(root)
         self.indexed: list[tuple[str, ...]] = []
-        index = self.memory.index
+        index = self.engine.index
 
         def counted(**how):
             self.indexed.append(tuple(how["paths"]))
             return index(**how)
 
-        self.memory.index = counted
-        self.keeper = Keeper(self.memory, self.memory.store, self.memory.config, quiet=0.3)
+        self.engine.index = counted
+        self.keeper = ProjectSync(self.engine, self.engine.store, self.engine.config, quiet=0.3)
         self.keeper.start()
         assert self.keeper.watcher is not None
         assert self.keeper.watcher.wait_until_watching(SECONDS)
@@ -65,11 +65,11 @@ class Kept:
         self.keeper.before_query(SECONDS)
 
     def callers(self, name: str) -> list[tuple[str, int]]:
-        return [(edge.site, edge.line) for edge in self.memory.callers(name).rows]
+        return [(edge.site, edge.line) for edge in self.engine.callers(name).rows]
 
     def defined(self, name: str) -> list[str]:
         """Paths that define a name."""
-        return [symbol.path for symbol in self.memory.symbols().rows if symbol.name == name]
+        return [symbol.path for symbol in self.engine.symbols().rows if symbol.name == name]
 
     def rest(self) -> None:
         """Wait until every layer has told what it saw since the beginning, and all of it is served."""
@@ -80,7 +80,7 @@ class Kept:
 
     def close(self) -> None:
         self.keeper.stop()
-        self.memory.close()
+        self.engine.close()
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_an_added_comment_line_loses_no_callers(kept: Kept):
 
 
 def test_a_reverted_edit_leaves_no_ghosts(kept: Kept):
-    before = [(s.path, s.qualname, s.start_line) for s in kept.memory.symbols().rows]
+    before = [(s.path, s.qualname, s.start_line) for s in kept.engine.symbols().rows]
     kept.repo.write("shop/money.py", "def ghost():\n    return add_tax(1)\n")
     kept.fresh()
     assert len(kept.defined("ghost")) == 1
@@ -111,7 +111,7 @@ def test_a_reverted_edit_leaves_no_ghosts(kept: Kept):
     kept.repo.git("checkout", "-q", "--", "shop/money.py")
     kept.fresh()
     assert kept.defined("ghost") == []
-    assert [(s.path, s.qualname, s.start_line) for s in kept.memory.symbols().rows] == before
+    assert [(s.path, s.qualname, s.start_line) for s in kept.engine.symbols().rows] == before
     assert kept.callers("add_tax") == [("shop/cart.py", 5)]
 
 
@@ -154,10 +154,10 @@ def test_twenty_edits_cause_one_sync(kept: Kept):
 def test_the_indexs_own_reads_and_writes_wake_no_layer(kept: Kept):
     kept.begin()
     for _ in range(3):
-        for _ in kept.memory.index(paths=()):
+        for _ in kept.engine.index(paths=()):
             pass
-        kept.memory.search("tax")
-        kept.memory.status()
+        kept.engine.search("tax")
+        kept.engine.status()
     kept.begin()
     kept.repo.write("shop/money.py", "x = 1\n")
     kept.rest()
@@ -166,14 +166,14 @@ def test_the_indexs_own_reads_and_writes_wake_no_layer(kept: Kept):
 
 def test_the_guard_does_not_block_itself(kept: Kept):
     answers: list[bool] = []
-    index = kept.memory.index
+    index = kept.engine.index
 
     def asking(**how):
         # A run that asks a question, as an index run that searches would.
         answers.append(kept.keeper.before_query(SECONDS).behind)
         yield from index(**how)
 
-    kept.memory.index = asking
+    kept.engine.index = asking
     kept.begin()
     kept.repo.write("shop/money.py", "x = 1\n")
     asker = threading.Thread(target=kept.fresh)
@@ -191,11 +191,11 @@ def test_a_commit_a_branch_switch_and_a_removed_file_are_followed(kept: Kept):
     kept.repo.write("shop/later.py", "def came_later():\n    return 1\n")
     kept.repo.commit("two")
     kept.fresh()
-    assert kept.memory.behind() == ""
+    assert kept.engine.behind() == ""
     assert kept.callers("add_tax") == []
     kept.repo.git("checkout", "-q", "main")
     kept.fresh()
-    assert kept.memory.behind() == ""
+    assert kept.engine.behind() == ""
     assert kept.defined("came_later") == []
     assert kept.callers("add_tax") == [("shop/cart.py", 5)]
 
@@ -204,7 +204,7 @@ def test_a_question_takes_in_what_the_watcher_has_not_handled(
     sleepy: None, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ):
     # The check has had no time to look at this file, as in a large project.
-    monkeypatch.setattr(kept.keeper._guard, "check", lambda: Behind(NOTHING, ""))
+    monkeypatch.setattr(kept.keeper._guard, "check", lambda: Staleness(NOTHING, ""))
     kept.repo.write("shop/money.py", "def add_toll(price):\n    return price * 1.3\n")
     until(lambda: (kept.fresh(), kept.defined("add_toll"))[1])
     assert kept.indexed[-1] == ("shop/money.py",)

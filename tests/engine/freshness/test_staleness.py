@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.freshness.changes import EVERYTHING, Changes, sieve
-from cm_tui.engine.freshness.staleness import Guard
+from cm_tui.engine.freshness.changes import EVERYTHING, Changes, path_filter
+from cm_tui.engine.freshness.staleness import StalenessCheck
 from tests.gitrepo import Repo
 
 OLD = 1_700_000_000
@@ -28,11 +28,11 @@ class Project:
             self.old(name, "x = 1\n")
         self.repo.commit("one")
         self.looked = 0
-        self.guard = Guard(root, self._sieve, budget=budget)
+        self.guard = StalenessCheck(root, self._sieve, budget=budget)
         self.index()
 
     def _sieve(self):
-        return sieve(self.repo.root, self.repo.root.parent / "shadow", Config())
+        return path_filter(self.repo.root, self.repo.root.parent / "shadow", Config())
 
     def old(self, name: str, content: str) -> Path:
         """Written long ago, as far as the clock says."""
@@ -83,7 +83,7 @@ def test_a_folder_that_became_a_link_or_a_file_is_seen_until_it_is_indexed(proje
 
 
 def test_before_the_first_run_everything_is_behind(tmp_path: Path):
-    guard = Guard(tmp_path, lambda: lambda _: True)
+    guard = StalenessCheck(tmp_path, lambda: lambda _: True)
     assert guard.check().changes == EVERYTHING
     assert not guard.is_settled(EVERYTHING)
     assert not guard.is_settled(Changes.of(["a.py"]))

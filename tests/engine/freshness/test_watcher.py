@@ -13,7 +13,7 @@ import watchfiles
 from watchfiles._rust_notify import RustNotify
 
 from cm_tui.config import Config
-from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, sieve
+from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, path_filter
 from cm_tui.engine.freshness.watcher import Watcher
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo
@@ -37,7 +37,7 @@ class Watched:
         assert self.watcher.wait_until_watching(SECONDS)
 
     def _sieve(self):
-        return sieve(self.repo.root, self.repo.root.parent / "shadow", Config())
+        return path_filter(self.repo.root, self.repo.root.parent / "shadow", Config())
 
     def paths(self) -> set[str]:
         """All that was told by name."""

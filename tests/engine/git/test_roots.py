@@ -5,7 +5,7 @@ import pytest
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.roots import find_root, refuse_unsafe
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from tests.gitrepo import Repo
 
@@ -131,11 +131,11 @@ def test_home_and_what_is_above_it_are_refused_unless_insisted(home):
 
 def test_a_root_that_was_indexed_on_insisting_is_taken_from_then_on(home, cm_home):
     (home / "a.py").write_text("a = 1\n")
-    with Memory.open(home, force=True) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(home, force=True) as engine:
+        for _ in engine.index():
             pass
-    with Memory.open(home) as memory:
-        assert memory.root == home
+    with LocalEngine.open(home) as engine:
+        assert engine.root == home
     with pytest.raises(RefusedError):
         find_root(home.parent)
 

@@ -12,7 +12,7 @@ import pytest
 from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.graph import Graph
-from cm_tui.engine.history.time_travel import Past
+from cm_tui.engine.history.time_travel import HistoricalView
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
 from tests.gitrepo import Repo
@@ -30,12 +30,12 @@ def db(tmp_path: Path) -> Iterator[Database]:
         yield db
 
 
-def past_of(db: Database, root: Path, config: Config | None = None) -> Past:
+def past_of(db: Database, root: Path, config: Config | None = None) -> HistoricalView:
     """The past of a store, asked anew."""
-    return Past(db, Repository(root.resolve(), db.folder / "shadow"), config or configured())
+    return HistoricalView(db, Repository(root.resolve(), db.folder / "shadow"), config or configured())
 
 
-def read(db: Database, root: Path, config: Config | None = None, **how: Any) -> Past:
+def read(db: Database, root: Path, config: Config | None = None, **how: Any) -> HistoricalView:
     """Index, then read the line."""
     index(db, root, config)
     past = past_of(db, root, config)

@@ -16,7 +16,7 @@ import pytest
 from cm_tui.engine.history import backfill as room
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.store.writer_lock import Turn
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -191,7 +191,7 @@ def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
     reader.join()
     assert runs
     assert past.moments.status().complete
-    assert Turn.of(db).readers == 0
+    assert WriterLock.of(db).readers == 0
 
 
 def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.history.time_travel import Past
+from cm_tui.engine.history.time_travel import HistoricalView
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_with_fresh, past_of, read
@@ -42,7 +42,7 @@ def story(repo):
     return repo
 
 
-def told(past: Past, name: str = "f") -> list[tuple[str, int]]:
+def told(past: HistoricalView, name: str = "f") -> list[tuple[str, int]]:
     return [(event.what, event.moment.ordinal) for event in past.lives(name, 9, callers=False).rows[0].events]
 
 

@@ -379,7 +379,7 @@ def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, d
         past.place("#2")
     db.execute("DELETE FROM file_span")
     db.execute("DELETE FROM meta WHERE key = 'history'")
-    coverage.recall(db)
+    coverage.restore_floor(db)
     assert coverage.load(db).floor == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.index.files import lines_of
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.scan import content_reader
 from cm_tui.errors import NotFoundError
 from cm_tui.model import PackRequest
@@ -18,11 +18,11 @@ from tests.gitrepo import Repo
 ODD = "a = 1\x0c\nb = '\u2028'\r\nc = '\x85\x0b'\n\n\ndef last():\n    return c\n"
 
 
-def indexed(root: Path) -> Memory:
-    memory = Memory.open(root)
-    for _ in memory.index():
+def indexed(root: Path) -> LocalEngine:
+    engine = LocalEngine.open(root)
+    for _ in engine.index():
         pass
-    return memory
+    return engine
 
 
 @pytest.mark.parametrize(
@@ -35,11 +35,11 @@ def test_only_line_feeds_end_lines(text, lines):
 
 def test_separators_inside_a_file_do_not_shift_its_lines(tmp_path, cm_home):
     (tmp_path / "odd.py").write_text(ODD, encoding="utf-8", newline="")
-    with indexed(tmp_path) as memory:
-        (symbol,) = memory.definitions("last").rows
-        assert memory.source("odd.py", symbol.start_line, symbol.end_line).text == "def last():\n    return c"
-        assert "def last" in memory.pack("last").markdown
-        (hit,) = [hit for hit in memory.search("last").hits if "def last" in hit.snippet]
+    with indexed(tmp_path) as engine:
+        (symbol,) = engine.definitions("last").rows
+        assert engine.source("odd.py", symbol.start_line, symbol.end_line).text == "def last():\n    return c"
+        assert "def last" in engine.pack("last").markdown
+        (hit,) = [hit for hit in engine.search("last").hits if "def last" in hit.snippet]
         assert hit.snippet.split("\n")[symbol.start_line - hit.snippet_line] == "def last():"
 
 
@@ -52,11 +52,11 @@ def test_a_damaged_model_is_told_before_anyone_searches(tmp_path, cm_home, monke
     shutil.copytree(bundled.bundled_folder(), folder)
     (folder / "model.onnx").write_bytes(b"torn")
     monkeypatch.setattr(bundled, "bundled_folder", lambda: folder)
-    with Memory.open(project) as memory:
-        status = memory.status()
+    with LocalEngine.open(project) as engine:
+        status = engine.status()
         assert status.mode == "keyword"
         assert "damaged" in status.notes[0]
-        summary = list(memory.index())[-1].summary
+        summary = list(engine.index())[-1].summary
         assert summary.mode == "keyword"
         assert "damaged" in summary.notes[0]
 
@@ -85,21 +85,21 @@ def linked(tmp_path: Path) -> Repo:
 def test_a_folder_that_became_a_link_leads_nowhere(linked: Repo, beside: Path, monkeypatch, stepwise: bool):
     monkeypatch.setattr(content_reader, "_STEPWISE", stepwise)
     (beside / "untracked.py").write_text("SECRET = 2\n")
-    with indexed(linked.root) as memory:
-        assert memory.source("d/deep/b.py").text == "INSIDE = 'd/deep/b.py'"
-        assert not memory.source("d/deep/b.py").kept
+    with indexed(linked.root) as engine:
+        assert engine.source("d/deep/b.py").text == "INSIDE = 'd/deep/b.py'"
+        assert not engine.source("d/deep/b.py").kept
         shutil.rmtree(linked.root / "d")
         (linked.root / "d").symlink_to(beside)
         for name in ("d/a.py", "d/deep/b.py"):
-            found = memory.source(name)
+            found = engine.source(name)
             assert (found.text, found.kept, found.stale) == (f"INSIDE = {name!r}", True, True)
         with pytest.raises(NotFoundError, match="has gone"):
-            memory.source("d/untracked.py")
-        list(memory.index())
+            engine.source("d/untracked.py")
+        list(engine.index())
         for name in ("d/a.py", "d/deep/b.py", "d/untracked.py"):
             with pytest.raises(NotFoundError, match="not in the index"):
-                memory.source(name)
-        assert "SECRET" not in "".join(hit.snippet for hit in memory.search("SECRET INSIDE").hits)
+                engine.source(name)
+        assert "SECRET" not in "".join(hit.snippet for hit in engine.search("SECRET INSIDE").hits)
 
 
 @pytest.mark.parametrize("stepwise", [True, False])
@@ -107,19 +107,19 @@ def test_a_file_that_became_a_link_is_shown_as_it_was_and_said_to_be(
     linked: Repo, beside: Path, monkeypatch, stepwise: bool
 ):
     monkeypatch.setattr(content_reader, "_STEPWISE", stepwise)
-    with indexed(linked.root) as memory:
+    with indexed(linked.root) as engine:
         (linked.root / "a.py").unlink()
         (linked.root / "a.py").symlink_to(beside / "a.py")
-        found = memory.source("a.py")
+        found = engine.source("a.py")
         assert (found.text, found.kept, found.stale) == ("INSIDE = 'a.py'", True, True)
-        pack = memory.pack_items([PackRequest("a.py", 1, 1, "a")])
+        pack = engine.pack_items([PackRequest("a.py", 1, 1, "a")])
         assert "what was indexed" in " ".join(pack.notes)
         assert "read from the file" not in " ".join(pack.notes)
 
 
 def test_a_project_below_a_link_is_read(linked: Repo, tmp_path: Path):
     (tmp_path / "way").symlink_to(linked.root)
-    with indexed(tmp_path / "way") as memory:
+    with indexed(tmp_path / "way") as engine:
         (linked.root / "d/deep/b.py").write_text("INSIDE = 3\n")
-        found = memory.source("d/deep/b.py")
+        found = engine.source("d/deep/b.py")
         assert (found.text, found.stale, found.kept) == ("INSIDE = 3", True, False)

@@ -12,7 +12,7 @@ from cm_tui.engine.git.identity import identify
 from cm_tui.engine.index import indexer as indexing
 from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.parse import pool as pools
-from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError
 from cm_tui.model import Cancel
@@ -352,14 +352,14 @@ def test_pipes_are_not_opened(repo, db):
 
 def test_a_file_that_cannot_be_read_is_listed(repo, db, monkeypatch):
     repo.write("locked.py", "x = 1\n")
-    real = Contents.from_disk
+    real = ContentReader.from_disk
 
     def from_disk(self, path):
         if path == "locked.py":
             raise PermissionError(13, "Permission denied")
         return real(self, path)
 
-    monkeypatch.setattr(Contents, "from_disk", from_disk)
+    monkeypatch.setattr(ContentReader, "from_disk", from_disk)
     index(db, repo.root)
     assert skipped(db) == {"locked.py": "unreadable: Permission denied"}
 
@@ -367,14 +367,14 @@ def test_a_file_that_cannot_be_read_is_listed(repo, db, monkeypatch):
 def test_files_that_vanish_during_the_walk_are_not_there(repo, db, tmp_path, monkeypatch):
     for number in range(4):
         repo.write(f"new{number}.py", f"n = {number}\n")
-    real = Contents.from_disk
+    real = ContentReader.from_disk
 
     def from_disk(self, path):
         if path in {"new0.py", "new2.py"}:
             (repo.root / path).unlink(missing_ok=True)
         return real(self, path)
 
-    monkeypatch.setattr(Contents, "from_disk", from_disk)
+    monkeypatch.setattr(ContentReader, "from_disk", from_disk)
     index(db, repo.root)
     assert {"new1.py", "new3.py"} <= set(now(db))
     assert not {"new0.py", "new2.py"} & set(now(db))
@@ -483,20 +483,21 @@ def test_dropping_a_run_half_way_is_like_cancelling_it(repo, db, tmp_path):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cm_tui.engine.code import index, pool, state
-from cm_tui.engine.code.index import Indexer
+from cm_tui.engine.index import indexer, target_state
+from cm_tui.engine.parse import pool
+from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.store.database import Database
 from tests.indexing import configured
 
 where, root, folder = sys.argv[1:]
-index._ROWS_A_COMMIT = 10
+indexer._ROWS_A_COMMIT = 10
 pool.SMALL_BYTES = pool.BATCH_BYTES = 1000
 if where == "writing":
-    real = state.drop_unused
+    real = target_state.drop_unused
     def drop(db):
         real(db)
         os.kill(os.getpid(), 9)
-    state.drop_unused = drop
+    target_state.drop_unused = drop
 db = Database(Path(folder))
 count = 0
 for step in Indexer(db, Path(root), configured()).run():
@@ -528,7 +529,7 @@ def test_kill_9_at_any_moment_then_a_run_equals_a_fresh_one(repo, tmp_path, wher
 FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
-from cm_tui.engine.code.index import Indexer
+from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import StoreError
 from tests.indexing import configured

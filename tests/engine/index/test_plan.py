@@ -3,7 +3,7 @@ from contextlib import closing
 import pytest
 
 from cm_tui.engine.index.indexer import Indexer
-from cm_tui.engine.scan.content_reader import Contents
+from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from tests.gitrepo import Repo
@@ -95,13 +95,13 @@ def test_a_first_plan_reads_no_more_than_names_ask_for(tmp_path, db, monkeypatch
     plain.write("b.py", "b = 1\n")
     plain.write("tool", "#!/usr/bin/env python3\n")
     seen = []
-    real = Contents.from_disk
+    real = ContentReader.from_disk
 
     def from_disk(self, path):
         seen.append(path)
         return real(self, path)
 
-    monkeypatch.setattr(Contents, "from_disk", from_disk)
+    monkeypatch.setattr(ContentReader, "from_disk", from_disk)
     planned = plan(db, plain)
     assert seen == ["tool"]
     assert planned.languages == {"python": 3}

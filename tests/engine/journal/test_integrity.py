@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.journal.integrity import examine
-from cm_tui.engine.local import Memory
+from cm_tui.engine.journal.integrity import check
+from cm_tui.engine.local import LocalEngine
 from tests.gitrepo import Repo
 
 
@@ -31,11 +31,11 @@ def tear(root: Path, rubbish: bytes = b'{"id": "x"') -> None:
 
 
 def test_a_whole_journal_gives_no_complaint(root: Path):
-    assert examine(root).complaint == ""
+    assert check(root).complaint == ""
     for _ in range(3):
         Journal.of(root).append("note", {})
-        assert examine(root).complaint == ""
-    assert examine(root).events == 3
+        assert check(root).complaint == ""
+    assert check(root).events == 3
 
 
 def test_torn_lines_are_named_with_file_and_line_as_they_come(root: Path):
@@ -44,13 +44,13 @@ def test_torn_lines_are_named_with_file_and_line_as_they_come(root: Path):
     tear(root)
     # The last one is torn, as nobody is writing it.
     for _ in range(2):
-        found = examine(root)
+        found = check(root)
         assert (found.events, found.problems) == (1, 1)
         assert found.places == (f"{file_of(root)}, line 2: torn",)
     journal.append("note", {})
-    assert examine(root).places == (f"{file_of(root)}, line 2: not JSON",)
+    assert check(root).places == (f"{file_of(root)}, line 2: not JSON",)
     tear(root, b"\n".join([b"rubbish", b"[]", b"{}", b"7"]) + b"\n")
-    found = examine(root)
+    found = check(root)
     assert (found.events, found.problems) == (2, 5)
     assert "000001.jsonl, line 5: not an event" in found.complaint
     assert "5 lines of the journal" in found.complaint
@@ -61,22 +61,22 @@ def test_torn_lines_are_named_with_file_and_line_as_they_come(root: Path):
 def test_a_journal_that_was_removed_is_looked_at_anew(root: Path):
     Journal.of(root).append("note", {"text": "long"})
     tear(root)
-    assert examine(root).problems == 1
+    assert check(root).problems == 1
     shutil.rmtree(Journal.of(root).folder)
-    assert examine(root).problems == 0
+    assert check(root).problems == 0
     Journal.of(root).append("note", {})
-    assert (examine(root).events, examine(root).problems) == (1, 0)
+    assert (check(root).events, check(root).problems) == (1, 0)
 
 
 def test_doctor_and_status_tell_of_it(root: Path):
-    with Memory.open(root) as memory:
-        list(memory.index())
+    with LocalEngine.open(root) as engine:
+        list(engine.index())
         Journal.of(root).append("note", {})
-        assert {check.name: check.state for check in memory.doctor()}["journal"] == "ok"
-        assert not any("journal" in note for note in memory.status().notes)
+        assert {check.name: check.state for check in engine.doctor()}["journal"] == "ok"
+        assert not any("journal" in note for note in engine.status().notes)
         tear(root)
-        check = next(check for check in memory.doctor() if check.name == "journal")
+        check = next(check for check in engine.doctor() if check.name == "journal")
         assert check.state == "warning"
         assert f"{file_of(root)}, line 2: torn" in check.message
         assert check.mend
-        assert any(f"{file_of(root)}, line 2" in note for note in memory.status().notes)
+        assert any(f"{file_of(root)}, line 2" in note for note in engine.status().notes)

@@ -1,4 +1,4 @@
-"""What the owner makes of a journal: one run for many edits, one episode for a stop, nothing twice."""
+"""What the daemon makes of a journal: one run for many edits, one episode for a stop, nothing twice."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.journal import Event, Journal, Position
-from cm_tui.engine.local import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.debounce import Debounce
-from cm_tui.engine.memory.journal_consumer import Processor
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
 from tests.gitrepo import Repo
@@ -53,8 +53,8 @@ def runs() -> Runs:
 
 
 @pytest.fixture
-def processor(runs: Runs) -> Iterator[Processor]:
-    processor = Processor(runs, quiet=QUIET)
+def processor(runs: Runs) -> Iterator[JournalConsumer]:
+    processor = JournalConsumer(runs, quiet=QUIET)
     yield processor
     processor.close()
 
@@ -68,7 +68,7 @@ def episodes(repo: Repo) -> list[Event]:
     return [event for event in Journal.of(repo.root).read() if event.kind == "episode"]
 
 
-def test_twenty_edits_are_one_run(repo: Repo, processor: Processor, runs: Runs):
+def test_twenty_edits_are_one_run(repo: Repo, processor: JournalConsumer, runs: Runs):
     for number in range(20):
         tell(repo, "edit", paths=[f"f{number % 7}.py"])
         processor.on_nudge(repo.root)
@@ -77,7 +77,7 @@ def test_twenty_edits_are_one_run(repo: Repo, processor: Processor, runs: Runs):
     assert runs.calls == [(repo.root, tuple(f"f{number}.py" for number in range(7)))]
 
 
-def test_a_move_of_git_asks_for_everything(repo: Repo, processor: Processor, runs: Runs):
+def test_a_move_of_git_asks_for_everything(repo: Repo, processor: JournalConsumer, runs: Runs):
     tell(repo, "edit", paths=["a.py"])
     tell(repo, "git", hook="post-checkout")
     processor.on_nudge(repo.root)
@@ -93,7 +93,7 @@ def test_a_move_of_git_asks_for_everything(repo: Repo, processor: Processor, run
     assert (runs.calls[2], runs.sources[2]) == ((repo.root, ()), "agent hooks")
 
 
-def test_a_run_that_fails_does_not_end_the_next(repo: Repo, processor: Processor, runs: Runs):
+def test_a_run_that_fails_does_not_end_the_next(repo: Repo, processor: JournalConsumer, runs: Runs):
     runs.fails = True
     tell(repo, "edit", paths=["a.py"])
     processor.on_nudge(repo.root)
@@ -105,24 +105,26 @@ def test_a_run_that_fails_does_not_end_the_next(repo: Repo, processor: Processor
 
 
 def test_a_real_index_follows_the_edits(repo: Repo):
-    with Memory.open(repo.root) as memory:
-        for _ in memory.index():
+    with LocalEngine.open(repo.root) as engine:
+        for _ in engine.index():
             pass
 
         def index(root: Path, files: Sequence[str], source: str) -> None:
-            assert root == memory.root
-            for _ in memory.index(paths=files):
+            assert root == engine.root
+            for _ in engine.index(paths=files):
                 pass
 
-        processor = Processor(index, quiet=QUIET)
+        processor = JournalConsumer(index, quiet=QUIET)
         repo.write("a.py", "def freshly_made():\n    pass\n")
         tell(repo, "edit", paths=["a.py"])
         processor.on_nudge(repo.root)
-        until(lambda: [symbol for symbol in memory.symbols(file="a.py").rows if symbol.name == "freshly_made"])
+        until(lambda: [symbol for symbol in engine.symbols(file="a.py").rows if symbol.name == "freshly_made"])
         processor.close()
 
 
-def test_worktrees_share_a_journal_and_are_indexed_each(repo: Repo, processor: Processor, runs: Runs, tmp_path: Path):
+def test_worktrees_share_a_journal_and_are_indexed_each(
+    repo: Repo, processor: JournalConsumer, runs: Runs, tmp_path: Path
+):
     repo.git("worktree", "add", "-q", str(tmp_path / "tree"))
     tree = Repo(tmp_path / "tree", init=False)
     tell(repo, "edit", paths=["a.py"])
@@ -132,7 +134,7 @@ def test_worktrees_share_a_journal_and_are_indexed_each(repo: Repo, processor: P
     assert sorted(runs.calls) == sorted([(repo.root, ("a.py",)), (tree.root, ("b.py",))])
 
 
-def test_a_stop_becomes_an_episode(repo: Repo, processor: Processor):
+def test_a_stop_becomes_an_episode(repo: Repo, processor: JournalConsumer):
     base = repo.git("rev-parse", "HEAD")
     tell(repo, "prompt", prompt="Add tax", agent="codex")
     repo.write("a.py", "x = 2\n")
@@ -150,7 +152,7 @@ def test_a_stop_becomes_an_episode(repo: Repo, processor: Processor):
     assert (found.data["base"], found.data["stop"], found.data["note"]) == (base, stop.id, "")
 
 
-def test_what_the_agent_committed_is_in_the_patch(repo: Repo, processor: Processor):
+def test_what_the_agent_committed_is_in_the_patch(repo: Repo, processor: JournalConsumer):
     tell(repo, "prompt", prompt="Add tax and commit")
     repo.write("a.py", "x = 3\n")
     repo.commit("tax")
@@ -160,7 +162,7 @@ def test_what_the_agent_committed_is_in_the_patch(repo: Repo, processor: Process
     assert "+x = 3" in episodes(repo)[0].data["patch"]
 
 
-def test_secrets_in_a_patch_are_gone(repo: Repo, processor: Processor):
+def test_secrets_in_a_patch_are_gone(repo: Repo, processor: JournalConsumer):
     secret = "AKIA" + "ABCDEFGHIJKLMNOP"
     repo.write("a.py", f"key = {secret}\n")
     tell(repo, "prompt", prompt="Add the key")
@@ -173,7 +175,7 @@ def test_secrets_in_a_patch_are_gone(repo: Repo, processor: Processor):
     assert data["redacted"] == 1
 
 
-def test_a_giant_patch_is_cut(repo: Repo, processor: Processor):
+def test_a_giant_patch_is_cut(repo: Repo, processor: JournalConsumer):
     repo.write("a.py", "\n".join(f"line {number}" for number in range(200_000)))
     tell(repo, "prompt", prompt="Write a lot")
     tell(repo, "stop")
@@ -184,7 +186,7 @@ def test_a_giant_patch_is_cut(repo: Repo, processor: Processor):
     assert len(data["patch"]) <= 64_000
 
 
-def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: Processor):
+def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: JournalConsumer):
     secret = "ghp_" + "a1B2" * 9
     repo.write("a.py", "x = 1\n" + "#" * 63_000 + "\n" + "\n".join(f"# {secret}" for _ in range(200)))
     tell(repo, "prompt", prompt="Add the keys")
@@ -197,7 +199,7 @@ def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: Processor)
     assert "ghp_" not in data["patch"]
 
 
-def test_each_turn_is_an_episode_and_an_unchanged_patch_is_not_repeated(repo: Repo, processor: Processor):
+def test_each_turn_is_an_episode_and_an_unchanged_patch_is_not_repeated(repo: Repo, processor: JournalConsumer):
     repo.write("a.py", "x = 2\n")
     for prompt in ("Add tax", "Explain it in detail"):
         tell(repo, "prompt", prompt=prompt)
@@ -219,16 +221,16 @@ def test_another_owner_goes_on_where_the_last_one_ended(repo: Repo, runs: Runs):
     repo.write("a.py", "x = 2\n")
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "edit", paths=["a.py"])
-    first = Processor(runs, quiet=QUIET)
+    first = JournalConsumer(runs, quiet=QUIET)
     first.on_nudge(repo.root)
     until(lambda: runs.calls)
     first.close()
     tell(repo, "stop")
-    second = Processor(runs, quiet=QUIET)
+    second = JournalConsumer(runs, quiet=QUIET)
     second.on_nudge(repo.root)
     until(lambda: episodes(repo))
     second.close()
-    third = Processor(runs, quiet=QUIET)
+    third = JournalConsumer(runs, quiet=QUIET)
     third.on_nudge(repo.root)
     third.close()
     assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
@@ -239,7 +241,7 @@ def test_a_lost_place_records_no_session_twice(repo: Repo, runs: Runs, cm_home: 
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
     for _ in range(2):
-        processor = Processor(runs, quiet=QUIET)
+        processor = JournalConsumer(runs, quiet=QUIET)
         processor.on_nudge(repo.root)
         processor.close()
         for file in (cm_home / "state" / "hook").glob("*.json"):
@@ -247,8 +249,8 @@ def test_a_lost_place_records_no_session_twice(repo: Repo, runs: Runs, cm_home: 
     assert len(episodes(repo)) == 1
 
 
-def read_by_another_owner(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The kinds of events that an owner reads which begins now."""
+def read_by_another_daemon(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kinds of events that a daemon reads which begins now."""
     seen: list[str] = []
     real = Journal.read
 
@@ -259,7 +261,7 @@ def read_by_another_owner(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatc
 
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "read", read)
-        processor = Processor(runs, quiet=QUIET)
+        processor = JournalConsumer(runs, quiet=QUIET)
         processor.on_nudge(repo.root)
         processor.close()
     return seen
@@ -269,19 +271,19 @@ def test_what_is_past_is_not_read_again(repo: Repo, runs: Runs, monkeypatch: pyt
     for number in range(5):
         tell(repo, "prompt", prompt=f"Add tax {number}")
         tell(repo, "stop")
-    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 10
-    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 5, "the episodes that were written meanwhile"
-    assert read_by_another_owner(repo, runs, monkeypatch) == []
+    assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 10
+    assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 5, "the episodes that were written meanwhile"
+    assert read_by_another_daemon(repo, runs, monkeypatch) == []
     tell(repo, "prompt", prompt="Under way")
-    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt"]
+    assert read_by_another_daemon(repo, runs, monkeypatch) == ["hook.prompt"]
     tell(repo, "edit", paths=["a.py"])
     # A session that did not stop yet is followed from where it began.
-    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit"]
+    assert read_by_another_daemon(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit"]
     tell(repo, "stop")
-    assert read_by_another_owner(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit", "hook.stop"]
+    assert read_by_another_daemon(repo, runs, monkeypatch) == ["hook.prompt", "hook.edit", "hook.stop"]
     assert episodes(repo)[-1].data["prompts"] == ["Under way"]
     assert episodes(repo)[-1].data["files"] == ["a.py"]
-    assert read_by_another_owner(repo, runs, monkeypatch) == ["episode"]
+    assert read_by_another_daemon(repo, runs, monkeypatch) == ["episode"]
     assert len(episodes(repo)) == 6
 
 
@@ -290,8 +292,8 @@ def test_a_patch_is_not_repeated_by_another_owner(repo: Repo, runs: Runs, monkey
     for prompt in ("Add tax", "Explain it in detail"):
         tell(repo, "prompt", prompt=prompt)
         tell(repo, "stop")
-        read_by_another_owner(repo, runs, monkeypatch)
-        read_by_another_owner(repo, runs, monkeypatch)
+        read_by_another_daemon(repo, runs, monkeypatch)
+        read_by_another_daemon(repo, runs, monkeypatch)
     assert [event.data["note"] for event in episodes(repo)] == ["", "the patch is that of the episode before"]
 
 
@@ -301,15 +303,15 @@ def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeyp
         later = time.time_ns() + 2 * 86_400 * 10**9
         patch.setattr("cm_tui.engine.journal.event.time.time_ns", lambda: later)
         tell(repo, "prompt", prompt="Two days later")
-    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 2
-    assert len(read_by_another_owner(repo, runs, monkeypatch)) == 1
+    assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 2
+    assert len(read_by_another_daemon(repo, runs, monkeypatch)) == 1
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from cm_tui.engine.journal import Journal
-from cm_tui.server.hook import processing
+from cm_tui.engine.memory import journal_consumer
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -322,7 +324,7 @@ else:
         append(*words, **named)
         die()
     Journal.append = append_and_die
-processor = processing.Processor(lambda *_: None, quiet=0)
+processor = journal_consumer.JournalConsumer(lambda *_: None, quiet=0)
 processor.on_nudge(Path(sys.argv[1]))
 processor.close()
 """
@@ -335,14 +337,14 @@ def test_an_owner_that_is_killed_loses_no_session_and_records_none_twice(
 ):
     tell(repo, "prompt", prompt="Long done")
     tell(repo, "stop")
-    read_by_another_owner(repo, runs, monkeypatch)
+    read_by_another_daemon(repo, runs, monkeypatch)
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "edit", paths=["a.py"])
     tell(repo, "stop")
     done = subprocess.run([sys.executable, "-c", KILLED, str(repo.root), moment], check=False, timeout=90)
     assert done.returncode == -signal.SIGKILL
     for _ in range(2):
-        read_by_another_owner(repo, runs, monkeypatch)
+        read_by_another_daemon(repo, runs, monkeypatch)
     assert [event.data["prompts"] for event in episodes(repo)] == [["Long done"], ["Add tax"]]
     assert episodes(repo)[1].data["files"] == ["a.py"]
 
@@ -356,25 +358,25 @@ def test_a_disk_that_was_full_is_tried_again(repo: Repo, runs: Runs, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "append", full)
-        read_by_another_owner(repo, runs, patch)
+        read_by_another_daemon(repo, runs, patch)
     assert episodes(repo) == []
-    read_by_another_owner(repo, runs, monkeypatch)
+    read_by_another_daemon(repo, runs, monkeypatch)
     assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
 
 
 def test_a_journal_that_was_begun_anew_is_followed(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPatch):
     for _ in range(3):
         tell(repo, "edit", paths=["a.py"])
-    read_by_another_owner(repo, runs, monkeypatch)
+    read_by_another_daemon(repo, runs, monkeypatch)
     for file in Journal.of(repo.root).folder.glob("*.jsonl"):
         file.unlink()
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
-    read_by_another_owner(repo, runs, monkeypatch)
+    read_by_another_daemon(repo, runs, monkeypatch)
     assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
 
 
-def test_sessions_do_not_mix(repo: Repo, processor: Processor):
+def test_sessions_do_not_mix(repo: Repo, processor: JournalConsumer):
     tell(repo, "prompt", prompt="Mine", session="mine")
     tell(repo, "prompt", prompt="Theirs", session="theirs")
     tell(repo, "stop", session="mine")
@@ -383,7 +385,7 @@ def test_sessions_do_not_mix(repo: Repo, processor: Processor):
     assert [event.data["prompts"] for event in episodes(repo)] == [["Mine"]]
 
 
-def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: Processor, monkeypatch: pytest.MonkeyPatch):
+def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: JournalConsumer, monkeypatch: pytest.MonkeyPatch):
     repo.write("a.py", "x = 2\n")
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
@@ -395,7 +397,7 @@ def test_a_stop_that_is_read_late_has_no_patch(repo: Repo, processor: Processor,
     assert (data["patch"], data["note"]) == ("", "recorded late, without a patch")
 
 
-def test_a_folder_that_is_gone_is_not_indexed(repo: Repo, processor: Processor, runs: Runs, tmp_path: Path):
+def test_a_folder_that_is_gone_is_not_indexed(repo: Repo, processor: JournalConsumer, runs: Runs, tmp_path: Path):
     tell(repo, "edit", root=str(tmp_path / "gone"), paths=["a.py"])
     tell(repo, "edit", paths=["a.py"])
     processor.on_nudge(repo.root)

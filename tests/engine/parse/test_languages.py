@@ -50,7 +50,7 @@ def named(blob: ParsedBlob, kind: str) -> set[str]:
 
 
 def read_query(name: str, suffix: str = ".scm") -> str:
-    text = files("cm_tui.engine.code").joinpath("queries", name + suffix).read_text("utf-8")
+    text = files("cm_tui.engine.parse").joinpath("queries", name + suffix).read_text("utf-8")
     return text if suffix == ".md" else re.sub(r'(?m)^\s*;.*$|"(?:[^"\\\\]|\\\\.)*"', "", text)
 
 
@@ -72,7 +72,7 @@ def test_chunks_hold_every_line_with_text_once(name: str, parsed: dict[str, Pars
 
 
 @pytest.mark.parametrize(
-    "query", sorted((files("cm_tui.engine.code") / "queries").iterdir(), key=str), ids=lambda one: one.name
+    "query", sorted((files("cm_tui.engine.parse") / "queries").iterdir(), key=str), ids=lambda one: one.name
 )
 def test_a_query_names_only_kinds_that_can_be_asked_for(query) -> None:
     if query.name.endswith(".scm"):

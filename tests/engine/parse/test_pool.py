@@ -73,7 +73,7 @@ def test_a_guard_left_behind_moves_even_little_work_to_a_process(guard):
 # A worker whose parser ends badly on the blob that says so.
 BAD_WORKER = """
 import os, time
-import cm_tui.engine.code.worker as worker
+import cm_tui.engine.parse.worker as worker
 real = worker.parse_tasks
 def parse_tasks(tasks):
     for task in tasks:

@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.scan.skip_rules import Rules, by_content, folders_of, is_generated_name, suffix_of
+from cm_tui.engine.scan.skip_rules import SkipRules, by_content, folders_of, is_generated_name, suffix_of
 from cm_tui.errors import ConfigError
 
 
-def rules(root: Path, tracked: list[str] | None = None, **settings) -> Rules:
-    return Rules(IndexConfig(**settings), root, None if tracked is None else folders_of(tracked))
+def rules(root: Path, tracked: list[str] | None = None, **settings) -> SkipRules:
+    return SkipRules(IndexConfig(**settings), root, None if tracked is None else folders_of(tracked))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.search.keyword import KeywordIndex
-from cm_tui.engine.search.passage_cache import Cards
+from cm_tui.engine.search.passage_cache import PassageCache
 from cm_tui.engine.search.pipeline import Searcher
 from tests.shop import Project
 
@@ -22,9 +22,9 @@ def words_of(project: Project) -> list[str]:
 def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr("cm_tui.engine.search.keyword._SLICE", size)
     words = [*words_of(shop), "no-such-word"]
-    stored, memory = KeywordIndex(shop.db), KeywordIndex(shop.db)
-    memory.read_all()
-    for expected, term in zip(stored.terms(words), memory.terms(words), strict=True):
+    stored, engine = KeywordIndex(shop.db), KeywordIndex(shop.db)
+    engine.read_all()
+    for expected, term in zip(stored.terms(words), engine.terms(words), strict=True):
         assert (term.text, term.idf) == (expected.text, expected.idf)
         np.testing.assert_array_equal(term.postings.documents, expected.postings.documents)
         np.testing.assert_array_equal(term.postings.counts, expected.postings.counts)
@@ -41,7 +41,7 @@ def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> Non
 
 def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage")]
-    ahead, asked = Cards(shop.db), Cards(shop.db)
+    ahead, asked = PassageCache(shop.db), PassageCache(shop.db)
     ahead.read_all(threading.Event())
     assert len(ahead._cards) == len(ids)
     assert ahead.get(ids) == asked.get(ids)
@@ -50,7 +50,7 @@ def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
 def test_only_as_many_cards_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cm_tui.engine.search.passage_cache._KEPT", 3)
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage ORDER BY id")]
-    cards = Cards(shop.db)
+    cards = PassageCache(shop.db)
     assert len(cards.get(ids)) == len(ids)
     cards.get(ids[-2:])
     cards.read_all(threading.Event())

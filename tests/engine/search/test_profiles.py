@@ -37,9 +37,9 @@ def reload(root: Path) -> dict[str, object]:
 
 def test_the_documents_numbers() -> None:
     known = profiles.load({})
-    memory, notes, code = known["memory"], known["notes"], known["code"]
-    assert (memory.vector_weight, memory.keyword_weight, memory.half_life_days) == (0.7, 0.3, 30)
-    assert (memory.diversity, memory.diversity_lambda, memory.limit, memory.pool) == ("mmr", 0.5, 10, 20)
+    engine, notes, code = known["memory"], known["notes"], known["code"]
+    assert (engine.vector_weight, engine.keyword_weight, engine.half_life_days) == (0.7, 0.3, 30)
+    assert (engine.diversity, engine.diversity_lambda, engine.limit, engine.pool) == ("mmr", 0.5, 10, 20)
     assert (notes.vector_weight, notes.keyword_weight, notes.half_life_days) == (0.7, 0.3, None)
     assert (notes.diversity, notes.diversity_lambda, notes.limit) == ("none", 0.7, 6)
     assert (notes.min_score, notes.snippet_chars, notes.pool) == (0.35, 700, 200)

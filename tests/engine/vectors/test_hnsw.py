@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cm_tui.engine.vectors.codec import pack
-from cm_tui.engine.vectors.hnsw import Graph
+from cm_tui.engine.vectors.hnsw import HnswIndex
 from cm_tui.engine.vectors.live import Rows
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
@@ -34,7 +34,7 @@ def test_recall_against_exact_search():
     centres = generator.standard_normal((60, 64))
     points = centres[generator.integers(0, 60, 6000)] + generator.standard_normal((6000, 64)) * 0.5
     rows = Rows.of(np.arange(6000) * 3, np.arange(6000, dtype=np.uint64), pack(points.astype(np.float32)))
-    *_, (_, _, graph) = Graph.build(rows, Cancel())
+    *_, (_, _, graph) = HnswIndex.build(rows, Cancel())
     shares = []
     for query in rows.matrix[::100] + generator.standard_normal((60, 64)).astype(np.float32) * 0.05:
         exact, cosines = rows.nearest(query, 50)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.integrations.agents import AGENTS, installer, named
-from cm_tui.integrations.agents.agent_files import Place
+from cm_tui.integrations.agents.agent_files import InstallTarget
 from tests.integrations.agents.test_json_edit import INDENTS, OBJECTS, VALUES
 
 THEIRS = {
@@ -46,8 +46,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def place(home: Path, scope: str, *command: str) -> Place:
-    return Place(scope, home / "project", home, command or ("cm",))  # type: ignore[arg-type]
+def place(home: Path, scope: str, *command: str) -> InstallTarget:
+    return InstallTarget(scope, home / "project", home, command or ("cm",))  # type: ignore[arg-type]
 
 
 def snapshot(folder: Path) -> dict[str, bytes | None]:
@@ -117,7 +117,7 @@ def test_what_others_wrote_is_untouched(home: Path, name: str, scope: str):
 JSON_PARTS = [
     (name, index)
     for name in AGENTS
-    for index, part in enumerate(named(name).parts(Place("user", Path("/p"), Path("/h"), ("cm",))))
+    for index, part in enumerate(named(name).parts(InstallTarget("user", Path("/p"), Path("/h"), ("cm",))))
     if part.path.suffix == ".json"
 ]
 

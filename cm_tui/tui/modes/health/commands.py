@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def _not_now(screen: HealthScreen) -> str | None:
-    if screen.cm.project.door != "open":
+    if screen.cm.project.engine != "open":
         return "the project is not open"
-    return "an index run is on its way" if screen.cm.gateway.indexing else None
+    return "an index run is on its way" if screen.cm.tasks.indexing else None
 
 
 def _no_job(screen: HealthScreen) -> str | None:

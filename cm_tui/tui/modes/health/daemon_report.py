@@ -1,4 +1,4 @@
-"""Everything that Health shows of the owner process and of the layers that keep the index fresh, asked on a worker."""
+"""Everything that Health shows of the daemon and of the layers that keep the index fresh, asked on a worker."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 LOG_LINES = 12
 _LOG_BYTES = 8_000
 
 
 @dataclass(frozen=True)
-class OwnerReport:
-    """What the owner process says about itself."""
+class DaemonReport:
+    """What the daemon says about itself."""
 
     pid: int
     version: str
@@ -36,60 +36,60 @@ class OwnerReport:
 
 
 @dataclass(frozen=True)
-class OwnerFacts:
+class DaemonFacts:
     """What could be found out; what could not says why in `problems`."""
 
     used: bool
-    """False: this user's doors go straight to the store."""
-    owner: OwnerReport | None = None
+    """False: this user's engines go straight to the store."""
+    daemon: DaemonReport | None = None
     jobs: tuple[JobRecord, ...] = ()
     freshness: Freshness | None = None
     log: tuple[str, ...] = ()
     problems: dict[str, str] = field(default_factory=dict)
-    """By what is missing: `owner`, `freshness`, `log`."""
+    """By what is missing: `daemon`, `freshness`, `log`."""
 
 
-def gather(door: Door | None) -> OwnerFacts:
+def gather(engine: Engine | None) -> DaemonFacts:
     """Ask for all of it.
 
     Args:
-        door: the project; None when it does not open.
+        engine: the project; None when it does not open.
     """
-    from cm_tui.daemon.client import RemoteMemory
-    from cm_tui.daemon.open_engine import uses_owner
+    from cm_tui.daemon.client import RemoteEngine
+    from cm_tui.daemon.open_engine import uses_daemon
 
     problems: dict[str, str] = {}
     used = False
-    owner: OwnerReport | None = None
+    daemon: DaemonReport | None = None
     jobs: tuple[JobRecord, ...] = ()
     try:
-        used = uses_owner()
-        if used and (door is None or isinstance(door, RemoteMemory)):
-            owner, jobs = _owner()
+        used = uses_daemon()
+        if used and (engine is None or isinstance(engine, RemoteEngine)):
+            daemon, jobs = _daemon()
         elif used:
-            problems["owner"] = "The owner could not be started: this application has the store for itself."
+            problems["daemon"] = "The daemon could not be started: this application has the store for itself."
     except (CmError, OSError) as error:
-        problems["owner"] = str(error)
+        problems["daemon"] = str(error)
     freshness = None
-    if door is not None:
+    if engine is not None:
         try:
-            freshness = door.freshness()
+            freshness = engine.freshness()
         except Exception as error:  # noqa: BLE001 - shown where the layers would be
             problems["freshness"] = as_cm_error(error).message
     try:
-        log = _last_lines(paths.state_dir() / "owner.log") if used else ()
+        log = _last_lines(paths.state_dir() / "daemon.log") if used else ()
     except OSError as error:
         log, problems["log"] = (), f"The log cannot be read: {error.strerror or error}"
-    return OwnerFacts(used, owner, jobs, freshness, log, problems)
+    return DaemonFacts(used, daemon, jobs, freshness, log, problems)
 
 
-def _owner() -> tuple[OwnerReport | None, tuple[JobRecord, ...]]:
+def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
     from cm_tui.daemon import bootstrap, subscribe
 
     said = bootstrap.health()
     if said is None:
         return None, ()
-    report = OwnerReport(
+    report = DaemonReport(
         int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
         tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
         said.get("settings") != bootstrap.settings_digest(), tuple(map(str, said.get("complaints", ()))),

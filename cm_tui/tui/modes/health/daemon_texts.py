@@ -1,4 +1,4 @@
-"""The texts of Health about owner, jobs, freshness and log, from records to styled lines."""
+"""The texts of Health about daemon, jobs, freshness and log, from records to styled lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model.freshness import Freshness, LayerState
-from cm_tui.tui.modes.health.daemon_report import OwnerFacts
+from cm_tui.tui.modes.health.daemon_report import DaemonFacts
 from cm_tui.tui.modes.health.texts import hang
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.header import STAGES
@@ -32,36 +32,36 @@ def is_over(job: JobRecord) -> bool:
     return job.ended is not None
 
 
-def owner_text(facts: OwnerFacts, width: int) -> Content:
+def daemon_text(facts: DaemonFacts, width: int) -> Content:
     """The process that has all stores, or why there is none."""
-    if "owner" in facts.problems:
-        return hang(Content.styled("✖ ", "$error"), 2, facts.problems["owner"], "$error", width)
+    if "daemon" in facts.problems:
+        return hang(Content.styled("✖ ", "$error"), 2, facts.problems["daemon"], "$error", width)
     if not facts.used:
-        words = "None: owner.use is never, so this application has the store for itself as long as it is open."
+        words = "None: daemon.use is never, so this application has the store for itself as long as it is open."
         return hang(Content.styled("○ ", "$muted"), 2, words, "$soft", width)
-    owner = facts.owner
-    if owner is None:
+    daemon = facts.daemon
+    if daemon is None:
         words = "None runs now; the next question starts one."
         return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
-    since = time.strftime("%H:%M", time.localtime(owner.started))
+    since = time.strftime("%H:%M", time.localtime(daemon.started))
     rows = [
-        ("process", f"{owner.pid}, cm {owner.version}"),
-        ("running", f"since {since}, {ago(time.time() - owner.started)}"),
-        ("memory", f"{size(owner.memory_bytes)}; {count(owner.listeners, 'application')} listening"),
-        *(("projects" if not place else "", root) for place, root in enumerate(owner.projects)),
+        ("process", f"{daemon.pid}, cm {daemon.version}"),
+        ("running", f"since {since}, {ago(time.time() - daemon.started)}"),
+        ("memory", f"{size(daemon.memory_bytes)}; {count(daemon.listeners, 'application')} listening"),
+        *(("projects" if not place else "", root) for place, root in enumerate(daemon.projects)),
     ]
     lines = [
         Content.assemble((fit(name, _LABEL), "$muted"), (elide_middle(one_line(value), width - _LABEL), "$foreground"))
         for name, value in rows
     ]
-    if owner.other_settings:
+    if daemon.other_settings:
         words = "It runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         lines.append(hang(Content.styled("! ", "$warning"), 2, words, "$foreground", width))
-    lines += [hang(Content.styled("! ", "$warning"), 2, said, "$foreground", width) for said in owner.complaints]
+    lines += [hang(Content.styled("! ", "$warning"), 2, said, "$foreground", width) for said in daemon.complaints]
     return Content("\n").join(lines)
 
 
-def freshness_text(facts: OwnerFacts, width: int) -> Content:
+def freshness_text(facts: DaemonFacts, width: int) -> Content:
     """What is behind, what was done last, and each layer that notices changes."""
     state = facts.freshness
     if state is None:
@@ -71,7 +71,7 @@ def freshness_text(facts: OwnerFacts, width: int) -> Content:
         label = Content.styled(f"{_clock(state.ran_at)} ", "$muted")
         lines.append(hang(label, 9, one_line(state.did), "$soft", width))
     if state.runs:
-        told = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the owner opened it"
+        told = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
         lines.append(hang(Content(""), 0, told, "$muted", width))
     longest = max((cell_len(layer.name) for layer in state.layers), default=0)
     lines += [_layer(layer, longest, width) for layer in state.layers]
@@ -111,9 +111,9 @@ def _layer(layer: LayerState, longest: int, width: int) -> Content:
     return hang(label, longest + 4, one_line("; ".join(pieces)), words_style, width)
 
 
-def jobs_text(facts: OwnerFacts, width: int) -> Content:
-    """Running and queued jobs with how far they are, then the last ones; empty without an owner."""
-    if facts.owner is None:
+def jobs_text(facts: DaemonFacts, width: int) -> Content:
+    """Running and queued jobs with how far they are, then the last ones; empty without a daemon."""
+    if facts.daemon is None:
         return Content("")
     active = [job for job in facts.jobs if not is_over(job)]
     ended = [job for job in facts.jobs if is_over(job)][-ENDED_SHOWN:]
@@ -126,7 +126,7 @@ def jobs_text(facts: OwnerFacts, width: int) -> Content:
             lines.append(Content.assemble("    ", bar, (numbers, "$soft")))
         if job.error and job.state == "failed":
             lines.append(hang(Content("    "), 4, job.error, "$error", width))
-    return Content("\n").join(lines) if lines else Content.styled("No job since the owner began.", "$muted")
+    return Content("\n").join(lines) if lines else Content.styled("No job since the daemon began.", "$muted")
 
 
 def job_line(job: JobRecord, width: int) -> Content:
@@ -144,8 +144,8 @@ def job_line(job: JobRecord, width: int) -> Content:
     return Content.assemble((f"{mark} ", style), (head, "$foreground"), (folder, "$muted"), (tail, "$soft"))
 
 
-def owner_log_text(facts: OwnerFacts, width: int) -> Content:
-    """The end of the owner's log, newest first; empty where no owner is used."""
+def daemon_log_text(facts: DaemonFacts, width: int) -> Content:
+    """The end of the daemon's log, newest first; empty where no daemon is used."""
     if "log" in facts.problems:
         return Content.styled(facts.problems["log"], "$error")
     lines = []

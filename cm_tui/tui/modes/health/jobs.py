@@ -1,4 +1,4 @@
-"""The owner's jobs that are not over: choose one to cancel it."""
+"""The daemon's jobs that are not over: choose one to cancel it."""
 
 from __future__ import annotations
 

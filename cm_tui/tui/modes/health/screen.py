@@ -1,4 +1,4 @@
-"""Health: owner, jobs, freshness; does everything work here, what is in the index, what was done, how to mend it."""
+"""Health: daemon, jobs, freshness; does everything work here, what is in the index, what was done, how to mend it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Check, FileEntry, Page, SkippedFile
-from cm_tui.tui.modes.health import daemon_texts as owner_text
+from cm_tui.tui.modes.health import daemon_texts as daemon_text
 from cm_tui.tui.modes.health import texts as text
 from cm_tui.tui.modes.health.commands import HEALTH_COMMANDS
-from cm_tui.tui.modes.health.daemon_report import OwnerFacts, gather
+from cm_tui.tui.modes.health.daemon_report import DaemonFacts, gather
 from cm_tui.tui.screens.commands import bindings
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
@@ -25,15 +25,15 @@ from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
     from cm_tui.model.freshness import GitHooks
 
 _LEFT = (
-    ("owner", "Owner"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("owner-log", "Owner's log"),
+    ("daemon", "Daemon"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("daemon-log", "Daemon's log"),
 )  # fmt: skip
 _RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Read by lines only"), ("skipped", "Left out"))
 EVERY = 1.0
-"""Seconds between looks at the owner while the mode is on screen."""
+"""Seconds between looks at the daemon while the mode is on screen."""
 
 
 class Panel(Static):
@@ -61,7 +61,7 @@ class HealthScreen(ModeScreen):
 
     MODE = "health"
     INTRO = (
-        "The owner process that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
+        "The daemon that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
         "behind; whether every part that cm stands on works here, and how to mend one that does not; what the index "
         "holds; which files could not be parsed; and what this session did."
     )
@@ -73,7 +73,7 @@ class HealthScreen(ModeScreen):
         self._seen_status: object = None
         self._checked = False
         self._checks: tuple[Check, ...] = ()
-        self.facts: OwnerFacts | None = None
+        self.facts: DaemonFacts | None = None
         self._looking = False
 
     def compose_body(self) -> Iterable[Widget]:
@@ -89,9 +89,9 @@ class HealthScreen(ModeScreen):
         """Scrolls with the keys at once."""
         self.query_one("#health").focus()
         self._put("checks", Content.styled("Checking…", "$muted"))
-        for name in ("jobs", "owner-log"):
+        for name in ("jobs", "daemon-log"):
             self._put(name, Content(""))
-        for name in ("owner", "freshness"):
+        for name in ("daemon", "freshness"):
             self._put(name, Content.styled("Asking…", "$muted"))
         super().on_mount()
         self.set_interval(EVERY, self.look)
@@ -107,10 +107,10 @@ class HealthScreen(ModeScreen):
         view = self.cm.project
         self.look()
         self._put("log", lambda width: text.log_text(self.cm.session.lines, width))
-        if view.door != "opening" and not self._checked:
+        if view.engine != "opening" and not self._checked:
             self._checked = True
             self.check()
-        if view.door == "failed" or (view.status is None and view.status_error):
+        if view.engine == "failed" or (view.status is None and view.status_error):
             error = view.error or view.status_error
             self._put("index", Content.styled(str(error), "$error"))
             self._put("files", Content(""))
@@ -125,7 +125,7 @@ class HealthScreen(ModeScreen):
         status = self.cm.project.status
         assert status is not None
         if not status.indexed:
-            words = "There is no index yet; i makes one." if not self.cm.gateway.indexing else "Indexing…"
+            words = "There is no index yet; i makes one." if not self.cm.tasks.indexing else "Indexing…"
             self._put("index", Content.styled(words, "$warning"))
             self._put("files", Content(""))
             self._put("skipped", Content(""))
@@ -134,7 +134,7 @@ class HealthScreen(ModeScreen):
         self._put("skipped", text.skipped_text(status))
         self.query_one("#health-skipped").border_subtitle = Content("s lists them" if status.skipped else "")
         if status.errors:
-            self.ask("files", lambda door: [entry for entry in door.files().rows if entry.error], self._got_files)
+            self.ask("files", lambda engine: [entry for entry in engine.files().rows if entry.error], self._got_files)
         else:
             self._got_files([])
 
@@ -142,28 +142,28 @@ class HealthScreen(ModeScreen):
         self._put("files", text.files_text(files))
         self.query_one("#health-files").border_subtitle = Content(f"{len(files):,}" if files else "")
 
-    # --- the owner ---
+    # --- the daemon ---
 
     def look(self) -> None:
-        """Ask for owner, jobs and freshness, while somebody looks and the last answer is there."""
+        """Ask for daemon, jobs and freshness, while somebody looks and the last answer is there."""
         view = self.cm.project
         seen = self.is_current or self.facts is None
-        # A lost owner would be started by the question; that is left to whoever knows whether another one comes.
-        # A door straight to the store has nothing to tell while it is being filled, or made anew.
-        away = view.door == "opening" or view.owner == "lost" or (view.owner == "none" and self.cm.gateway.indexing)
+        # A lost daemon would be started by the question; that is left to whoever knows whether another one comes.
+        # An engine straight to the store has nothing to tell while it is being filled, or made anew.
+        away = view.engine == "opening" or view.daemon == "lost" or (view.daemon == "none" and self.cm.tasks.indexing)
         if self._looking or not seen or away:
             self._show_verdict()
             return
         self._looking = True
-        door = self.cm.gateway.door if view.door == "open" else None
-        self.cm.gateway.work(lambda: gather(door), self._got_facts, topic="health.owner")
+        engine = self.cm.tasks.engine if view.engine == "open" else None
+        self.cm.tasks.work(lambda: gather(engine), self._got_facts, topic="health.daemon")
 
-    def _got_facts(self, facts: OwnerFacts) -> None:
+    def _got_facts(self, facts: DaemonFacts) -> None:
         self._looking = False
         self.facts = facts
         for name, draw in (
-            ("owner", owner_text.owner_text), ("freshness", owner_text.freshness_text), ("jobs", owner_text.jobs_text),
-            ("owner-log", owner_text.owner_log_text),
+            ("daemon", daemon_text.daemon_text), ("freshness", daemon_text.freshness_text), ("jobs", daemon_text.jobs_text),
+            ("daemon-log", daemon_text.daemon_log_text),
         ):  # fmt: skip
             self._put(name, partial(draw, facts))
         words = {"": "", "on": "G removes the git hooks"}.get(self.hooks_state, "g installs git hooks")
@@ -176,12 +176,12 @@ class HealthScreen(ModeScreen):
     def _show_verdict(self) -> None:
         """The whole mode in a line, above what can be scrolled."""
         pieces = [text.checks_verdict(self._checks)] if self._checks else []
-        if self.cm.project.owner == "lost":
-            pieces.append(("◌ owner lost, reconnecting", "$warning"))
+        if self.cm.project.daemon == "lost":
+            pieces.append(("◌ daemon lost, reconnecting", "$warning"))
         elif self.facts is not None:
-            pieces.append(("● owner", "$success") if self.facts.owner else ("○ no owner", "$muted"))
-            pieces.append(owner_text.verdict_of(self.facts.freshness))
-            running = sum(not owner_text.is_over(job) for job in self.facts.jobs)
+            pieces.append(("● daemon", "$success") if self.facts.daemon else ("○ no daemon", "$muted"))
+            pieces.append(daemon_text.verdict_of(self.facts.freshness))
+            running = sum(not daemon_text.is_over(job) for job in self.facts.jobs)
             pieces.append((f"◐ {count(running, 'job')}" if running else "", "$accent"))
         shown = [Content.styled(words, style) for words, style in pieces if words]
         self.query_one("#health-verdict", Static).update(Content.styled(" · ", "$faint").join(shown))
@@ -189,7 +189,7 @@ class HealthScreen(ModeScreen):
     @property
     def active_jobs(self) -> list[JobRecord]:
         """Jobs that are not over, of any project."""
-        return [job for job in self.facts.jobs if not owner_text.is_over(job)] if self.facts else []
+        return [job for job in self.facts.jobs if not daemon_text.is_over(job)] if self.facts else []
 
     def cancel_job(self) -> None:
         """Choose a job and ask it to stop."""
@@ -223,10 +223,10 @@ class HealthScreen(ModeScreen):
         self._confirm(question, "Remove", lambda: self._change_hooks("uninstall"))
 
     def _change_hooks(self, what: Literal["install", "uninstall"]) -> None:
-        def call(door: Door) -> GitHooks:
+        def call(engine: Engine) -> GitHooks:
             from cm_tui.integrations import git_hooks
 
-            return git_hooks.install(door.root) if what == "install" else git_hooks.uninstall(door.root)
+            return git_hooks.install(engine.root) if what == "install" else git_hooks.uninstall(engine.root)
 
         def done(hooks: GitHooks) -> None:
             words = "were installed" if what == "install" else "were removed"
@@ -243,8 +243,8 @@ class HealthScreen(ModeScreen):
     def check(self) -> None:
         """Run all checks; without the project when that is not open."""
         self.query_one("#health-checks").border_subtitle = Content("checking…")
-        if self.cm.project.door == "open":
-            self.ask("checks", lambda door: door.doctor(), self._got_checks, self._no_checks)
+        if self.cm.project.engine == "open":
+            self.ask("checks", lambda engine: engine.doctor(), self._got_checks, self._no_checks)
             return
         root = self.cm.root
 
@@ -253,7 +253,7 @@ class HealthScreen(ModeScreen):
 
             return examine(root)
 
-        self.cm.gateway.work(examine, self._got_checks, topic="health.checks")
+        self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
 
     def _got_checks(self, checks: tuple[Check, ...]) -> None:
         self._checks = checks
@@ -276,7 +276,7 @@ class HealthScreen(ModeScreen):
         """Ask, then remove the index."""
 
         def remove() -> None:
-            self.ask("reset", lambda door: door.reset(), self._was_reset)
+            self.ask("reset", lambda engine: engine.reset(), self._was_reset)
 
         question = f"Remove the index of {self.cm.root}? The files of the project stay as they are."
         self._confirm(question, "Remove it", remove)
@@ -300,4 +300,4 @@ class HealthScreen(ModeScreen):
         def got(page: Page[SkippedFile]) -> None:
             self.app.push_screen(SkippedScreen(page))
 
-        self.ask("skipped", lambda door: door.skipped(), got)
+        self.ask("skipped", lambda engine: engine.skipped(), got)

@@ -7,61 +7,61 @@ from typing import TYPE_CHECKING
 from cm_tui.tui.screens.commands import Command
 
 if TYPE_CHECKING:
-    from cm_tui.tui.modes.history.screen import TimeScreen
+    from cm_tui.tui.modes.history.screen import HistoryScreen
 
 
-def _no_line(screen: TimeScreen) -> str | None:
+def _no_line(screen: HistoryScreen) -> str | None:
     return screen.why_no_line
 
 
-def _no_moment(screen: TimeScreen) -> str | None:
+def _no_moment(screen: HistoryScreen) -> str | None:
     return screen.why_no_line or (None if screen.point else "no commit is under the cursor")
 
 
-def _no_symbol(screen: TimeScreen) -> str | None:
+def _no_symbol(screen: HistoryScreen) -> str | None:
     row = screen.row
     return None if row and row.key and row.key.qualname else "no symbol is under the cursor"
 
 
-def _nothing_to_read(screen: TimeScreen) -> str | None:
+def _nothing_to_read(screen: HistoryScreen) -> str | None:
     if reason := screen.why_no_line:
         return reason
-    if screen.cm.gateway.reading_history:
+    if screen.cm.tasks.reading_history:
         return "history is being read"
     history = screen.cm.project.history
     return "all of it is known" if history and history.complete else None
 
 
-def _can_read(screen: TimeScreen) -> bool:
+def _can_read(screen: HistoryScreen) -> bool:
     return _nothing_to_read(screen) is None
 
 
-def _not_reading(screen: TimeScreen) -> str | None:
-    return None if screen.cm.gateway.reading_history else "history is not being read"
+def _not_reading(screen: HistoryScreen) -> str | None:
+    return None if screen.cm.tasks.reading_history else "history is not being read"
 
 
-def _is_reading(screen: TimeScreen) -> bool:
-    return screen.cm.gateway.reading_history
+def _is_reading(screen: HistoryScreen) -> bool:
+    return screen.cm.tasks.reading_history
 
 
-def _has_drift(screen: TimeScreen) -> bool:
+def _has_drift(screen: HistoryScreen) -> bool:
     return screen.travelling.drifted
 
 
-def _cannot_index(screen: TimeScreen) -> str | None:
-    if screen.cm.project.door != "open":
+def _cannot_index(screen: HistoryScreen) -> str | None:
+    if screen.cm.project.engine != "open":
         return "the project is not open"
-    return "an index run is on its way" if screen.cm.gateway.indexing else None
+    return "an index run is on its way" if screen.cm.tasks.indexing else None
 
 
-def _cannot_ask(screen: TimeScreen) -> str | None:
+def _cannot_ask(screen: HistoryScreen) -> str | None:
     return screen.cm.project.why_not_searchable
 
 
-def _cannot_drop(screen: TimeScreen) -> str | None:
+def _cannot_drop(screen: HistoryScreen) -> str | None:
     if reason := screen.why_no_line:
         return reason
-    return "history is being read: x stops that" if screen.cm.gateway.reading_history else None
+    return "history is being read: x stops that" if screen.cm.tasks.reading_history else None
 
 
 TIME_COMMANDS: tuple[Command, ...] = (

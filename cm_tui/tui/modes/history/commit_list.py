@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from cm_tui.model import Moment
+from cm_tui.model import CommitPoint
 from cm_tui.tui.modes.history.episode_rows import RECORDED
 from cm_tui.tui.state.revision import day
 from cm_tui.tui.widgets.rowlist import RowList
@@ -20,7 +20,7 @@ ROOMY = 64
 """Cells from which on an author is shown."""
 
 
-class Ribbon(RowList["Moment | None"]):
+class Ribbon(RowList["CommitPoint | None"]):
     """Moments with the point under the cursor, another one that is marked, and what is not known in grey."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
@@ -28,7 +28,7 @@ class Ribbon(RowList["Moment | None"]):
     class Marked(Message):
         """The person wants this moment as the other one."""
 
-        def __init__(self, moment: Moment) -> None:
+        def __init__(self, moment: CommitPoint) -> None:
             super().__init__()
             self.moment = moment
 
@@ -38,8 +38,8 @@ class Ribbon(RowList["Moment | None"]):
         self.head: int = 0
         self.known = range(0)
         """Ordinals whose symbols are known."""
-        self.mark: Moment | None = None
-        self.standing: Moment | None = None
+        self.mark: CommitPoint | None = None
+        self.standing: CommitPoint | None = None
         """Where the whole application stands; None: now."""
         self.letters = ""
         self.recorded: frozenset[int] = frozenset()
@@ -50,7 +50,7 @@ class Ribbon(RowList["Moment | None"]):
         if self.current is not None:
             self.post_message(self.Marked(self.current))
 
-    def draw(self, row: Moment | None, width: int) -> Content:
+    def draw(self, row: CommitPoint | None, width: int) -> Content:
         """Sign, ordinal, day, a mark where an agent stood, subject, author."""
         if row is None:
             return Content.styled("   …", "$muted")
@@ -72,7 +72,7 @@ class Ribbon(RowList["Moment | None"]):
             (author, "$muted"),
         )
 
-    def _sign(self, row: Moment) -> tuple[str, str]:
+    def _sign(self, row: CommitPoint) -> tuple[str, str]:
         if self.standing is not None and row.sha == self.standing.sha:
             return "◀", "bold $warning"
         if self.mark is not None and row.sha == self.mark.sha:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import HistoryStatus, Moment, Page, Progress
+from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
 from cm_tui.tui.modes.history.commit_list import Ribbon
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.widgets.bars import share_bar
@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
@@ -32,14 +32,14 @@ class RibbonPanel(Vertical):
     """Asks for the pages that are looked at; tells what stands under the cursor.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
     class Came(Message):
         """The cursor stands on another moment, or there is none."""
 
-        def __init__(self, moment: Moment | None) -> None:
+        def __init__(self, moment: CommitPoint | None) -> None:
             super().__init__()
             self.moment = moment
 
@@ -47,10 +47,10 @@ class RibbonPanel(Vertical):
         super().__init__(id=id, classes="panel")
         self._ask = ask
         self._drop = drop
-        self._pages: PagedRows[Moment] | None = None
-        self._found: list[Moment] = []
+        self._pages: PagedRows[CommitPoint] | None = None
+        self._found: list[CommitPoint] = []
         self._found_total = 0
-        self._told: Moment | None = None
+        self._told: CommitPoint | None = None
         self._wish = 0
         self._going = 0
         """The ordinal that the line is being read for; 0: none."""
@@ -93,9 +93,9 @@ class RibbonPanel(Vertical):
                 self.letters.value = ""
         self.ribbon.letters = ""
         self._drop("line")
-        self._ask("line", lambda door: door.line(limit=PAGE), self._got_first, self._failed)
+        self._ask("line", lambda engine: engine.line(limit=PAGE), self._got_first, self._failed)
 
-    def _got_first(self, page: Page[Moment]) -> None:
+    def _got_first(self, page: Page[CommitPoint]) -> None:
         ribbon, total = self.ribbon, page.total
         self._going = 0
         ribbon.length = total
@@ -117,10 +117,10 @@ class RibbonPanel(Vertical):
         pages, head = self._pages, self.ribbon.head
         assert pages is not None
 
-        def call(door: Door) -> Page[Moment]:
-            return door.line(before=head - number * PAGE + 1, limit=PAGE)
+        def call(engine: Engine) -> Page[CommitPoint]:
+            return engine.line(before=head - number * PAGE + 1, limit=PAGE)
 
-        def got(page: Page[Moment]) -> None:
+        def got(page: Page[CommitPoint]) -> None:
             pages.put(number, page.rows)
             if pages is self._pages and self.ribbon.rows is pages:
                 self.ribbon.redraw()
@@ -159,11 +159,11 @@ class RibbonPanel(Vertical):
         text = self.letters.value.strip()
         self._drop("line")
         self._ask(
-            "found", lambda door: door.line(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
+            "found", lambda engine: engine.line(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
             delay=delay,
         )  # fmt: skip
 
-    def _got_found(self, text: str, page: Page[Moment]) -> None:
+    def _got_found(self, text: str, page: Page[CommitPoint]) -> None:
         self._found, self._found_total = list(page.rows), page.total
         self.ribbon.letters = text
         cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._wish), 0)
@@ -184,12 +184,12 @@ class RibbonPanel(Vertical):
             return
         text, before, known = self.ribbon.letters, self._found[-1].ordinal, len(self._found)
 
-        def got(page: Page[Moment]) -> None:
+        def got(page: Page[CommitPoint]) -> None:
             if text == self.ribbon.letters and len(self._found) == known:
                 self._found += page.rows
                 self._show_found(self.ribbon.cursor)
 
-        self._ask("more", lambda door: door.line(match=text, before=before, limit=PAGE), got)
+        self._ask("more", lambda engine: engine.line(match=text, before=before, limit=PAGE), got)
 
     @on(Input.Submitted, "#ribbon-find")
     def _take_first(self, event: Input.Submitted) -> None:
@@ -204,14 +204,14 @@ class RibbonPanel(Vertical):
         self._more_found()
         self._tell(event.row)
 
-    def _tell(self, moment: Moment | None) -> None:
+    def _tell(self, moment: CommitPoint | None) -> None:
         """Tell of another moment; a row whose page is on its way is told of when it is there."""
         waiting = moment is None and bool(self.ribbon.rows)
         if not waiting and moment != self._told:
             self._told = moment
             self.post_message(self.Came(moment))
 
-    def go(self, moment: Moment) -> None:
+    def go(self, moment: CommitPoint) -> None:
         """Put the cursor on a moment of the whole line."""
         whole = self._pages is not None and self.ribbon.rows is self._pages
         if whole and self.ribbon.head - moment.ordinal < len(self.ribbon.rows):

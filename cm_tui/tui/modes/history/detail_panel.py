@@ -13,15 +13,15 @@ from textual.widgets import Static
 
 from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
-from cm_tui.tui.modes.history.diff_loader import Seen, patch_lines, prose_lines, see
-from cm_tui.tui.modes.history.rows import Spot, TimeRow
+from cm_tui.tui.modes.history.diff_loader import SymbolDiff, load_diff, patch_lines, prose_lines
+from cm_tui.tui.modes.history.rows import HistoryRow, Spot
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 DETAILS = ("diff", "source", "callers", "callees")
 
@@ -30,7 +30,7 @@ class TimeDetail(Vertical):
     """Reads what a row stands for, and shows the tab that is open of it.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -38,8 +38,8 @@ class TimeDetail(Vertical):
         super().__init__(id=id, classes="panel")
         self._ask = ask
         self._drop = drop
-        self._row: TimeRow | None = None
-        self.seen: Seen | None = None
+        self._row: HistoryRow | None = None
+        self.seen: SymbolDiff | None = None
 
     def compose(self) -> ComposeResult:
         """Tabs, and one list for each kind of content."""
@@ -81,7 +81,7 @@ class TimeDetail(Vertical):
 
     # --- filling ---
 
-    def show(self, row: TimeRow | None) -> None:
+    def show(self, row: HistoryRow | None) -> None:
         """Show what a row stands for."""
         if row == self._row:
             return
@@ -111,7 +111,7 @@ class TimeDetail(Vertical):
             return
         if active in ("diff", "source"):
             if self.seen is None:
-                self._ask("detail", lambda door: see(door, row), self._saw, self._failed, delay=0.05)
+                self._ask("detail", lambda engine: load_diff(engine, row), self._saw, self._failed, delay=0.05)
             return
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:
@@ -119,14 +119,14 @@ class TimeDetail(Vertical):
             self.relations.set_rows((), empty=f"It is not in the index: i mends that, and its {active} are told then.")
             return
 
-        def call(door: Door) -> Page[Edge]:
-            return door.callers(key, at=at) if active == "callers" else door.callees(key, at=at)
+        def call(engine: Engine) -> Page[Edge]:
+            return engine.callers(key, at=at) if active == "callers" else engine.callees(key, at=at)
 
         self.relations.set_rows((), empty="Looking…")
         self.query_one("#detail-note", Static).update("")
         self._ask("detail", call, self._related, self._failed, delay=0.05)
 
-    def _show_body(self, row: TimeRow) -> None:
+    def _show_body(self, row: HistoryRow) -> None:
         """What is there already: a patch, or words."""
         width = max(20, self.size.width - 4)
         self.diff.set_rows(patch_lines(row.body) if row.patch else prose_lines(row.body, width))
@@ -134,7 +134,7 @@ class TimeDetail(Vertical):
         self.source.set_rows((), empty=words)
         self.relations.set_rows((), empty=words)
 
-    def _saw(self, seen: Seen) -> None:
+    def _saw(self, seen: SymbolDiff) -> None:
         self.seen = seen
         if self._row is None or not self._row.body:
             self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
@@ -190,7 +190,7 @@ class TimeDetail(Vertical):
         self.query_one("#detail-note", Static).update(Content(one_line(row.text)))
 
 
-def _title(row: TimeRow | None) -> str:
+def _title(row: HistoryRow | None) -> str:
     if row is None:
         return "Symbol"
     if row.key:

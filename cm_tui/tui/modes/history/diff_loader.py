@@ -11,64 +11,64 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from cm_tui.errors import CmError
-from cm_tui.tui.modes.history.rows import Spot, TimeRow
-from cm_tui.tui.modes.symbols.symbol_view import MOST_LINES, Place, View, look
+from cm_tui.tui.modes.history.rows import HistoryRow, Spot
+from cm_tui.tui.modes.symbols.symbol_view import MOST_LINES, SymbolPlace, SymbolView, look
 from cm_tui.tui.state.revision import NOTHING
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 _DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
 
 
 @dataclass(frozen=True)
-class Seen:
+class SymbolDiff:
     """What was read of a row: both sides of it."""
 
-    before: View | None
-    after: View | None
+    before: SymbolView | None
+    after: SymbolView | None
     lines: tuple[CodeLine, ...]
     """The difference."""
     problem: str = ""
     """Why there is none."""
 
 
-def see(door: Door, row: TimeRow) -> Seen:
+def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
     """Read a row's symbol before and after.
 
     Raises:
         CmError: neither can be read.
     """
-    after = _look_at(door, row.spot) if row.spot else None
+    after = _look_at(engine, row.spot) if row.spot else None
     try:
-        before = _look_at(door, row.before) if row.before and row.before.at != NOTHING else None
+        before = _look_at(engine, row.before) if row.before and row.before.at != NOTHING else None
     except CmError as error:
         if after is None:
             raise
         # What is not known before is no reason to hide what came of it, nor to call all of it new.
-        return Seen(None, after, (), f"{error.message} {error.hint}".strip())
-    return Seen(before, after, tuple(diff_lines(_text(before), _text(after))))
+        return SymbolDiff(None, after, (), f"{error.message} {error.hint}".strip())
+    return SymbolDiff(before, after, tuple(diff_lines(_text(before), _text(after))))
 
 
-def _look_at(door: Door, spot: Spot) -> View | None:
+def _look_at(engine: Engine, spot: Spot) -> SymbolView | None:
     """A symbol (or a file, where none is named) at a moment, None where it was not there; never whatever else stands at its line."""
     if spot.at is None:
-        return _on_disk(door, spot)
-    view = look(door, Place(spot.key.path, spot.line, spot.key), spot.at)
+        return _on_disk(engine, spot)
+    view = look(engine, SymbolPlace(spot.key.path, spot.line, spot.key), spot.at)
     whole = not spot.key.qualname
     found = whole or (view.symbol is not None and view.symbol.qualname == spot.key.qualname)
     return view if found else None
 
 
-def _on_disk(door: Door, spot: Spot) -> View:
+def _on_disk(engine: Engine, spot: Spot) -> SymbolView:
     """A file as it is now, without a question that would bring the index up to date: where it is not is what is looked at."""
-    source = door.source(spot.key.path, 1, MOST_LINES)
-    return View(Place(spot.key.path, spot.line), None, (), tuple(code_lines(source)), source.stale)
+    source = engine.source(spot.key.path, 1, MOST_LINES)
+    return SymbolView(SymbolPlace(spot.key.path, spot.line), None, (), tuple(code_lines(source)), source.stale)
 
 
-def _text(view: View | None) -> list[str]:
+def _text(view: SymbolView | None) -> list[str]:
     return [line.content.plain for line in view.lines] if view else []
 
 

@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 PAGE = 100
 TYPING = 0.15
@@ -51,7 +51,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
     """Asks for the pages that are looked at; gives the episode that was chosen.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -106,7 +106,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
             nothing = f"No episode matches {text}." if text else _NONE
             self._show(0, " ".join(part for part in (nothing, page.note) if part))
 
-        self._ask("episodes", lambda door: door.episodes(match=text, limit=PAGE), got, self._failed, delay=delay)
+        self._ask("episodes", lambda engine: engine.episodes(match=text, limit=PAGE), got, self._failed, delay=delay)
 
     def _show(self, cursor: int, empty: str = "") -> None:
         some = f"{len(self._rows):,} of " if self._total > len(self._rows) else ""
@@ -128,8 +128,8 @@ class EpisodesScreen(ModalScreen[Episode | None]):
             return
         text, before = self.letters.value.strip(), self._rows[-1].id
 
-        def call(door: Door) -> Page[Episode]:
-            return door.episodes(match=text, before=before, limit=PAGE)
+        def call(engine: Engine) -> Page[Episode]:
+            return engine.episodes(match=text, before=before, limit=PAGE)
 
         def got(page: Page[Episode]) -> None:
             if len(self._rows) == known:

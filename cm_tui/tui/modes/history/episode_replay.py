@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from cm_tui.model import Episode
 
 if TYPE_CHECKING:
-    from cm_tui.tui.modes.history.screen import TimeScreen
+    from cm_tui.tui.modes.history.screen import HistoryScreen
 
 
-class Replaying:
+class EpisodeReplay:
     """Leads the time mode to the moments of episodes.
 
     Args:
         screen: the mode.
     """
 
-    def __init__(self, screen: TimeScreen) -> None:
+    def __init__(self, screen: HistoryScreen) -> None:
         self._screen = screen
 
     def choose(self) -> None:
@@ -34,7 +34,7 @@ class Replaying:
 
     def open(self, name: str) -> None:
         """Show an episode by its name."""
-        self._screen.ask("episode", lambda door: door.episode(name), self._show)
+        self._screen.ask("episode", lambda engine: engine.episode(name), self._show)
 
     def _show(self, episode: Episode) -> None:
         screen = self._screen
@@ -56,4 +56,4 @@ class Replaying:
             self._screen.ribbon.recorded = frozenset(ordinals)
             self._screen.ribbon.redraw()
 
-        self._screen.ask("episode-marks", lambda door: door.episode_moments(), got)
+        self._screen.ask("episode-marks", lambda engine: engine.episode_moments(), got)

@@ -6,7 +6,7 @@ import time
 
 from cm_tui.model import Episode, SymbolKey
 from cm_tui.tui.modes.history.patches import FilePatch, file_patches
-from cm_tui.tui.modes.history.rows import Spot, TimeRow, heading
+from cm_tui.tui.modes.history.rows import HistoryRow, Spot, heading
 from cm_tui.tui.state.revision import agent_of, minute, name_of
 from cm_tui.tui.widgets.text import ago, count, one_line
 
@@ -14,7 +14,7 @@ RECORDED = "@"
 """Marks what an agent saw."""
 
 
-def of_episode(episode: Episode) -> list[TimeRow]:
+def of_episode(episode: Episode) -> list[HistoryRow]:
     """Rows of the tab; what each of them stands for is shown below."""
     when = f"{ago(time.time() - episode.time)}, {minute(episode.time)} UTC"
     rows = [heading(f"{agent_of(episode)} · {when} · session {one_line(episode.session) or 'unknown'}")]
@@ -27,43 +27,45 @@ def of_episode(episode: Episode) -> list[TimeRow]:
     return rows
 
 
-def _of_moment(episode: Episode) -> list[TimeRow]:
+def _of_moment(episode: Episode) -> list[HistoryRow]:
     if episode.moment is None:
-        return [TimeRow("!", "$warning", f"It cannot be replayed: {episode.why}.", word="no commit", body=episode.why)]
+        return [
+            HistoryRow("!", "$warning", f"It cannot be replayed: {episode.why}.", word="no commit", body=episode.why)
+        ]
     moment = episode.moment
     words = f"{name_of(moment)} · {moment.subject}"
-    rows = [TimeRow(RECORDED, "$accent", words, word="it saw", word_style="$muted", moment=moment, body=words)]
+    rows = [HistoryRow(RECORDED, "$accent", words, word="it saw", word_style="$muted", moment=moment, body=words)]
     return [*rows, heading(episode.why, bold=False)] if episode.why else rows
 
 
-def _prose(mark: str, style: str, text: str, word: str) -> TimeRow:
+def _prose(mark: str, style: str, text: str, word: str) -> HistoryRow:
     line = " ".join(one_line(text).split())
-    return TimeRow(mark, style, line, word=word, word_style="$muted", body=text)
+    return HistoryRow(mark, style, line, word=word, word_style="$muted", body=text)
 
 
-def _of_patch(episode: Episode) -> list[TimeRow]:
+def _of_patch(episode: Episode) -> list[HistoryRow]:
     """The whole patch, then its files, then those that were touched and do not differ, or that git does not know."""
     parts = list(file_patches(episode.patch))
     rows = []
     if len(parts) > 1:
         words = f"{count(len(parts), 'file')} differ from it"
         lines = count(episode.patch_lines, "line")
-        rows.append(TimeRow("Δ", "$primary", words, word=lines, word_style="$muted", body=episode.patch, patch=True))
+        rows.append(HistoryRow("Δ", "$primary", words, word=lines, word_style="$muted", body=episode.patch, patch=True))
     rows += [_of_file(part, episode) for part in parts]
     known = {part.path for part in parts}
     rows += [
-        TimeRow("·", "$muted", path, word="touched", word_style="$muted", body=f"There is no patch of {path}.")
+        HistoryRow("·", "$muted", path, word="touched", word_style="$muted", body=f"There is no patch of {path}.")
         for path in episode.files
         if path not in known
     ]
     return rows
 
 
-def _of_file(part: FilePatch, episode: Episode) -> TimeRow:
+def _of_file(part: FilePatch, episode: Episode) -> HistoryRow:
     mark, style = ("+", "$success") if part.new else ("−", "$error") if part.gone else ("~", "$primary")
     spot = None if part.new or episode.moment is None else Spot(SymbolKey(part.path, "", ""), episode.moment.sha)
     word = f"+{part.added:,} −{part.removed:,}" if part.added or part.removed else "no lines"
-    return TimeRow(mark, style, part.path, word=word, word_style=style, spot=spot, body=part.text, patch=True)
+    return HistoryRow(mark, style, part.path, word=word, word_style=style, spot=spot, body=part.text, patch=True)
 
 
 def _notes(episode: Episode) -> list[str]:

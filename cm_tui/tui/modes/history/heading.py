@@ -7,7 +7,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from cm_tui.model import Moment
+from cm_tui.model import CommitPoint
 from cm_tui.tui.state.revision import SHORT_SHA, minute, name_of
 from cm_tui.tui.widgets.text import one_line
 
@@ -29,11 +29,11 @@ class TimeHead(Vertical):
         yield Static(id="time-head", markup=False)
         yield Static(id="time-where", markup=False)
 
-    def say(self, note: str, about: Moment, asked: str = "") -> None:
+    def say(self, note: str, about: CommitPoint, asked: str = "") -> None:
         """Note something about a moment, and the commit that it stands for."""
         self.note, self._noted, self.asked = note, about.sha, asked
 
-    def show(self, point: Moment | None, mark: Moment | None) -> None:
+    def show(self, point: CommitPoint | None, mark: CommitPoint | None) -> None:
         """Show the moment under the cursor and the marked one."""
         if point is not None and point.sha != self._noted:
             self.note = self.asked = ""
@@ -48,7 +48,7 @@ class TimeHead(Vertical):
             where.display = bool(self.note)
 
 
-def head_text(point: Moment | None, mark: Moment | None) -> Content:
+def head_text(point: CommitPoint | None, mark: CommitPoint | None) -> Content:
     """The moment under the cursor, and the other one that it is compared with."""
     if point is None:
         return Content("")

@@ -10,18 +10,18 @@ from textual.content import Content
 from textual.widget import Widget
 
 from cm_tui.errors import CmError
-from cm_tui.model import HistoryStatus, Life, LifeSpan, Page, SymbolKey
+from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey, SymbolSpan
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import day
 from cm_tui.tui.widgets.text import count, elide_end
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
 
 
-def ribbon_of(life: Life, status: HistoryStatus, width: int, here: int = 0) -> Content:
+def ribbon_of(life: SymbolHistory, status: HistoryStatus, width: int, here: int = 0) -> Content:
     """The line's whole length in `width` cells.
 
     Args:
@@ -59,12 +59,12 @@ def _cell(ordinal: int, length: int, width: int) -> int:
     return -(-(ordinal - 1) * width // length) if width >= length else (ordinal * width - 1) // length
 
 
-def _covers(span: LifeSpan, low: int, high: int, length: int) -> bool:
+def _covers(span: SymbolSpan, low: int, high: int, length: int) -> bool:
     end = length if span.to_ord is None else span.to_ord - 1
     return max(1, span.from_ord) <= high and low <= end
 
 
-def life_words(life: Life) -> str:
+def life_words(life: SymbolHistory) -> str:
     """`came 2019-03-04, 12 changes, still there`."""
     came = f"came {day(life.first_seen.time)}" if life.first_seen else "older than what is known"
     changes = sum(event.what in ("changed", "signature", "moved") for event in life.events)
@@ -79,7 +79,7 @@ class LifeLine(Widget):
     """Asks for the life of a symbol and draws it in one line; not there for a project without history.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -92,7 +92,7 @@ class LifeLine(Widget):
         self._ask = ask
         self._drop = drop
         self._key: SymbolKey | None = None
-        self._life: Life | None = None
+        self._life: SymbolHistory | None = None
         self._status: HistoryStatus | None = None
         self._problem = ""
         self._here = 0
@@ -117,13 +117,13 @@ class LifeLine(Widget):
         self.refresh()
 
     def _look_up(self, key: SymbolKey) -> None:
-        def call(door: Door) -> tuple[HistoryStatus, Page[Life] | None]:
-            status = door.history()
-            return status, door.life(key, limit=1) if status.head and status.known else None
+        def call(engine: Engine) -> tuple[HistoryStatus, Page[SymbolHistory] | None]:
+            status = engine.history()
+            return status, engine.life(key, limit=1) if status.head and status.known else None
 
         self._ask("life", call, self._got, self._failed, delay=0.1)
 
-    def _got(self, answer: tuple[HistoryStatus, Page[Life] | None]) -> None:
+    def _got(self, answer: tuple[HistoryStatus, Page[SymbolHistory] | None]) -> None:
         self._status, page = answer
         self._life = page.rows[0] if page and page.rows else None
         self._problem = ""

@@ -8,16 +8,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from cm_tui.errors import CmError
-from cm_tui.model import Drift, Episode, HistoryStatus, Life, Moment, Page, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import (
+    CommitPoint,
+    Drift,
+    Episode,
+    HistoryStatus,
+    Page,
+    Symbol,
+    SymbolChange,
+    SymbolHistory,
+    SymbolKey,
+)
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.episode_rows import of_episode
-from cm_tui.tui.modes.history.rows import TimeRow
+from cm_tui.tui.modes.history.rows import HistoryRow
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 T = TypeVar("T")
 
@@ -32,17 +42,17 @@ MOST = 1000
 class Filled:
     """What a tab shows."""
 
-    rows: tuple[TimeRow, ...]
+    rows: tuple[HistoryRow, ...]
     note: str
     """Said when there are no rows, else beside the title."""
     total: str = ""
 
 
-class Travelling:
+class HistoryLoader:
     """The point, the other moment, and what is asked about them.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
         filled: is called with a tab and what it shows; None: it is being read.
     """
@@ -51,8 +61,8 @@ class Travelling:
         self._ask = ask
         self._drop = drop
         self._filled = filled
-        self.point: Moment | None = None
-        self.mark: Moment | None = None
+        self.point: CommitPoint | None = None
+        self.mark: CommitPoint | None = None
         self.subject: SymbolKey | str | None = None
         """Whose life is shown."""
         self.episode: Episode | None = None
@@ -103,8 +113,8 @@ class Travelling:
                 "changes", Filled(found, note if found else page.note or f"No symbol was changed {words}.", some)
             )
 
-        def call(door: Door) -> Page[SymbolChange]:
-            return all_added(door, newer) if older == NOTHING else door.changes(older, newer, limit=MOST)
+        def call(engine: Engine) -> Page[SymbolChange]:
+            return all_added(engine, newer) if older == NOTHING else engine.changes(older, newer, limit=MOST)
 
         self._put("changes", call, got)
 
@@ -122,7 +132,7 @@ class Travelling:
             found = tuple(rows.of_symbols(page.rows, at))
             self._filled("symbols", Filled(found, note if found else page.note or "No symbols were there.", some))
 
-        self._put("symbols", lambda door: door.symbols_at(at, limit=MOST), got)
+        self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got)
 
     def _nothing(self, tab: str) -> None:
         self._drop(tab)
@@ -136,7 +146,7 @@ class Travelling:
             )
             return
 
-        def got(answer: tuple[Page[Life], HistoryStatus]) -> None:
+        def got(answer: tuple[Page[SymbolHistory], HistoryStatus]) -> None:
             page, history = answer
             found = tuple(row for life in page.rows for row in rows.of_life(life, history))
             some = f"{len(page.rows):,} of {page.total:,}" if page.total > len(page.rows) else ""
@@ -144,7 +154,7 @@ class Travelling:
                 "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
             )
 
-        self._put("life", lambda door: (door.life(subject, callers=True), door.history()), got)
+        self._put("life", lambda engine: (engine.life(subject, callers=True), engine.history()), got)
 
     def _drift(self) -> None:
         self._filled("drift", None)
@@ -153,9 +163,9 @@ class Travelling:
     def look_for_drift(self) -> None:
         """Ask how index and checkout differ; what is on screen stays until the answer is there."""
 
-        def call(door: Door) -> tuple[Drift, float]:
+        def call(engine: Engine) -> tuple[Drift, float]:
             begun = time.monotonic()
-            return door.drift(limit=MOST), time.monotonic() - begun
+            return engine.drift(limit=MOST), time.monotonic() - begun
 
         def got(answer: tuple[Drift, float]) -> None:
             drift, self.drift_seconds = answer
@@ -171,20 +181,20 @@ class Travelling:
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
-    def _put(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
+    def _put(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None]) -> None:
         self._filled(tab, None)
         self._send(tab, call, got)
 
-    def _send(self, tab: str, call: Callable[[Door], T], got: Callable[[T], None]) -> None:
+    def _send(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None]) -> None:
         def failed(error: CmError) -> None:
             self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
 
         self._ask(tab, call, got, failed, delay=SETTLING)
 
 
-def all_added(door: Door, first: str) -> Page[SymbolChange]:
+def all_added(engine: Engine, first: str) -> Page[SymbolChange]:
     """What the first commit here brought: everything, as there is nothing to compare it with."""
-    page = door.symbols_at(first, limit=MOST)
+    page = engine.symbols_at(first, limit=MOST)
     note = "the first commit here: everything that it holds counts as added"
     return Page(tuple(SymbolChange("added", symbol) for symbol in page.rows), page.total, note)
 

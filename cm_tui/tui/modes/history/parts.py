@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from textual.containers import Container
 from textual.widget import Widget
 
-from cm_tui.model import Moment
+from cm_tui.model import CommitPoint
 from cm_tui.tui.modes.history.commit_list import Ribbon
 from cm_tui.tui.modes.history.commit_panel import RibbonPanel
 from cm_tui.tui.modes.history.detail_panel import TimeDetail
 from cm_tui.tui.modes.history.heading import TimeHead
-from cm_tui.tui.modes.history.loader import Travelling
-from cm_tui.tui.modes.history.rows import TimeList, TimeRow
+from cm_tui.tui.modes.history.loader import HistoryLoader
+from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.modes.history.tabs_panel import TimePanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.split import Split
 class TimeParts(ModeScreen):
     """The line on the left; on the right the point, the tabs, and what a row stands for."""
 
-    travelling: Travelling
+    travelling: HistoryLoader
 
     def compose_body(self) -> Iterable[Widget]:
         """The line on the left; head, tabs and the symbol on the right."""
@@ -57,7 +57,7 @@ class TimeParts(ModeScreen):
         return self.query_one("#time-panel", TimePanel)
 
     @property
-    def rows(self) -> TimeList:
+    def rows(self) -> HistoryList:
         """The rows of the open tab."""
         return self.panel.rows
 
@@ -67,12 +67,12 @@ class TimeParts(ModeScreen):
         return self.query_one("#detail-panel", TimeDetail)
 
     @property
-    def point(self) -> Moment | None:
+    def point(self) -> CommitPoint | None:
         """The moment that is shown."""
         return self.travelling.point
 
     @property
-    def row(self) -> TimeRow | None:
+    def row(self) -> HistoryRow | None:
         """The row under the cursor."""
         return self.rows.current
 

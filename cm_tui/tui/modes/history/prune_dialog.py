@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from cm_tui.errors import CmError
-from cm_tui.model import VacuumReport
+from cm_tui.model import PruneReport
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.text import count, size
@@ -21,7 +21,7 @@ _HINT = (
 )
 
 
-class Dropping:
+class PruneDialog:
     """The questions before history is dropped.
 
     Args:
@@ -51,33 +51,35 @@ class Dropping:
         def failed(error: CmError) -> None:
             self.ask(answer, f"{error.message} {error.hint}".strip())
 
-        self._screen.ask("vacuum", lambda door: door.vacuum(**what, dry_run=True), partial(self._confirm, what), failed)
+        self._screen.ask(
+            "vacuum", lambda engine: engine.vacuum(**what, dry_run=True), partial(self._confirm, what), failed
+        )
 
-    def _confirm(self, what: dict[str, Any], report: VacuumReport) -> None:
+    def _confirm(self, what: dict[str, Any], report: PruneReport) -> None:
         if not report.commits and not report.spans:
             self._screen.cm.tell(f"There is nothing to drop: {report.note}.")
             return
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._screen.ask("vacuum", lambda door: door.vacuum(**what), self._dropped)
+                self._screen.ask("vacuum", lambda engine: engine.vacuum(**what), self._dropped)
 
         self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
 
-    def _dropped(self, report: VacuumReport) -> None:
+    def _dropped(self, report: PruneReport) -> None:
         self._screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")
         self._screen.cm.session.add(f"{report.note}: {counts(report)}.", "ok")
         self._screen.cm.lifecycle.history_dropped()
 
 
 def wanted(answer: str) -> dict[str, Any]:
-    """What the door is told for an answer."""
+    """What the engine is told for an answer."""
     if answer.lower() == ALL:
         return {"everything": True}
     return {"older_than": answer} if _AGE.fullmatch(answer) else {"before": answer}
 
 
-def counts(report: VacuumReport) -> str:
+def counts(report: PruneReport) -> str:
     """How much goes."""
     return (
         f"{count(report.commits, 'commit')}, {count(report.blobs, 'file version')} ({size(report.bytes)} of source), "
@@ -85,7 +87,7 @@ def counts(report: VacuumReport) -> str:
     )
 
 
-def question(report: VacuumReport) -> str:
+def question(report: PruneReport) -> str:
     """What is asked before it goes."""
     first = report.before
     kept = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cm_tui.errors import CmError
-from cm_tui.model import Drift, Place
+from cm_tui.model import Drift, ResolvedRevision
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -23,10 +23,10 @@ class Naming:
 
     def __init__(self, screen: ModeScreen) -> None:
         self._screen = screen
-        self._looked: Place | None = None
+        self._looked: ResolvedRevision | None = None
         """Since when changes were new in this session; asked once, as asking is what is remembered."""
 
-    def moment(self, then: Callable[[Place], None], value: str = "", wrong: str = "") -> None:
+    def moment(self, then: Callable[[ResolvedRevision], None], value: str = "", wrong: str = "") -> None:
         """Ask for a moment."""
 
         def named(ref: str) -> None:
@@ -34,7 +34,7 @@ class Naming:
 
         self._ask("Go to", value, _NAMES, named, wrong)
 
-    def since(self, then: Callable[[Place], None], value: str = LAST, wrong: str = "") -> None:
+    def since(self, then: Callable[[ResolvedRevision], None], value: str = LAST, wrong: str = "") -> None:
         """Ask since when; `last` is since the person last looked."""
 
         def named(ref: str) -> None:
@@ -49,7 +49,7 @@ class Naming:
         """Ask for the name of a symbol."""
         self._ask("The life of which symbol", value, "A name or qualified name; it may be gone today.", then)
 
-    def _last(self, then: Callable[[Place], None]) -> None:
+    def _last(self, then: Callable[[ResolvedRevision], None]) -> None:
         def got(drift: Drift) -> None:
             self._looked = drift.since
             if drift.since is not None:
@@ -61,10 +61,10 @@ class Naming:
         if self._looked is not None:
             then(self._looked)
         else:
-            self._screen.ask("naming", lambda door: door.drift(LAST, looked=True, limit=1), got)
+            self._screen.ask("naming", lambda engine: engine.drift(LAST, looked=True, limit=1), got)
 
-    def _resolve(self, ref: str, then: Callable[[Place], None], fail: Callable[[CmError], None]) -> None:
-        self._screen.ask("naming", lambda door: door.resolve(ref), then, fail)
+    def _resolve(self, ref: str, then: Callable[[ResolvedRevision], None], fail: Callable[[CmError], None]) -> None:
+        self._screen.ask("naming", lambda engine: engine.resolve(ref), then, fail)
 
     def _ask(self, title: str, value: str, hint: str, then: Callable[[str], None], wrong: str = "") -> None:
         def answered(answer: str | None) -> None:

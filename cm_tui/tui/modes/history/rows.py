@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.model import DriftRow, Edge, HistoryStatus, Life, LifeEvent, Moment, Symbol, SymbolChange, SymbolKey
+from cm_tui.model import (
+    CommitPoint,
+    DriftRow,
+    Edge,
+    HistoryStatus,
+    Symbol,
+    SymbolChange,
+    SymbolEvent,
+    SymbolHistory,
+    SymbolKey,
+)
 from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
 from cm_tui.tui.state.revision import before, day
 from cm_tui.tui.widgets.code_nodes import kind_mark
@@ -39,7 +49,7 @@ class Spot:
 
 
 @dataclass(frozen=True)
-class TimeRow:
+class HistoryRow:
     """A row; a heading has no mark."""
 
     mark: str
@@ -53,10 +63,10 @@ class TimeRow:
     """What is shown of it; None: nothing."""
     before: Spot | None = None
     """The same before a change."""
-    moment: Moment | None = None
+    moment: CommitPoint | None = None
     """Where enter goes, for what happened at a moment."""
     note: str = ""
-    life: tuple[Life, HistoryStatus] | None = None
+    life: tuple[SymbolHistory, HistoryStatus] | None = None
     """Drawn as a ribbon instead of words."""
     body: str = ""
     """What is shown of it instead of a difference between two moments."""
@@ -70,12 +80,12 @@ class TimeRow:
         return spot.key if spot else None
 
 
-def heading(text: str, *, bold: bool = True) -> TimeRow:
+def heading(text: str, *, bold: bool = True) -> HistoryRow:
     """A row that is only words."""
-    return TimeRow("", "bold $primary" if bold else "$muted", text)
+    return HistoryRow("", "bold $primary" if bold else "$muted", text)
 
 
-def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[TimeRow]:
+def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[HistoryRow]:
     """What became of symbols between two moments."""
     rows = []
     for change in changes:
@@ -88,26 +98,26 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
         if change.change == "moved" and old is not None:
             word = f"from {old.path}" if old.path != symbol.path else f"was {old.qualname}"
         rows.append(
-            TimeRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
+            HistoryRow(mark, style, symbol.qualname, symbol.kind, place, word, style, None if gone else spot, earlier,
                     note=symbol.signature)
         )  # fmt: skip
     return rows
 
 
-def of_symbols(symbols: Iterable[Symbol], at: str) -> list[TimeRow]:
+def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
     """What was there at a moment."""
     return [
-        TimeRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
+        HistoryRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
                 note=s.signature)
         for s in symbols
     ]  # fmt: skip
 
 
-def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
+def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
     """A symbol's ribbon and events, the oldest first, and who called it before it went."""
     state = "still there" if life.alive else "gone"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
-    rows.append(TimeRow("", "", life_words(life), life=(life, history)))
+    rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
     if life.first_seen is None:
         rows.append(heading("It was there already where the known history begins.", bold=False))
     rows += [_of_event(life, event) for event in life.events]
@@ -123,7 +133,7 @@ def of_life(life: Life, history: HistoryStatus) -> list[TimeRow]:
     return rows
 
 
-def _of_event(life: Life, event: LifeEvent) -> TimeRow:
+def _of_event(life: SymbolHistory, event: SymbolEvent) -> HistoryRow:
     mark, style = EVENT_MARKS[event.what]
     key = SymbolKey(event.path, event.qualname, life.key.kind, life.key.overload)
     earlier = Spot(event.other if event.what == "moved" and event.other else key, before(event.moment), event.line)
@@ -131,28 +141,30 @@ def _of_event(life: Life, event: LifeEvent) -> TimeRow:
     spot = None if gone else Spot(key, event.moment.sha, event.line)
     way = "to" if event.what == "left" else "from"
     word = f"{way} {event.other.path} {event.other.qualname}" if event.other else event.what
-    return TimeRow(
+    return HistoryRow(
         mark, style, f"#{event.moment.ordinal:,} {day(event.moment.time)} {event.moment.subject}", "",
         f"{event.path}:{event.line}", word, style, spot, None if event.what in ("came", "returned") else earlier,
         event.moment, event.signature,
     )  # fmt: skip
 
 
-def _of_caller(edge: Edge, moment: Moment | None) -> TimeRow:
+def _of_caller(edge: Edge, moment: CommitPoint | None) -> HistoryRow:
     key = SymbolKey(edge.path or edge.site, edge.qualname, edge.kind)
     spot = Spot(key, moment.sha if moment else None, edge.line)
     place = f"{edge.site}:{edge.line}"
-    return TimeRow("←", "$secondary", edge.qualname, edge.kind, place, edge.resolution, "$muted", spot, note=edge.text)
+    return HistoryRow(
+        "←", "$secondary", edge.qualname, edge.kind, place, edge.resolution, "$muted", spot, note=edge.text
+    )
 
 
-def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
+def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[HistoryRow]:
     """Where index and checkout differ, below the name of each file.
 
     Args:
         rows: what differs.
         head: the commit that is indexed, at which the file is read for comparison.
     """
-    result: list[TimeRow] = []
+    result: list[HistoryRow] = []
     path = None
     for row in rows:
         mark, style = DRIFT_MARKS[row.state]
@@ -167,7 +179,7 @@ def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
         note = f"{row.why}   {row.mend}".strip()
         place = f":{row.line}" if row.line else ""
         result.append(
-            TimeRow(
+            HistoryRow(
                 mark, style, row.symbol or "the file", row.kind, place, row.state, style, spot,
                 None if row.state == "unindexed" else earlier, note=note,
             )
@@ -175,10 +187,10 @@ def of_drift(rows: Iterable[DriftRow], head: str | None) -> list[TimeRow]:
     return result
 
 
-class TimeList(RowList[TimeRow]):
+class HistoryList(RowList[HistoryRow]):
     """Rows of one tab."""
 
-    def draw(self, row: TimeRow, width: int) -> Content:
+    def draw(self, row: HistoryRow, width: int) -> Content:
         """Mark, kind, name, place, word: the name gives way last."""
         if row.life is not None:
             return Content.assemble(" ", ribbon_of(*row.life, min(width - 2, MOST_RIBBON)))

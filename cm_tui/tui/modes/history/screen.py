@@ -8,19 +8,19 @@ from typing import ClassVar
 from textual import events, on
 from textual.binding import Binding, BindingType
 
-from cm_tui.model import Moment, Place, SymbolKey
+from cm_tui.model import CommitPoint, ResolvedRevision, SymbolKey
 from cm_tui.tui.modes.history.commands import TIME_COMMANDS
 from cm_tui.tui.modes.history.commit_list import Ribbon
 from cm_tui.tui.modes.history.commit_panel import RibbonPanel
-from cm_tui.tui.modes.history.episode_replay import Replaying
-from cm_tui.tui.modes.history.loader import TABS, Filled, Travelling
+from cm_tui.tui.modes.history.episode_replay import EpisodeReplay
+from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader
 from cm_tui.tui.modes.history.parts import TimeParts
-from cm_tui.tui.modes.history.prune_dialog import Dropping
+from cm_tui.tui.modes.history.prune_dialog import PruneDialog
 from cm_tui.tui.modes.history.revision_prompt import Naming
-from cm_tui.tui.modes.history.rows import Spot, TimeList, TimeRow
+from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
 from cm_tui.tui.modes.history.tabs_panel import TimePanel
 from cm_tui.tui.screens.commands import bindings
-from cm_tui.tui.screens.messages import OpenMoment, OpenSymbol
+from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
 from cm_tui.tui.widgets.relations import Relation, RelationList
 
 _NEVER = object()
@@ -32,7 +32,7 @@ DRIFT_SHARE = 10
 """A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
 
 
-class TimeScreen(TimeParts):
+class HistoryScreen(TimeParts):
     """The history of every symbol."""
 
     MODE = "time"
@@ -56,15 +56,15 @@ class TimeScreen(TimeParts):
         super().__init__()
         self._seen_status: object = _NEVER
         self._seen_history: object = None
-        self.travelling = Travelling(self.ask, self.drop_question, self._fill)
+        self.travelling = HistoryLoader(self.ask, self.drop_question, self._fill)
         self._drift_due = 0.0
         """When to look for drift again, by the clock that only rises."""
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
         self.naming = Naming(self)
-        self.replaying = Replaying(self)
-        self.dropping = Dropping(self)
+        self.replaying = EpisodeReplay(self)
+        self.dropping = PruneDialog(self)
         kept = self.cm.state.of(self.MODE)
         tab = kept.get("tab")
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
@@ -107,7 +107,7 @@ class TimeScreen(TimeParts):
         self._look_for_drift()
 
     def _look_for_drift(self) -> None:
-        if self.is_current and not self.cm.project.why_not_searchable and not self.cm.gateway.indexing:
+        if self.is_current and not self.cm.project.why_not_searchable and not self.cm.tasks.indexing:
             self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.travelling.drift_seconds)
             self.travelling.look_for_drift()
 
@@ -124,7 +124,7 @@ class TimeScreen(TimeParts):
         if self.is_current and history is not None and history.head is not None and not history.complete:
             self.cm.lifecycle.refresh_history()
 
-    def past_changed(self) -> None:
+    def revision_changed(self) -> None:
         """Mark where the application stands, and take over what is said of it now."""
         past = self.cm.past
         self.ribbon.standing = past.moment
@@ -161,7 +161,7 @@ class TimeScreen(TimeParts):
     def stand(self) -> None:
         """Show this moment everywhere."""
         if self.point is not None:
-            self.post_message(OpenMoment(self.point, self.head.note, self.head.asked))
+            self.post_message(OpenRevision(self.point, self.head.note, self.head.asked))
 
     def flip_mark(self) -> None:
         """Mark the point, or take its mark away."""
@@ -197,13 +197,13 @@ class TimeScreen(TimeParts):
     def go_to(self) -> None:
         """Ask for a moment by name, and go there."""
 
-        def named(place: Place) -> None:
+        def named(place: ResolvedRevision) -> None:
             self.arrive(place.moment, place.note, place.sha)
             self.ribbon.focus()
 
         self.naming.moment(named)
 
-    def arrive(self, moment: Moment, note: str, asked: str = "") -> None:
+    def arrive(self, moment: CommitPoint, note: str, asked: str = "") -> None:
         """Put the point on a moment, and say what must be said of it."""
         self.head.say(note, moment, asked)
         self.travelling.point = moment
@@ -222,7 +222,7 @@ class TimeScreen(TimeParts):
         """Ask since when, and show what changed from then to HEAD."""
         self.naming.since(self._since)
 
-    def _since(self, place: Place) -> None:
+    def _since(self, place: ResolvedRevision) -> None:
         history = self.cm.project.history
         if history is None or history.head is None:
             return
@@ -263,9 +263,9 @@ class TimeScreen(TimeParts):
         self.detail.show(event.row)
         self.refresh_keys()
 
-    @on(TimeList.Chosen, "#time-list")
-    def _enter_row(self, event: TimeList.Chosen) -> None:
-        row: TimeRow = event.row
+    @on(HistoryList.Chosen, "#time-list")
+    def _enter_row(self, event: HistoryList.Chosen) -> None:
+        row: HistoryRow = event.row
         if row.moment is not None:
             self.line.go(row.moment)
         elif row.key and row.key.qualname:
@@ -297,8 +297,8 @@ class TimeScreen(TimeParts):
             self._open(spot)
 
     def _open(self, spot: Spot) -> None:
-        def go(place: Place) -> None:
-            self.post_message(OpenMoment(place.moment, place.note, place.sha))
+        def go(place: ResolvedRevision) -> None:
+            self.post_message(OpenRevision(place.moment, place.note, place.sha))
             self.post_message(OpenSymbol(spot.key))
 
         at = spot.at
@@ -306,7 +306,7 @@ class TimeScreen(TimeParts):
             self.cm.go_to_now()
             self.post_message(OpenSymbol(spot.key))
         else:
-            self.ask("open", lambda door: door.resolve(at), go)
+            self.ask("open", lambda engine: engine.resolve(at), go)
 
     @on(RelationList.Chosen, "#time-relations")
     def _open_relation(self, event: RelationList.Chosen) -> None:

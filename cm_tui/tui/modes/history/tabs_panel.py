@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from cm_tui.tui.modes.history.loader import TABS, Filled
-from cm_tui.tui.modes.history.rows import TimeList, TimeRow
+from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.widgets.relations import TabLine
 from cm_tui.tui.widgets.text import one_line
 
@@ -30,7 +30,7 @@ class TimePanel(Vertical):
     class Came(Message):
         """The cursor stands on another row, or on none."""
 
-        def __init__(self, row: TimeRow | None) -> None:
+        def __init__(self, row: HistoryRow | None) -> None:
             super().__init__()
             self.row = row
 
@@ -42,7 +42,7 @@ class TimePanel(Vertical):
     def compose(self) -> ComposeResult:
         """Tabs, rows, a line."""
         yield TabLine(TABS, id="time-tabs")
-        yield TimeList(id="time-list")
+        yield HistoryList(id="time-list")
         yield Static(id="time-note", markup=False)
 
     @property
@@ -51,9 +51,9 @@ class TimePanel(Vertical):
         return self.query_one("#time-tabs", TabLine)
 
     @property
-    def rows(self) -> TimeList:
+    def rows(self) -> HistoryList:
         """The rows of the open tab."""
-        return self.query_one("#time-list", TimeList)
+        return self.query_one("#time-list", HistoryList)
 
     # --- filling ---
 
@@ -117,12 +117,12 @@ class TimePanel(Vertical):
         self.rows.focus()
         self.activate(event.tab)
 
-    @on(TimeList.Highlighted, "#time-list")
-    def _came(self, event: TimeList.Highlighted) -> None:
+    @on(HistoryList.Highlighted, "#time-list")
+    def _came(self, event: HistoryList.Highlighted) -> None:
         event.stop()
         self._describe(event.row)
 
-    def _describe(self, row: TimeRow | None) -> None:
+    def _describe(self, row: HistoryRow | None) -> None:
         # Its height never changes: a layout of the whole screen with each row would be felt.
         self.query_one("#time-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
         self.post_message(self.Came(row))

@@ -18,32 +18,32 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 
 
 def _open_already(screen: OverviewScreen) -> str | None:
-    return None if screen.cm.project.door == "failed" else "the project is open"
+    return None if screen.cm.project.engine == "failed" else "the project is open"
 
 
 def _cannot_rebuild(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
-    if view.door == "open":
-        return "an index run is on its way" if screen.cm.gateway.indexing else None
+    if view.engine == "open":
+        return "an index run is on its way" if screen.cm.tasks.indexing else None
     if isinstance(view.error, StoreDamagedError | StoreTooNewError) and screen.cm.lifecycle.mend:
         return None
     return "building anew does not mend this"
 
 
 def _cannot_index(screen: OverviewScreen) -> str | None:
-    if screen.cm.project.door != "open":
+    if screen.cm.project.engine != "open":
         return "the project is not open"
-    return "an index run is on its way" if screen.cm.gateway.indexing else None
+    return "an index run is on its way" if screen.cm.tasks.indexing else None
 
 
 def _no_run(screen: OverviewScreen) -> str | None:
-    return None if screen.cm.gateway.indexing or screen.cm.project.job else "no index run is on its way"
+    return None if screen.cm.tasks.indexing or screen.cm.project.job else "no index run is on its way"
 
 
 def _nothing_skipped(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
     known = view.status or view.plan
-    if view.door != "open":
+    if view.engine != "open":
         return "the project is not open"
     return None if known and known.skipped else "no file was left out"
 
@@ -118,7 +118,7 @@ class OverviewScreen(ModeScreen):
     def project_changed(self) -> None:
         """Show the latest state."""
         view, cm = self.cm.project, self.cm
-        failed = view.door == "failed"
+        failed = view.engine == "failed"
         self._put("error", text.error_text(view, can_mend=_cannot_rebuild(self) is None) if failed else Content(""))
         self.query_one("#ov-columns").display = not failed
         if failed:
@@ -143,7 +143,7 @@ class OverviewScreen(ModeScreen):
         def got(page: Page[SkippedFile]) -> None:
             self.app.push_screen(SkippedScreen(page))
 
-        self.ask("skipped", lambda door: door.skipped(), got)
+        self.ask("skipped", lambda engine: engine.skipped(), got)
 
     def ask_rebuild(self) -> None:
         """Build the index anew, after a question."""
@@ -158,7 +158,7 @@ class OverviewScreen(ModeScreen):
 
     def rebuild(self) -> None:
         """Build the index anew; a store that cannot be opened is put out of the way first."""
-        if self.cm.project.door == "open":
+        if self.cm.project.engine == "open":
             self.cm.lifecycle.start_rebuild()
         else:
             self.cm.lifecycle.mend_and_reopen()

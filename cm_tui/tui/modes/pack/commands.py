@@ -14,7 +14,7 @@ STEP = 3
 
 
 def _empty(screen: PackScreen) -> str | None:
-    return None if len(screen.cm.basket) else "the pack is empty; press a on a search hit or a symbol"
+    return None if len(screen.cm.pack_selection) else "the pack is empty; press a on a search hit or a symbol"
 
 
 def _no_text(screen: PackScreen) -> str | None:

@@ -6,21 +6,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_selection import Basket
+from cm_tui.tui.state.pack_selection import PackSelection
 
 DEFAULT_BUDGET = 4000
 _UNDO = 100
 
 
-class Draft:
+class PackDraft:
     """Changes the basket that all modes share; each change can be undone.
 
     Args:
         basket: the pieces.
     """
 
-    def __init__(self, basket: Basket) -> None:
-        self._basket = basket
+    def __init__(self, pack_selection: PackSelection) -> None:
+        self._basket = pack_selection
         self._before: list[tuple[tuple[PackRequest, ...], str]] = []
         self.question = ""
         self.budget = DEFAULT_BUDGET

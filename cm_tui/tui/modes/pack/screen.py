@@ -16,7 +16,7 @@ from textual.widgets import Static
 from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.commands import PACK_COMMANDS, STEP
-from cm_tui.tui.modes.pack.pack_draft import Draft, lengthened
+from cm_tui.tui.modes.pack.pack_draft import PackDraft, lengthened
 from cm_tui.tui.modes.pack.pack_list import BudgetBar, PackList, PackRow
 from cm_tui.tui.screens.commands import bindings
 from cm_tui.tui.screens.copy_text import copy_and_tell
@@ -31,7 +31,7 @@ from cm_tui.tui.widgets.text import count, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 NO_PIECES = (
     "Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "
@@ -55,7 +55,7 @@ class PackScreen(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.pack: Pack | None = None
-        self.draft = Draft(self.cm.basket)
+        self.draft = PackDraft(self.cm.pack_selection)
         self._seen_status: object = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -81,7 +81,7 @@ class PackScreen(ModeScreen):
             self.draft.question = question
         self.pieces.focus()
         super().on_mount()
-        self.basket_changed()
+        self.pack_selection_changed()
 
     def keep(self) -> None:
         """Budget and question; the pieces are kept by the application."""
@@ -99,14 +99,14 @@ class PackScreen(ModeScreen):
         """Count again when the index has news."""
         if self._seen_status is not self.cm.project.status:
             self._seen_status = self.cm.project.status
-            self.basket_changed()
+            self.pack_selection_changed()
 
-    def basket_changed(self) -> None:
+    def pack_selection_changed(self) -> None:
         """Show what was chosen at once, then count it."""
         self._show_rows()
         items, budget, question = self.draft.items, self.draft.budget, self.draft.question
-        if self.cm.project.door == "open":
-            self.ask("build", lambda door: _build(door, items, budget, question), self._built, self._failed)
+        if self.cm.project.engine == "open":
+            self.ask("build", lambda engine: _build(engine, items, budget, question), self._built, self._failed)
 
     def _built(self, built: tuple[Pack, list[CodeLine]]) -> None:
         self.pack, lines = built
@@ -143,7 +143,7 @@ class PackScreen(ModeScreen):
         self.pieces.set_rows(
             rows,
             cursor=self.pieces.cursor,
-            empty=NO_PIECES if self.cm.project.door == "open" else self.cm.project.why_not_searchable or "",
+            empty=NO_PIECES if self.cm.project.engine == "open" else self.cm.project.why_not_searchable or "",
         )
         panel = self.query_one("#pack-panel")
         inside = sum(item.included for item in counted)
@@ -227,7 +227,7 @@ class PackScreen(ModeScreen):
             if answer is not None:
                 self.draft.budget = number_in(answer) or self.draft.budget
                 self.remember()
-                self.basket_changed()
+                self.pack_selection_changed()
 
         def check(text: str) -> str | None:
             return None if number_in(text) else "Give a number, such as 4000 or 8k."
@@ -276,7 +276,7 @@ class PackScreen(ModeScreen):
             else:
                 self._say(" ".join(pack.notes) or "Nothing was found for this question.", wrong=True)
 
-        self.ask("auto", lambda door: door.pack(question, budget=budget), got, self._failed)
+        self.ask("auto", lambda engine: engine.pack(question, budget=budget), got, self._failed)
 
     def add_neighbours(self) -> None:
         """Callers, callees and used types of the piece under the cursor, last: what was chosen keeps its room."""
@@ -288,7 +288,7 @@ class PackScreen(ModeScreen):
             else:
                 self.cm.tell("It has no neighbours that are not in the pack.", timeout=3)
 
-        self.ask("neighbours", lambda door: door.neighbours([request]), got)
+        self.ask("neighbours", lambda engine: engine.neighbours([request]), got)
 
     # --- taking it away ---
 
@@ -332,9 +332,9 @@ class PackScreen(ModeScreen):
         self.pieces.focus()
 
 
-def _build(door: Door, items: tuple[PackRequest, ...], budget: int, question: str) -> tuple[Pack, list[CodeLine]]:
+def _build(engine: Engine, items: tuple[PackRequest, ...], budget: int, question: str) -> tuple[Pack, list[CodeLine]]:
     """The pack, and its Markdown as it is shown: in colours, which take too long for the screen's thread."""
-    pack = door.pack_items(items, budget=budget, question=question)
+    pack = engine.pack_items(items, budget=budget, question=question)
     # With a line break at its end, as the last block of code has no colours otherwise.
     lines = highlighted_lines(f"{pack.markdown}\n", "markdown", "pack.md")[:-1] if pack.markdown else []
     return pack, [CodeLine(number, line) for number, line in enumerate(lines, start=1)]

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from cm_tui.model import Hit, Source
 from cm_tui.tui.modes.search.profile_panel import TunePanel
 from cm_tui.tui.modes.search.score_explanation import WhyPanel
-from cm_tui.tui.modes.search.session import Ask, Inquiry
+from cm_tui.tui.modes.search.session import Ask, SearchSession
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class HitSide(Vertical):
     """Three panels; which of them are on screen says the style sheet.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -68,7 +68,7 @@ class HitSide(Vertical):
         self._explain(hit)
         self._ask(
             "preview",
-            lambda door: door.source(hit.path),
+            lambda engine: engine.source(hit.path),
             partial(self._got_source, hit),
             lambda error: self.preview.set_rows((), empty=f"✖ {error.message}"),
             delay=PREVIEW_DELAY,
@@ -100,18 +100,18 @@ class HitSide(Vertical):
         view.set_rows(code_lines(source, plain=True))
         view.show_marked()
         # Colours take a moment longer, and come when they are there.
-        gateway = cast("CmApp", self.app).gateway
-        gateway.work(partial(code_lines, source), view.recolour, topic="search.preview")
+        tasks = cast("CmApp", self.app).tasks
+        tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
 
     # --- the knobs ---
 
-    def show_knobs(self, inquiry: Inquiry) -> None:
+    def show_knobs(self, inquiry: SearchSession) -> None:
         """Show the numbers of the profile in use."""
         if inquiry.profile and inquiry.saved:
             self.knobs.show(inquiry.settings, inquiry.profile, inquiry.saved)
             self.title_knobs(inquiry)
 
-    def title_knobs(self, inquiry: Inquiry) -> None:
+    def title_knobs(self, inquiry: SearchSession) -> None:
         """Say whose numbers they are, and how many differ from what is saved."""
         panel, changed = self.query_one("#tune-panel"), len(inquiry.tuned)
         panel.border_title = Content(f"Tuning {inquiry.profile.name if inquiry.profile else ''}")

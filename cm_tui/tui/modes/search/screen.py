@@ -16,7 +16,7 @@ from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
 from cm_tui.tui.modes.search.hit_panel import HitSide
 from cm_tui.tui.modes.search.profile_panel import TunePanel
 from cm_tui.tui.modes.search.results import ResultList, lines_of
-from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, Inquiry
+from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.commands import Command, bindings
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
@@ -46,7 +46,7 @@ class SearchScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inquiry = Inquiry(self.ask, self.drop_question, self._show)
+        self.inquiry = SearchSession(self.ask, self.drop_question, self._show)
         self._shown = "preview"
         self._news = -1
         """What was known of the index when the query was asked last; -1: it could not be asked yet."""
@@ -78,7 +78,7 @@ class SearchScreen(ModeScreen):
         query = kept.get("query")
         with self.prevent(Input.Changed):
             self.query_input.value = query if isinstance(query, str) else ""
-        self.ask("profiles", lambda door: dict(door.profiles()), self._got_profiles)
+        self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
         self.query_input.focus()
         super().on_mount()
 
@@ -102,7 +102,7 @@ class SearchScreen(ModeScreen):
         self.refresh_results()
 
     def project_changed(self) -> None:
-        """Search as soon as there is something to search, and again when the index has news, through whatever door."""
+        """Search as soon as there is something to search, and again when the index has news, through whatever engine."""
         view = self.cm.project
         if view.searchable and self._news != view.index_news:
             self._news = view.index_news
@@ -112,7 +112,7 @@ class SearchScreen(ModeScreen):
         if self.taken_up and self._config_news != view.config_news:
             self._config_news = view.config_news
             self.keep()
-            self.ask("profiles", lambda door: dict(door.profiles()), self._got_profiles)
+            self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
 
     # --- parts of the screen ---
 
@@ -307,7 +307,7 @@ class SearchScreen(ModeScreen):
             self.refresh_keys()
             self.cm.tell(f"Saved to {file}")
 
-        self.ask("save", lambda door: door.save_profile(profile), saved)
+        self.ask("save", lambda engine: engine.save_profile(profile), saved)
 
     # --- tuning ---
 

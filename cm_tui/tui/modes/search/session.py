@@ -1,4 +1,4 @@
-"""The conversation with the door about a query: ask, rank again, and get more; without a word on how it is shown."""
+"""The conversation with the engine about a query: ask, rank again, and get more; without a word on how it is shown."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cm_tui.errors import CmError, OwnerError
+from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 PAGE = 40
 """Hits that are asked for at first, and with each step of scrolling."""
@@ -19,12 +19,12 @@ SEARCH_MODES: tuple[Mode, ...] = ("hybrid", "keyword", "vector")
 
 
 class Ask(Protocol):
-    """How a question reaches the door: `ModeScreen.ask`."""
+    """How a question reaches the engine: `ModeScreen.ask`."""
 
     def __call__(
         self,
         topic: str,
-        call: Callable[[Door], Any],
+        call: Callable[[Engine], Any],
         then: Callable[[Any], None],
         fail: Callable[[CmError], None] | None = None,
         *,
@@ -41,11 +41,11 @@ class Asked:
     result: SearchResult
 
 
-class Inquiry:
+class SearchSession:
     """A query, the numbers it is ranked by, and the newest answer to it.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
         answered: called when there is another answer, or none any more; True when the cursor should stay on its hit.
     """
@@ -100,9 +100,9 @@ class Inquiry:
             return
         profile, mode, wanted = self.profile, self.mode, self._wanted
 
-        def call(door: Door) -> Asked:
-            candidates = door.retrieve(query, profile=profile, mode=mode)
-            return Asked(candidates, door.rank(candidates, profile, limit=wanted))
+        def call(engine: Engine) -> Asked:
+            candidates = engine.retrieve(query, profile=profile, mode=mode)
+            return Asked(candidates, engine.rank(candidates, profile, limit=wanted))
 
         self._ask("search", call, self._got, self._failed, delay=delay)
 
@@ -112,8 +112,8 @@ class Inquiry:
             return
         candidates, profile, wanted = self.asked.candidates, self.profile, self._wanted
 
-        def call(door: Door) -> Asked:
-            return Asked(candidates, door.rank(candidates, profile, limit=wanted))
+        def call(engine: Engine) -> Asked:
+            return Asked(candidates, engine.rank(candidates, profile, limit=wanted))
 
         self._ask("rank", call, self._got, self._failed)
 
@@ -132,7 +132,7 @@ class Inquiry:
 
     def _failed(self, error: CmError) -> None:
         """What is on screen stays when nobody was there to answer: it is asked again once somebody is."""
-        lost = isinstance(error, OwnerError) and self.asked is not None
+        lost = isinstance(error, DaemonError) and self.asked is not None
         self.asked, self.problem = self.asked if lost else None, error
         self._answered(lost)
 

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 from cm_tui.model import Page, SymbolKey
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
-from cm_tui.tui.modes.symbols.symbol_view import View
+from cm_tui.tui.modes.symbols.symbol_view import SymbolView
 from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.relations import Relation
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 DEPTHS = (1, 2, 3)
 _EDGES = ("callers", "callees")
 
 
-class Relating:
+class RelationsLoader:
     """Definitions, callers, callees, imports and importers of a symbol or file.
 
     Args:
         panel: is filled.
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -39,7 +39,7 @@ class Relating:
         self.depth = 1
         """How many steps callers and callees are followed."""
 
-    def show(self, view: View, *, again: bool) -> None:
+    def show(self, view: SymbolView, *, again: bool) -> None:
         """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
         symbol, path, at = view.symbol, view.place.path, self.at
         self._key = symbol.key if symbol else None
@@ -53,10 +53,12 @@ class Relating:
                 self.panel.fill(tab, (), "A file as a whole has none; choose a symbol of it.")
         else:
             name = symbol.name
-            self._fill("definitions", lambda door: door.definitions(name, at=at), rows.of_symbols)
+            self._fill("definitions", lambda engine: engine.definitions(name, at=at), rows.of_symbols)
             self._ask_edges()
-        self._fill("imports", lambda door: door.dependencies(path, at=at), partial(rows.of_imports, importers=False))
-        self._fill("importers", lambda door: door.importers(path, at=at), partial(rows.of_imports, importers=True))
+        self._fill(
+            "imports", lambda engine: engine.dependencies(path, at=at), partial(rows.of_imports, importers=False)
+        )
+        self._fill("importers", lambda engine: engine.importers(path, at=at), partial(rows.of_imports, importers=True))
 
     def deeper(self) -> None:
         """Follow callers and callees one step more; after the last depth, one again."""
@@ -75,7 +77,7 @@ class Relating:
         (path, line), at = row.site, self.at
         self._ask(
             "line",
-            lambda door: door.source(path, line, line, at=at).text.strip(),
+            lambda engine: engine.source(path, line, line, at=at).text.strip(),
             partial(self.panel.describe, row),
             lambda error: self.panel.describe(row, error.message),
         )
@@ -83,11 +85,15 @@ class Relating:
     def _ask_edges(self) -> None:
         key, depth, at = self._key, self.depth, self.at
         assert key is not None
-        self._fill("callers", lambda door: door.callers(key, depth=depth, at=at), partial(rows.of_edges, callers=True))
-        self._fill("callees", lambda door: door.callees(key, depth=depth, at=at), partial(rows.of_edges, callers=False))
+        self._fill(
+            "callers", lambda engine: engine.callers(key, depth=depth, at=at), partial(rows.of_edges, callers=True)
+        )
+        self._fill(
+            "callees", lambda engine: engine.callees(key, depth=depth, at=at), partial(rows.of_edges, callers=False)
+        )
 
     def _fill(
-        self, tab: str, call: Callable[[Door], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
+        self, tab: str, call: Callable[[Engine], Page[Any]], rows_of: Callable[[Iterable[Any]], list[Relation]]
     ) -> None:
         def got(page: Page[Any]) -> None:
             self.panel.fill(tab, rows_of(page.rows), page.note, total=page.total)

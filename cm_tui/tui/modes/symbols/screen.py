@@ -18,13 +18,13 @@ from cm_tui.tui.modes.history.lifeline import LifeLine
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.modes.symbols.commands import SYMBOLS_COMMANDS
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
-from cm_tui.tui.modes.symbols.relations_loader import DEPTHS, Relating
-from cm_tui.tui.modes.symbols.symbol_view import Place, View, look, request_at
+from cm_tui.tui.modes.symbols.relations_loader import DEPTHS, RelationsLoader
+from cm_tui.tui.modes.symbols.symbol_view import SymbolPlace, SymbolView, look, request_at
 from cm_tui.tui.modes.symbols.texts import head_text
 from cm_tui.tui.modes.symbols.tree_panel import TreePanel
 from cm_tui.tui.screens.commands import bindings
 from cm_tui.tui.screens.copy_text import copy_and_tell
-from cm_tui.tui.screens.messages import AddToPack, OpenLife, OpenPath, OpenSymbol
+from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.navigation import Trail
 from cm_tui.tui.state.revision import SHORT_SHA
@@ -57,8 +57,8 @@ class SymbolsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trail: Trail[Place] = Trail()
-        self.view: View | None = None
+        self.trail: Trail[SymbolPlace] = Trail()
+        self.view: SymbolView | None = None
         self._seen_status: object = _NEVER
 
     def compose_body(self) -> Iterable[Widget]:
@@ -77,12 +77,12 @@ class SymbolsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.relating = Relating(self.relations, self.ask, self.drop_question)
+        self.relating = RelationsLoader(self.relations, self.ask, self.drop_question)
         self.finder.at = self.relating.at = self.cm.past.at
         self.relating.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
-            self.trail.look(Place(path, line, find=bool(kept.get("symbol"))))
+            self.trail.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
         self.code_tree.focus()
         super().on_mount()
 
@@ -100,7 +100,7 @@ class SymbolsScreen(ModeScreen):
     # --- parts ---
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> SymbolPlace | None:
         """What is shown, or on its way."""
         return self.trail.here
 
@@ -182,7 +182,7 @@ class SymbolsScreen(ModeScreen):
             if node.symbol is not None:
                 self.code.focus()
 
-    def past_changed(self) -> None:
+    def revision_changed(self) -> None:
         """Show everything as it is at another moment."""
         self.finder.at = self.relating.at = self.cm.past.at
         if self.cm.project.why_not_searchable is None:
@@ -195,22 +195,22 @@ class SymbolsScreen(ModeScreen):
     def open_symbol(self, message: OpenSymbol) -> None:
         """Another mode sends the person here."""
         line = message.line if message.key is None else 0
-        self._go(Place(message.path, line, message.key, find=True))
+        self._go(SymbolPlace(message.path, line, message.key, find=True))
         self.code.focus()
 
     def open_path(self, message: OpenPath) -> None:
         """Another mode shows a file here."""
-        self._go(Place(message.path, message.line))
+        self._go(SymbolPlace(message.path, message.line))
         self.code.focus()
 
-    def _go(self, place: Place, *, record: bool = True) -> None:
+    def _go(self, place: SymbolPlace, *, record: bool = True) -> None:
         if record:
             self.trail.go(place)
         else:
             self.trail.look(place)
         at = self.cm.past.at
         if self.cm.project.why_not_searchable is None:
-            self.ask("view", lambda door: look(door, place, at), self._show, self._cannot_show)
+            self.ask("view", lambda engine: look(engine, place, at), self._show, self._cannot_show)
         self.refresh_keys()
 
     def back(self) -> None:
@@ -228,7 +228,7 @@ class SymbolsScreen(ModeScreen):
         self.relations.forget()
         self.query_one(LifeLine).show(None)
 
-    def _show(self, view: View) -> None:
+    def _show(self, view: SymbolView) -> None:
         again = self.view is not None and self.view.place == view.place
         self.view = view
         self.query_one("#symbol-head", Static).update(head_text(view))
@@ -278,11 +278,11 @@ class SymbolsScreen(ModeScreen):
     def show_life(self) -> None:
         """The life of the symbol, in the time mode."""
         if self.view and self.view.symbol:
-            self.post_message(OpenLife(self.view.symbol.key))
+            self.post_message(OpenSymbolHistory(self.view.symbol.key))
 
     # --- what to do with a place ---
 
-    def target(self) -> Place | None:
+    def target(self) -> SymbolPlace | None:
         """What a command is about: the row, the node or the line under the cursor; else what is shown."""
         if self.focused is self.relation_list and (row := self.relation_list.current) is not None:
             return _place_of_relation(row) if row.path else None
@@ -292,7 +292,7 @@ class SymbolsScreen(ModeScreen):
         if view is None:
             return self.place
         at = line.number if line else view.place.line
-        return Place(view.place.path, at, view.symbol.key if view.symbol else None)
+        return SymbolPlace(view.place.path, at, view.symbol.key if view.symbol else None)
 
     def add(self) -> None:
         """Into the pack."""
@@ -304,7 +304,7 @@ class SymbolsScreen(ModeScreen):
         def got(request: PackRequest) -> None:
             self.post_message(AddToPack(request))
 
-        self.ask("add", lambda door: request_at(door, target), got)
+        self.ask("add", lambda engine: request_at(engine, target), got)
 
     def copy_place(self) -> None:
         """`path:line` to the clipboard."""
@@ -323,15 +323,15 @@ class SymbolsScreen(ModeScreen):
             return
         self.cm.edit(target.path, self._line_of(target))
 
-    def _line_of(self, target: Place) -> int:
+    def _line_of(self, target: SymbolPlace) -> int:
         return target.line or (self.view.symbol.start_line if self.view and self.view.symbol else 1)
 
 
-def _place_of(node: Node | None) -> Place | None:
+def _place_of(node: Node | None) -> SymbolPlace | None:
     if node is None or node.folder:
         return None
-    return Place(node.path, 0, node.symbol.key) if node.symbol else Place(node.path)
+    return SymbolPlace(node.path, 0, node.symbol.key) if node.symbol else SymbolPlace(node.path)
 
 
-def _place_of_relation(row: Relation) -> Place:
-    return Place(row.path, row.line, None if row.line else row.key, find=True)
+def _place_of_relation(row: Relation) -> SymbolPlace:
+    return SymbolPlace(row.path, row.line, None if row.line else row.key, find=True)

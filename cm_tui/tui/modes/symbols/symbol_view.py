@@ -11,7 +11,7 @@ from cm_tui.tui.state.revision import symbols_of
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Door
+    from cm_tui.engine.local import Engine
 
 MOST_LINES = 3000
 """Lines of source on screen at once, around the line asked for."""
@@ -19,7 +19,7 @@ _ALL = 100_000
 
 
 @dataclass(frozen=True)
-class Place:
+class SymbolPlace:
     """Where the person is: a symbol by key, or a file; `line` is where the cursor stands (0: the start)."""
 
     path: str
@@ -30,10 +30,10 @@ class Place:
 
 
 @dataclass(frozen=True)
-class View:
+class SymbolView:
     """What is on screen for a place."""
 
-    place: Place
+    place: SymbolPlace
     symbol: Symbol | None
     symbols: tuple[Symbol, ...]
     """Of the file."""
@@ -42,13 +42,13 @@ class View:
     note: str = ""
 
 
-def look(door: Door, place: Place, at: str | None = None) -> View:
+def look(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolView:
     """Read what there is to see at a place, at a moment of the past where one is given.
 
     Raises:
         CmError: the file is gone.
     """
-    symbols = symbols_of(door, at, file=place.path, limit=_ALL).rows
+    symbols = symbols_of(engine, at, file=place.path, limit=_ALL).rows
     symbol = _by_key(symbols, place.key) if place.key else None
     if symbol is None and (place.find or place.key):
         symbol = innermost(symbols, place.line)
@@ -57,11 +57,11 @@ def look(door: Door, place: Place, at: str | None = None) -> View:
     if symbol is None or symbol.end_line - symbol.start_line >= MOST_LINES:
         first = max(first, place.line - MOST_LINES // 2)
         last = min(symbol.end_line, first + MOST_LINES - 1) if symbol else first + MOST_LINES - 1
-    source = door.source(place.path, first, last, at=at)
+    source = engine.source(place.path, first, last, at=at)
     lines = tuple(code_lines(source))
     if len(lines) == MOST_LINES:
         note = f"lines {first:,} to {first + MOST_LINES - 1:,} only"
-    return View(place, symbol, symbols, lines, source.stale, note)
+    return SymbolView(place, symbol, symbols, lines, source.stale, note)
 
 
 def innermost(symbols: Iterable[Symbol], line: int) -> Symbol | None:
@@ -70,13 +70,13 @@ def innermost(symbols: Iterable[Symbol], line: int) -> Symbol | None:
     return min(around, key=lambda symbol: (symbol.end_line - symbol.start_line, -symbol.start_line), default=None)
 
 
-def request_at(door: Door, place: Place) -> PackRequest:
+def request_at(engine: Engine, place: SymbolPlace) -> PackRequest:
     """What goes into the pack for a place: its whole symbol, else its file from the top.
 
     Raises:
         CmError: the file is gone.
     """
-    symbols = door.symbols(file=place.path, limit=_ALL).rows
+    symbols = engine.symbols(file=place.path, limit=_ALL).rows
     symbol = _by_key(symbols, place.key) if place.key else None
     if symbol is None and place.line:
         symbol = innermost(symbols, place.line)
@@ -85,7 +85,7 @@ def request_at(door: Door, place: Place) -> PackRequest:
     if place.line > 1:
         first = max(1, place.line - 3)
         return PackRequest(place.path, first, place.line + 3, "", "chosen in Symbols")
-    text = door.source(place.path).text
+    text = engine.source(place.path).text
     return PackRequest(place.path, 1, max(1, text.rstrip("\n").count("\n") + 1), "", "chosen in Symbols")
 
 

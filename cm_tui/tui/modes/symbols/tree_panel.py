@@ -26,7 +26,7 @@ class TreePanel(Vertical):
     """Asks for what it shows; tells what was chosen in it with the messages of its tree.
 
     Args:
-        ask: asks the door.
+        ask: asks the engine.
         drop: forgets a question by its topic.
     """
 
@@ -68,7 +68,7 @@ class TreePanel(Vertical):
         """Read the files again; what is on screen stays until they are there."""
         self.say("Reading the files…")
         at = self.at
-        self._ask("files", lambda door: files_of(door, at), self._got_files, self._failed)
+        self._ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
     def _got_files(self, page: Page[FileEntry]) -> None:
         if self.letters.value:
@@ -90,7 +90,7 @@ class TreePanel(Vertical):
         node, at = event.node, self.at
         self._ask(
             f"inside:{node.path}",
-            lambda door: symbols_of(door, at, file=node.path, limit=_ALL),
+            lambda engine: symbols_of(engine, at, file=node.path, limit=_ALL),
             lambda page: self.tree_list.fill(node, page.rows),
         )
 
@@ -129,7 +129,7 @@ class TreePanel(Vertical):
             self.border_subtitle = Content(some + count(page.total, "symbol"))
 
         at = self.at
-        self._ask("match", lambda door: symbols_of(door, at, match=text, limit=_MATCHES), got, self._failed)
+        self._ask("match", lambda engine: symbols_of(engine, at, match=text, limit=_MATCHES), got, self._failed)
 
     @on(Input.Submitted, "#jump")
     def _take_first(self, event: Input.Submitted) -> None:
