@@ -30,11 +30,11 @@ class HookWork:
     def __init__(self) -> None:
         self._processor: JournalConsumer | None = None
 
-    def start(self, desk: Dispatcher) -> None:
+    def start(self, dispatcher: Dispatcher) -> None:
         """The daemon answers from now on."""
 
         def index(root: Path, files: Sequence[str], source: Source) -> None:
-            desk.keepers.signal(root, source, files)
+            dispatcher.sync_manager.signal(root, source, files)
 
         # The keeper waits until it is quiet.
         self._processor = JournalConsumer(index, quiet=0)
@@ -61,21 +61,21 @@ class _Prompt(BaseModel):
     seconds: float = Field(ge=0, le=60)
 
 
-def prompts(desk: Dispatcher, work: HookWork) -> Starlette:
+def prompts(dispatcher: Dispatcher, work: HookWork) -> Starlette:
     """An application that answers prompts, to be mounted at `/v1/hook`.
 
     Args:
-        desk: the way to the projects.
+        dispatcher: the way to the projects.
         work: told of every prompt, as of a nudge.
     """
 
     def pack(root: Path, question: str, budget: int) -> Pack | None:
         where = ProjectRef(str(root))
         try:
-            desk.call("behind", where, {})
+            dispatcher.call("stale_reason", where, {})
         except NotIndexedError:
             return None
-        found: Pack = desk.call("pack", where, {"question": question, "budget": budget})
+        found: Pack = dispatcher.call("pack", where, {"question": question, "budget": budget})
         return found
 
     answers = Answers(pack)

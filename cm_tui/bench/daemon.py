@@ -147,7 +147,7 @@ class _Bench:
         self.row("warm search, through the daemon", _latency(self._asked(remote)))
         root = self.tree
         self.row("nudge", _latency([_milliseconds(lambda: bootstrap.notify(root)) for _ in range(100)]))
-        behind = [_milliseconds(remote.behind) for _ in range(100)]
+        behind = [_milliseconds(remote.stale_reason) for _ in range(100)]
         self.row("look whether the index is behind", _latency(behind))
         remote.close()
 

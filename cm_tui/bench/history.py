@@ -203,9 +203,9 @@ class _Bench:
         yield _Question("callers at another moment each time", callers, keys)
         yield _Question("callers, the next ones at that moment", callers, there[: PATIENCE - 1])
         yield _Question("callers at a moment asked more often", callers, there, warm=ROUNDS)
-        yield _Question("life of a symbol", engine.life, names)
+        yield _Question("life of a symbol", engine.symbol_history, names)
         yield _Question("changes between two moments", lambda ref: engine.changes(ref, "HEAD", limit=100), moments)
-        yield _Question("a page of the line", lambda ref: engine.line(before=int(ref[1:])), moments)
+        yield _Question("a page of the line", lambda ref: engine.mainline(before=int(ref[1:])), moments)
 
     def _plot(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -93,7 +93,7 @@ def life(
         }  # fmt: skip
 
     with answering(project) as engine:
-        page = engine.life(name, callers=callers, limit=limit)
+        page = engine.symbol_history(name, callers=callers, limit=limit)
         status = engine.history()
     print_page(page, _life_lines, as_json=as_json, row=row)
     if not status.complete:
@@ -141,7 +141,7 @@ def vacuum(
     from cm_tui.cli.output import print_json
 
     with answering(project) as engine:
-        report = engine.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
+        report = engine.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
     print_json(report) if as_json else _show_vacuum(report)
 
 
@@ -183,7 +183,7 @@ def line(
     from cm_tui.cli.output import print_page
 
     with answering(project) as engine:
-        page = engine.line(match=match, before=before, limit=limit)
+        page = engine.mainline(match=match, before=before, limit=limit)
     print_page(page, moment_line, as_json=as_json)
 
 

@@ -68,7 +68,7 @@ def answering(project: Path | None) -> Iterator[Engine]:
     from cm_tui.daemon.open_engine import open_engine
 
     with closing(open_engine(project_of(project), create=False, say=narrate)) as engine:
-        reason = engine.behind()
+        reason = engine.stale_reason()
         if reason:
             narrate(f"{reason}; bringing the index up to date")
             for _ in engine.index():

@@ -24,7 +24,7 @@ class CheckoutWaiters:
         self._waiting: Counter[Path] = Counter()
 
     @contextmanager
-    def expected(self, root: Path) -> Iterator[None]:
+    def waiting(self, root: Path) -> Iterator[None]:
         """Wait for a run of a checkout, and borrow its store, in this block."""
         with self._changed:
             self._waiting[root] += 1
@@ -37,7 +37,7 @@ class CheckoutWaiters:
                     del self._waiting[root]
                 self._changed.notify_all()
 
-    def see_in(self, root: Path) -> None:
+    def await_waiters(self, root: Path) -> None:
         """Called by a run that still has the store: wait, but not long, until its guests have it too."""
         with self._changed:
             self._changed.wait_for(lambda: not self._waiting[root], LINGER_SECONDS)

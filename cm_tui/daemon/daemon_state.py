@@ -36,8 +36,8 @@ class DaemonState:
         self.events = Events()
         self.jobs = Jobs(self.events)
         self.projects = ProjectPool()
-        self.desk = Dispatcher(self.projects, self.jobs, self.events)
-        self.extensions = extensions(self.desk) if joining is None else joining
+        self.dispatcher = Dispatcher(self.projects, self.jobs, self.events)
+        self.extensions = extensions(self.dispatcher) if joining is None else joining
         self.started = time.time()
         self.handing_over = False
         self.complaints: list[str] = []
@@ -85,7 +85,7 @@ class DaemonState:
     def _leave(self) -> None:
         self.events.publish("ending", handover=self.handing_over)
         self.jobs.close()
-        self.desk.keepers.close()
+        self.dispatcher.sync_manager.close()
         self.events.close()
         self.done.set()
 

@@ -30,7 +30,7 @@ QUERIES = frozenset(
 )  # fmt: skip
 """Questions that are answered from an index that reflects HEAD and the files on disk; with a moment, from the line."""
 OF_THE_LINE = frozenset(
-    {"changes", "episode", "episodes", "files_at", "life", "line", "resolve", "source", "symbols_at"},
+    {"changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at"},
 )
 """Questions about commits, which need an index that reflects HEAD: they must not mend drift that somebody looks at."""
 LISTINGS = frozenset({"drift", "files", "skipped"})
@@ -57,8 +57,8 @@ class Dispatcher:
         self.projects = projects
         self.jobs = jobs
         self.events = events
-        self.keepers = SyncManager(self)
-        self.guests = CheckoutWaiters()
+        self.sync_manager = SyncManager(self)
+        self.waiters = CheckoutWaiters()
         self._reflected: dict[Path, Path] = {}
         """Which checkout a store was last brought to, as far as that happened here."""
 
@@ -66,7 +66,7 @@ class Dispatcher:
 
     def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
         """Open a project, and say where it lies."""
-        with self.projects.lend(where, create=create) as project:
+        with self.projects.acquire(where, create=create) as project:
             answer = {"root": str(project.root), "store": str(project.store)}
             wanted = project.engine.wants_history()
         if wanted:
@@ -91,11 +91,11 @@ class Dispatcher:
             return self._query(name, where, values, self.refresh(where))
         if name in LISTINGS:
             return self._query(name, where, values, "")
-        with self.projects.lend(where, create=name != "behind") as project:
-            other = project.engine.other_checkout()
+        with self.projects.acquire(where, create=name != "stale_reason") as project:
+            other = project.engine.indexed_checkout()
             result = ask(project, name, values)
             if name == "save_profile":
-                project.sign()
+                project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
         return with_note(result, other_checkout_note(other)) if other else result
 
@@ -103,18 +103,18 @@ class Dispatcher:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + PATIENCE_SECONDS
         with ExitStack() as lent:
-            project = lent.enter_context(self.projects.lend(where))
+            project = lent.enter_context(self.projects.acquire(where))
             # While it is lent, no other checkout can take it.
-            while other := project.engine.other_checkout():
+            while other := project.engine.indexed_checkout():
                 if time.monotonic() > until:
                     note = other_checkout_note(other)
                     break
                 lent.close()
-                with self.guests.expected(project.root):
+                with self.waiters.waiting(project.root):
                     failure = self._bring_back(where)
-                    project = lent.enter_context(self.projects.lend(where))
+                    project = lent.enter_context(self.projects.acquire(where))
                 note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
-                if failure and (other := project.engine.other_checkout()):
+                if failure and (other := project.engine.indexed_checkout()):
                     note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
                     break
             result = ask(project, name, values)
@@ -148,23 +148,23 @@ class Dispatcher:
         for job in self.jobs.of(store):
             if job.state == "running" and job.project == str(root):
                 return "" if job.searchable else "An index run is under way; this is what was known before it."
-        kept = self.keepers.before_query(root, store) if not line else None
+        kept = self.sync_manager.before_query(root, store) if not line else None
         if kept is not None:
             return kept
         note = self._catch_up(where, root, store)
         if note is None:
             # As with any client: what is not indexed has no answers, and the caller may say so.
             return ""
-        self.keepers.begin(root, store)
+        self.sync_manager.begin(root, store)
         if line:
             return note
-        return f"{note} {self.keepers.before_query(root, store) or ''}".strip()
+        return f"{note} {self.sync_manager.before_query(root, store) or ''}".strip()
 
     def _catch_up(self, where: ProjectRef, root: Path, store: Path) -> str | None:
         """Index what HEAD says is missing; None for what was never indexed."""
         try:
-            with self.projects.lend(where, create=False) as project:
-                reason = project.engine.behind()
+            with self.projects.acquire(where, create=False) as project:
+                reason = project.engine.stale_reason()
         except NotIndexedError:
             return None
         if not reason:
@@ -179,13 +179,13 @@ class Dispatcher:
 
     def _freshness(self, where: ProjectRef) -> Freshness:
         root, store = self.projects.locate(where)
-        found = self.keepers.freshness(root, store)
+        found = self.sync_manager.freshness(root, store)
         if found is not None:
             other = self._reflected.get(store, root)
             if other != root:
                 found = replace(found, behind=True, why=other_checkout_note(str(other)))
             return with_layers(found, root)
-        with self.projects.lend(where, create=False) as project:
+        with self.projects.acquire(where, create=False) as project:
             state = project.engine.freshness()
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return replace(state, layers=tuple(layers))
@@ -239,7 +239,7 @@ class Dispatcher:
         while more:
             more = False
             until = time.monotonic() + _SLICE_SECONDS
-            with self.projects.lend(where, run=True) as project:
+            with self.projects.acquire(where, run=True) as project:
                 engine = project.engine
                 with closing(
                     engine.catch_up(cancel) if values is None else engine.read_back(cancel, **values)
@@ -269,15 +269,15 @@ class Dispatcher:
         if name == "rebuild":
             # Not through an open engine: what is there may be damaged, and others must not meet a closed store.
             self._end_history(store)
-            with self.projects.alone(store):
+            with self.projects.exclusive(store):
                 LocalEngine.clear(store)
             values = {"full": True}
-        with self.projects.lend(where, run=True) as project:
-            due = name != "refresh" or bool(project.engine.behind())
+        with self.projects.acquire(where, run=True) as project:
+            due = name != "refresh" or bool(project.engine.stale_reason())
             if due:
                 yield from project.engine.index(**values, cancel=cancel)
             wanted = due and project.engine.wants_history()
-            self.guests.see_in(project.root)
+            self.waiters.await_waiters(project.root)
         if wanted:
             self._read_on(where)
 
@@ -299,11 +299,11 @@ class Dispatcher:
         """`cm doctor`, also for a project that does not open."""
         where = replace(where, force=True)
         try:
-            with self.projects.lend(where) as project:
+            with self.projects.acquire(where) as project:
                 return project.engine.doctor()
         except CmError as error:
             root, _ = self.projects.locate(where)
-            return LocalEngine.examine_without(root, error)
+            return LocalEngine.checks_without_store(root, error)
 
     def remove(self, name: str) -> None:
         """Remove a store, after ending what is done with it.
@@ -319,12 +319,12 @@ class Dispatcher:
         store = paths.data_dir() / "projects" / name
         for job in self.jobs.of(store):
             job.cancel.set()
-        self.keepers.drop(store)
+        self.sync_manager.drop(store)
         for job in self.jobs.of(store):
             job.cancel.set()
             job.join()
         self._end_history(store)
-        with self.projects.alone(store):
+        with self.projects.exclusive(store):
             LocalEngine.remove(store)
 
     def _end_history(self, store: Path) -> None:

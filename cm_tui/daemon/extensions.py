@@ -19,7 +19,7 @@ from cm_tui.errors import UsageError
 class Background(Protocol):
     """Work that the daemon does by itself: the journal, watchers. Called on threads; must return soon."""
 
-    def start(self, desk: Dispatcher) -> None:
+    def start(self, dispatcher: Dispatcher) -> None:
         """The daemon answers from now on."""
 
     def on_nudge(self, root: Path) -> None:
@@ -40,16 +40,16 @@ class Extensions:
     background: tuple[Background, ...] = ()
 
 
-def extensions(desk: Dispatcher) -> Extensions:
+def extensions(dispatcher: Dispatcher) -> Extensions:
     """Everything that joins the daemon. This is the place to add to.
 
     Args:
-        desk: the way to the projects, jobs and events.
+        dispatcher: the way to the projects, jobs and events.
     """
     from cm_tui.agent_hooks.http import HookWork, prompts
 
     hooks = HookWork()
-    return Extensions(mounts={"/v1/hook": prompts(desk, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
+    return Extensions(mounts={"/v1/hook": prompts(dispatcher, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
 
 
 def _mcp() -> Starlette:

@@ -100,7 +100,7 @@ async def _lifespan(state: DaemonState, app: Starlette) -> AsyncIterator[None]:
             if isinstance(mounted, Starlette):
                 await stack.enter_async_context(mounted.router.lifespan_context(mounted))
         for worker in state.extensions.background:
-            await asyncio.to_thread(worker.start, state.desk)
+            await asyncio.to_thread(worker.start, state.dispatcher)
         yield
         for worker in state.extensions.background:
             await asyncio.to_thread(worker.close)
@@ -193,18 +193,18 @@ async def _shutdown(request: Request) -> Response:
 async def _project(request: Request) -> Response:
     body = await _body(request)
     create = _flag(body, "create", default=True)
-    desk = _state(request).desk
-    return answered({"result": await _on_thread(request, lambda: desk.open(_where(body), create=create))})
+    dispatcher = _state(request).dispatcher
+    return answered({"result": await _on_thread(request, lambda: dispatcher.open(_where(body), create=create))})
 
 
 async def _call(request: Request) -> Response:
     body = await _body(request)
     where = _where(body)
-    desk = _state(request).desk
+    dispatcher = _state(request).dispatcher
     name = request.path_params["method"]
 
     def work() -> bytes:
-        return rpc.dump({"result": desk.call(name, where, body.get("arguments"))})
+        return rpc.dump({"result": dispatcher.call(name, where, body.get("arguments"))})
 
     return Response(await _on_thread(request, work), media_type="application/json")
 
@@ -214,21 +214,21 @@ async def _stream(request: Request) -> Response:
     where = _where(body)
     attached = _flag(body, "attached", default=False)
     state = _state(request)
-    job = await _on_thread(request, state.desk.start, request.path_params["method"], where, body.get("arguments"))
+    job = await _on_thread(request, state.dispatcher.start, request.path_params["method"], where, body.get("arguments"))
     return _following(state, job, attached=attached)
 
 
 async def _jobs(request: Request) -> Response:
-    return answered({"result": _state(request).desk.jobs.records()})
+    return answered({"result": _state(request).dispatcher.jobs.records()})
 
 
 async def _watch(request: Request) -> Response:
     state = _state(request)
-    return _following(state, state.desk.jobs.get(request.path_params["job"]), attached=False)
+    return _following(state, state.dispatcher.jobs.get(request.path_params["job"]), attached=False)
 
 
 async def _cancel(request: Request) -> Response:
-    _state(request).desk.cancel(request.path_params["job"])
+    _state(request).dispatcher.cancel(request.path_params["job"])
     return answered({"result": True})
 
 
@@ -237,7 +237,7 @@ async def _events(request: Request) -> Response:
 
     async def lines() -> AsyncIterator[bytes]:
         yield b"\n"
-        async for record in state.desk.events.listen():
+        async for record in state.dispatcher.events.listen():
             yield b"\n" if record is None else rpc.dump(record) + b"\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")
@@ -248,7 +248,7 @@ async def _nudge(request: Request) -> Response:
     if not root.is_absolute():
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
-    state.desk.events.publish("nudge", project=str(root))
+    state.dispatcher.events.publish("nudge", project=str(root))
     answer = answered({"result": True})
     # A hook waits for the answer, and needs to know no more than that it was heard.
     answer.background = BackgroundTask(_work_on, request, root)
@@ -269,12 +269,12 @@ async def _work_on(request: Request, root: Path) -> None:
 
 async def _examine(request: Request) -> Response:
     where = _where(await _body(request))
-    return answered({"result": await _on_thread(request, _state(request).desk.examine, where)})
+    return answered({"result": await _on_thread(request, _state(request).dispatcher.examine, where)})
 
 
 async def _remove(request: Request) -> Response:
     name = rpc.checked(_TEXT, (await _body(request)).get("store"), "store")
-    await _on_thread(request, _state(request).desk.remove, name)
+    await _on_thread(request, _state(request).dispatcher.remove, name)
     return answered({"result": True})
 
 

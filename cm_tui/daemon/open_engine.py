@@ -81,7 +81,7 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
         return
     from cm_tui.engine.local import LocalEngine
 
-    with LocalEngine.rebuilt(folder) as engine:
+    with LocalEngine.open_empty(folder) as engine:
         yield from engine.index(full=True)
 
 

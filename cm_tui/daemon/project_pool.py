@@ -62,7 +62,7 @@ class Project:
                 self._candidates.move_to_end(number)
         return found
 
-    def sign(self) -> None:
+    def refresh_signature(self) -> None:
         """Take the settings and the store as they are now for the ones in use."""
         self.signature = _signature(self.root, self.store)
 
@@ -114,7 +114,7 @@ class ProjectPool:
         return root, store
 
     @contextmanager
-    def lend(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:
+    def acquire(self, where: ProjectRef, *, create: bool = True, run: bool = False) -> Iterator[Project]:
         """A project, open for as long as the block lasts.
 
         Args:
@@ -193,7 +193,7 @@ class ProjectPool:
         signature = _signature(root, store)
         engine = LocalEngine(root, store, load_config(root))
         project = Project(root, store, engine, signature, users=1)
-        project.sign()
+        project.refresh_signature()
         with self._changed:
             self._open[store] = project
         _log.info("opened %s", root)
@@ -212,7 +212,7 @@ class ProjectPool:
             self._changed.notify_all()
 
     @contextmanager
-    def alone(self, store: Path) -> Iterator[None]:
+    def exclusive(self, store: Path) -> Iterator[None]:
         """A store closed and out of everybody's reach, for as long as the block lasts.
 
         Raises:
@@ -262,7 +262,7 @@ class ProjectPool:
         """Close everything, as soon as it is free; what does not get free is left to the store's own log."""
         for project in self.opened():
             try:
-                with self.alone(project.store):
+                with self.exclusive(project.store):
                     continue
             except StoreBusyError as error:
                 _log.warning("%s", error.message)

@@ -33,13 +33,13 @@ class JobIndexRunner:
     """What a keeper needs of an engine; its index runs take their turn among the daemon's jobs.
 
     Args:
-        desk: where jobs are.
+        dispatcher: where jobs are.
         root: the checkout that is kept fresh.
         kept: whether it still is; a run that another checkout has overtaken must not take the store back.
     """
 
-    def __init__(self, desk: Dispatcher, root: Path, kept: Callable[[], bool]) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher, root: Path, kept: Callable[[], bool]) -> None:
+        self._dispatcher = dispatcher
         self._root = root
         self._kept = kept
         self._where = ProjectRef(str(root), force=True)
@@ -51,7 +51,7 @@ class JobIndexRunner:
 
     def index(self, *, paths: Sequence[str] = ()) -> Iterator[Progress]:
         """Run an index as a job, and wait for it."""
-        job = self._desk.start("index", self._where, {"paths": list(paths)}, wanted=self._kept)
+        job = self._dispatcher.start("index", self._where, {"paths": list(paths)}, wanted=self._kept)
         job.wait()
         yield from job.steps
 
@@ -68,7 +68,7 @@ class JobIndexRunner:
     def _list(self, name: str) -> Any:
         if not self._kept():
             raise StoreBusyError(f"{self._root} is no longer kept fresh.", hint="Ask it something.")
-        return self._desk.call(name, self._where, {})
+        return self._dispatcher.call(name, self._where, {})
 
 
 class SyncManager:
@@ -77,11 +77,11 @@ class SyncManager:
     A project that was never indexed has none: what nobody indexed is not indexed because somebody looked.
 
     Args:
-        desk: where index runs take their turn.
+        dispatcher: where index runs take their turn.
     """
 
-    def __init__(self, desk: Dispatcher) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
         self._lock = threading.Lock()
         self._keepers: OrderedDict[Path, tuple[Path, ProjectSync]] = OrderedDict()
         self._closed = False
@@ -108,7 +108,7 @@ class SyncManager:
         """
         if self.current(root, store) is not None:
             return
-        engine = JobIndexRunner(self._desk, root, partial(self._keeps, root, store))
+        engine = JobIndexRunner(self._dispatcher, root, partial(self._keeps, root, store))
         keeper = ProjectSync(engine, store, load_config(root))
         with self._lock:
             if self._closed:
@@ -137,11 +137,11 @@ class SyncManager:
         Raises:
             CmError: the project cannot be found, or its settings cannot be read.
         """
-        root, store = self._desk.projects.locate(ProjectRef(str(root)))
+        root, store = self._dispatcher.projects.locate(ProjectRef(str(root)))
         keeper = self.current(root, store)
         if keeper is None:
             try:
-                self._desk.call("behind", ProjectRef(str(root)), {})
+                self._dispatcher.call("stale_reason", ProjectRef(str(root)), {})
             except NotIndexedError:
                 return
             # It begins by comparing everything.

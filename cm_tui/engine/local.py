@@ -104,7 +104,7 @@ class LocalEngine:
         return cls(root, store, load_config(root))
 
     @classmethod
-    def rebuilt(cls, folder: Path | None = None) -> Self:
+    def open_empty(cls, folder: Path | None = None) -> Self:
         """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
         root, store = cls.locate(folder)
         config = load_config(root)
@@ -187,7 +187,7 @@ class LocalEngine:
 
     # --- the index ---
 
-    def behind(self) -> str:
+    def stale_reason(self) -> str:
         """Why the index does not reflect this checkout's HEAD, or nothing.
 
         Raises:
@@ -197,7 +197,7 @@ class LocalEngine:
 
         return stale_reason(self._db, self._root, self._repository)
 
-    def other_checkout(self) -> str:
+    def indexed_checkout(self) -> str:
         """Root of the clone or worktree that the index reflects, when that is not this one."""
         from cm_tui.engine.status import indexed_checkout
 
@@ -207,7 +207,7 @@ class LocalEngine:
         """What is behind, as far as HEAD tells; without a daemon nothing watches."""
         from cm_tui.integrations.external_layers import unwatched
 
-        return unwatched(self._root, self.behind(), self._db.get_meta("indexed_at"))
+        return unwatched(self._root, self.stale_reason(), self._db.get_meta("indexed_at"))
 
     def status(self) -> ProjectStatus:
         """The project and its index at a glance."""
@@ -259,10 +259,10 @@ class LocalEngine:
             with cls.open(folder, force=True) as engine:
                 return engine.doctor()
         except CmError as error:
-            return cls.examine_without(root, error)
+            return cls.checks_without_store(root, error)
 
     @staticmethod
-    def examine_without(root: Path, error: CmError) -> tuple[Check, ...]:
+    def checks_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
         """What can be checked without the store of a root, and why that did not open."""
         from cm_tui.engine.doctor import examine
 
@@ -353,9 +353,9 @@ class LocalEngine:
 
     # --- time ---
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
+    def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Commits of HEAD's first-parent line, newest first."""
-        return self._past.moments.line(match, before, limit)
+        return self._past.moments.mainline(match, before, limit)
 
     def resolve(self, ref: str) -> ResolvedRevision:
         """The moment that a name stands for."""
@@ -401,7 +401,7 @@ class LocalEngine:
         """What became of symbols between two moments."""
         return self._past.changes(before, after, limit)
 
-    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
+    def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name."""
         return self._past.lives(name, limit, callers=callers)
 
@@ -409,7 +409,7 @@ class LocalEngine:
         """Where the index and the checkout differ, symbol by symbol."""
         return self._past.drift(self.plan(), since, limit, looked=looked)
 
-    def vacuum(
+    def prune(
         self,
         *,
         before: str | None = None,
@@ -418,7 +418,7 @@ class LocalEngine:
         dry_run: bool = False,
     ) -> PruneReport:
         """Drop the past before a moment, older than an age, or all of it."""
-        return self._past.vacuum(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
+        return self._past.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
 
     # --- episodes ---
 

@@ -127,7 +127,7 @@ def test_from_the_shell(checkouts: tuple[Path, Path], owned: Path) -> None:
 class Room:
     """What a daemon is made of, in this process, with a store that reflects the second checkout."""
 
-    desk: Dispatcher
+    dispatcher: Dispatcher
     first: ProjectRef
     second: ProjectRef
 
@@ -137,10 +137,10 @@ def room(checkouts: tuple[Path, Path]) -> Iterator[Room]:
     jobs, projects = Jobs(events := Events()), ProjectPool()
     found = Room(Dispatcher(projects, jobs, events), *(ProjectRef(str(root)) for root in checkouts))
     for where in (found.first, found.second):
-        found.desk.start("index", where, {}).wait()
+        found.dispatcher.start("index", where, {}).wait()
     yield found
     jobs.close()
-    found.desk.keepers.close()
+    found.dispatcher.sync_manager.close()
     projects.close()
 
 
@@ -150,26 +150,26 @@ def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: py
 
     with monkeypatch.context() as patch:
         patch.setattr(LocalEngine, "index", fails)
-        listed = room.desk.call("files", room.first, {})
+        listed = room.dispatcher.call("files", room.first, {})
         assert room.second.folder in listed.note
         assert "The disk is full." in listed.note
         # Lines have no room for a note.
         with pytest.raises(StoreBusyError, match="reflects another checkout"):
-            room.desk.call("source", room.first, {"path": "shop/own.py"})
-    assert "only_in_the_first" in room.desk.call("source", room.first, {"path": "shop/own.py"}).text
+            room.dispatcher.call("source", room.first, {"path": "shop/own.py"})
+    assert "only_in_the_first" in room.dispatcher.call("source", room.first, {"path": "shop/own.py"}).text
 
 
 def test_whoever_comes_later_waits_behind_another_checkout(room: Room) -> None:
-    projects = room.desk.projects
+    projects = room.dispatcher.projects
     _, store = projects.locate(room.first)
     came: list[str] = []
 
     def borrow(where: ProjectRef) -> None:
-        with projects.lend(where):
+        with projects.acquire(where):
             came.append(where.folder)
 
-    with ThreadPoolExecutor(3) as pool, projects.lend(room.first):
-        with projects.lend(room.first, run=True):
+    with ThreadPoolExecutor(3) as pool, projects.acquire(room.first):
+        with projects.acquire(room.first, run=True):
             pool.submit(borrow, room.second)
             until(lambda: len(projects._waiting.get(store, ())) == 1)
             # Beside long work, which the other has to wait for anyway, nobody of the same checkout waits.

@@ -37,7 +37,7 @@ def test_the_past_is_known_soon_after_an_index_run(owned: Path, history: None, s
     engine = open_engine(shop_root)
     list(engine.index())
     until(lambda: engine.history().complete, "the past to be read")
-    assert engine.life("late_1").rows[0].invalid is not None
+    assert engine.symbol_history("late_1").rows[0].invalid is not None
     grow(shop_root, 2)
     assert engine.resolve("HEAD").moment.ordinal == 8
     until(lambda: engine.history().complete, "what came since to be read")
@@ -58,13 +58,13 @@ def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None
 def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, shop_root: Path):
     grow(shop_root, 30)
     jobs, projects = Jobs(events := Events()), ProjectPool()
-    desk = Dispatcher(projects, jobs, events)
+    dispatcher = Dispatcher(projects, jobs, events)
     where = ProjectRef(str(shop_root))
     try:
-        job = desk.start("index", where, {})
+        job = dispatcher.start("index", where, {})
         job.wait()
         _, store = projects.locate(where)
-        desk.remove(store.name)
+        dispatcher.remove(store.name)
         assert not jobs.of(store, lane=HISTORY)
         assert not store.exists()
     finally:

@@ -168,7 +168,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.DataObject):
     where = rpc.ProjectRef(str(fuzzed))
     if not inside.state.jobs.records():
-        inside.state.desk.start("index", where, {}).wait()
+        inside.state.dispatcher.start("index", where, {}).wait()
     name = data.draw(st.sampled_from(sorted(set(rpc.METHODS) - {"index", "rebuild", "doctor"})))
     arguments = data.draw(
         JSON | st.dictionaries(NAMES, JSON | st.sampled_from(["shop/cart.py", "add_tax"]), max_size=3)
@@ -196,8 +196,8 @@ def test_mounted_application_and_background(tmp_path: Path):
     heard: list[Path] = []
 
     class Listens:
-        def start(self, desk: Dispatcher) -> None:
-            assert desk.jobs.records() == []
+        def start(self, dispatcher: Dispatcher) -> None:
+            assert dispatcher.jobs.records() == []
 
         def on_nudge(self, root: Path) -> None:
             heard.append(root)
@@ -378,27 +378,27 @@ def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
 
 
 def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
-    desk = inside.state.desk
+    dispatcher = inside.state.dispatcher
     where = rpc.ProjectRef(str(shop_root))
-    desk.start("index", where, {}).wait()
+    dispatcher.start("index", where, {}).wait()
     going, go_on = threading.Event(), threading.Event()
 
     def run(_: Cancel) -> Iterator[Progress]:
-        with desk.projects.lend(where) as project:
+        with dispatcher.projects.acquire(where) as project:
             yield from itertools.islice(project.engine.index(full=True), 2)
             going.set()
             assert go_on.wait(90)
 
-    root, store = desk.projects.locate(where)
-    job = desk.jobs.submit(store, root, "index", run)
+    root, store = dispatcher.projects.locate(where)
+    job = dispatcher.jobs.submit(store, root, "index", run)
     assert going.wait(90)
     # HEAD has moved as well: a question that waited for the next run would wait for ever.
     git(shop_root, "commit", "-q", "--allow-empty", "-m", "on")
     for name, arguments in (("search", {"query": "tax"}), ("callers", {"name": "add_tax"}), ("status", {})):
         answer = inside.ask("POST", f"/v1/call/{name}", {"where": rpc.plain(where), "arguments": arguments})
         assert answer.status_code == 200
-    assert "under way" in desk.call("search", where, {"query": "tax"}).notes[0]
+    assert "under way" in dispatcher.call("search", where, {"query": "tax"}).notes[0]
     assert job.state == "running"
     go_on.set()
     job.wait()
-    assert "HEAD moved" in desk.call("search", where, {"query": "tax"}).notes[0]
+    assert "HEAD moved" in dispatcher.call("search", where, {"query": "tax"}).notes[0]

@@ -37,7 +37,7 @@ class LongLine:
             text="history known back to 2018-09-04, 40,000 of 100,000 commits",
         )  # fmt: skip
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
+    def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         self.asked.append((match, before, limit))
         top = LENGTH if before is None else before - 1
         if not match:

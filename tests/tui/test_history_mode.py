@@ -341,7 +341,7 @@ async def test_at_the_smallest_size_the_footer_has_what_is_done_in_time(story):
             assert entry in footer(driver)
         assert "b Read" not in footer(driver)
     with LocalEngine.open(story.root) as engine:
-        engine.vacuum(everything=True)
+        engine.prune(everything=True)
     async with driving(story.root, mode="6", size=(80, 24)) as driver:
         assert "b Read" in footer(driver)
 

@@ -50,7 +50,7 @@ class Engine(Protocol):
     def status(self) -> ProjectStatus:
         """The project and its index at a glance."""
 
-    def behind(self) -> str:
+    def stale_reason(self) -> str:
         """Why the index does not reflect this checkout's HEAD, or nothing.
 
         Raises:
@@ -133,7 +133,7 @@ class Engine(Protocol):
 
     # --- time ---
 
-    def line(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
+    def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Commits of HEAD's first-parent line, newest first.
 
         Args:
@@ -178,7 +178,7 @@ class Engine(Protocol):
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
         """What became of symbols between two moments: added, removed, changed, of another signature, moved."""
 
-    def life(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
+    def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name, those alive first; also of symbols that are gone.
 
         Args:
@@ -199,7 +199,7 @@ class Engine(Protocol):
             limit: how many rows (and changes) at most.
         """
 
-    def vacuum(
+    def prune(
         self,
         *,
         before: str | None = None,

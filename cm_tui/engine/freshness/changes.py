@@ -68,4 +68,4 @@ def path_filter(root: Path, shadow: Path, config: Config) -> Callable[[str], boo
 
     repository = Repository(root, shadow)
     walk = WorkingTreeScan(repository, config.index, ContentReader(repository), {})
-    return lambda path: is_decisive(path) or (not is_git(path) and walk.looks_at(path))
+    return lambda path: is_decisive(path) or (not is_git(path) and walk.accepts(path))

@@ -49,7 +49,7 @@ class Identity:
             # Without a card nothing was indexed; a damaged one says as much.
             return None
 
-    def leave_card(self, root: Path) -> None:
+    def write_manifest(self, root: Path) -> None:
         """Write down whose store this is, for whoever lists the stores without opening them."""
         card = {"identity": self.text, "name": self.name, "root": str(root)}
         (self.folder / paths.CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")

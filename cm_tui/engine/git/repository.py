@@ -87,18 +87,18 @@ class Repository:
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = Loose(Path(self._opened.path))
         self._commits = Commits(self._opened)
-        self._horizon = self.horizon()
+        self._horizon = self.shallow_boundary()
 
     @property
     def _repository(self) -> pygit2.Repository:
         """Git's library at work; it does not notice by itself that a shallow clone now ends elsewhere."""
-        horizon = self.horizon()
+        horizon = self.shallow_boundary()
         if horizon != self._horizon:
             opened = pygit2.Repository(str(self.root))
             self._opened, self._commits, self._horizon = opened, Commits(opened), horizon
         return self._opened
 
-    def horizon(self) -> str:
+    def shallow_boundary(self) -> str:
         """Stands for where a shallow clone ends; nothing for a clone that is whole."""
         if not self.git:
             return ""
@@ -261,7 +261,7 @@ class Repository:
             yield commit.info
             following = next(iter(commit.parents), None)
 
-    def hidden_parent(self, sha: str) -> str | None:
+    def missing_parent(self, sha: str) -> str | None:
         """The parent before a commit that ends the line here, but not in truth: the clone is shallow or lacks objects.
 
         None for the first commit of all. When the commit itself is gone by now, nothing says that it was the first.

@@ -149,7 +149,7 @@ class DerivedTables:
         families = [row[0] for row in self._db.rows("SELECT DISTINCT family FROM graph.file")]
         return {f for f in (self._binder.file_of(family, target) for family in families) if f is not None}
 
-    def read_out(self) -> None:
+    def propagate(self) -> None:
         """Read the expressions in `seed` to their end; what they mean is in `done`."""
         self._db.run(script("propagate"))
 
@@ -269,7 +269,7 @@ class DerivedTables:
         sites = sites.replace("{scope}", "(SELECT d.parent FROM graph.def d WHERE d.id = site.scope)")
         self._db.run(sites)
         self._db.run(script("scope_lookup"))
-        self.read_out()
+        self.propagate()
         self._db.run(script("hierarchy"))
 
     def _manifests(self, files: list[File], read: Read | None) -> dict[str, str]:

@@ -129,7 +129,7 @@ class Resolver:
     def _resolve(self, wanted: str) -> None:
         sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
         self._db.cursor.execute(sites)
-        self._facts.read_out()
+        self._facts.propagate()
         self._db.run(script("edges"))
 
     def _edges(self, direction: str, kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:

@@ -198,7 +198,7 @@ class Backfill:
 
     def _finish(self, known: Coverage) -> Coverage:
         """Where the project's first commit is reached, nothing was there before."""
-        if known.from_ord > 1 or known.rooted or self._repository.hidden_parent(self._sha(1)) is not None:
+        if known.from_ord > 1 or known.rooted or self._repository.missing_parent(self._sha(1)) is not None:
             return known
         known = replace(known, rooted=True)
         with self._db.transaction():

@@ -40,7 +40,7 @@ class MainlineCommits:
         self._repository = repository
         self._counted: tuple[tuple[Coverage, str | None] | None, tuple[int, int]] = (None, (0, 0))
 
-    def line(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
+    def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """Commits of the line, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
         note = "" if self._repository.git else "No git: no history"
@@ -324,7 +324,7 @@ class MainlineCommits:
     def _lost_parent(self) -> str | None:
         """What came before the line's first commit and is not here; None: nothing did."""
         first = self.at(1)
-        return self._repository.hidden_parent(first.sha) if first is not None and self._repository.git else None
+        return self._repository.missing_parent(first.sha) if first is not None and self._repository.git else None
 
 
 def alive_at(ordinal: int) -> str:

@@ -222,7 +222,7 @@ class HistoricalView:
             return self.alive(place.moment.ordinal), place.note
         self.moments.ensure()
         first = self.moments.at(1)
-        hidden = first is not None and self._repository.hidden_parent(first.sha) is not None
+        hidden = first is not None and self._repository.missing_parent(first.sha) is not None
         note = "#1 has parents that are not in this clone: what they had counts as added" if hidden else ""
         return "(SELECT path, blob FROM file_span WHERE false)", note
 
@@ -245,7 +245,7 @@ class HistoricalView:
 
         return DriftDetector(self._db, self._repository, self._config, self).find(plan, since, limit, looked=looked)
 
-    def vacuum(self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool) -> PruneReport:
+    def prune(self, *, before: str | None, older_than: str | None, everything: bool, dry_run: bool) -> PruneReport:
         """Drop the past before a moment, older than an age, or all of it."""
         from cm_tui.engine.history.prune import Vacuum
 

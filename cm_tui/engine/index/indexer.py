@@ -257,7 +257,7 @@ class _Run:
                 if meta.get(key) != value:
                     self._db.set_meta(key, value)
         if meta.get("root") != facts["root"] and self._db.folder == identity.folder:
-            identity.leave_card(self._root)
+            identity.write_manifest(self._root)
 
     def _fill_vectors(self) -> Iterator[Progress]:
         if self._config.embedding.provider == "none":

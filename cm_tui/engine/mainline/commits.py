@@ -48,7 +48,7 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
         return _compare_whole(db, repository, head)
     if newest and newest[0][0] == head:
         return None
-    horizon = repository.horizon()
+    horizon = repository.shallow_boundary()
     line = repository.first_parents(head)
     commits: list[CommitInfo] = []
     # In pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
@@ -65,25 +65,25 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
 def end_moved(db: Database, repository: Repository) -> bool:
     """True when the line may reach further back by now, or no longer as far; cheap enough for every question."""
     kept = db.get_meta(_OPEN) or ""
-    now = repository.horizon()
+    now = repository.shallow_boundary()
     if (now or kept) and kept != (now or _GAP):
         return True
     if kept != _GAP:
         return False
     oldest = db.rows("SELECT sha FROM line_commit WHERE ord = 1")
-    hidden = repository.hidden_parent(oldest[0][0]) if oldest else None
+    hidden = repository.missing_parent(oldest[0][0]) if oldest else None
     return hidden is not None and repository.has(hidden)
 
 
 def _end(repository: Repository, horizon: str, newest_first: list[CommitInfo]) -> str:
     if horizon or not newest_first:
         return horizon
-    return _GAP if repository.hidden_parent(newest_first[-1].sha) is not None else ""
+    return _GAP if repository.missing_parent(newest_first[-1].sha) is not None else ""
 
 
 def _compare_whole(db: Database, repository: Repository, head: str) -> MainlineChange | None:
     """The same where the far end may have moved."""
-    horizon = repository.horizon()
+    horizon = repository.shallow_boundary()
     newest_first = list(repository.first_parents(head))
     line, end = newest_first[::-1], _end(repository, horizon, newest_first)
     before = dict(db.rows("SELECT sha, ord FROM line_commit"))

@@ -87,7 +87,7 @@ class WorkingTreeScan:
                 self._differing(path, flags)
         return self.scan
 
-    def looks_at(self, path: str) -> bool:
+    def accepts(self, path: str) -> bool:
         """True when a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
 
         For what is there now: a path may be added to git, or a `.gitignore` changed, after this walk was made.

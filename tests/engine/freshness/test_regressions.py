@@ -191,11 +191,11 @@ def test_a_commit_a_branch_switch_and_a_removed_file_are_followed(kept: Kept):
     kept.repo.write("shop/later.py", "def came_later():\n    return 1\n")
     kept.repo.commit("two")
     kept.fresh()
-    assert kept.engine.behind() == ""
+    assert kept.engine.stale_reason() == ""
     assert kept.callers("add_tax") == []
     kept.repo.git("checkout", "-q", "main")
     kept.fresh()
-    assert kept.engine.behind() == ""
+    assert kept.engine.stale_reason() == ""
     assert kept.defined("came_later") == []
     assert kept.callers("add_tax") == [("shop/cart.py", 5)]
 

@@ -70,7 +70,7 @@ def test_below_an_indexed_folder_without_git_that_is_the_root_unless_a_folder_is
     identity = identify(outer)
     identity.folder.mkdir(parents=True)
     assert find_root() == file.parent
-    identity.leave_card(outer)
+    identity.write_manifest(outer)
     assert find_root() == find_root(file) == outer
     assert find_root(file.parent) == file.parent
 

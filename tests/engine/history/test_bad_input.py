@@ -203,13 +203,13 @@ def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
     repo.commit("after")
     past = read(db, repo.root)
     assert past.moments.status().complete
-    assert [moment.ordinal for moment in past.moments.line("", None, 9).rows] == [3, 2, 1]
-    assert past.moments.line("strange", None, 9).rows[0].subject == "strange"
+    assert [moment.ordinal for moment in past.moments.mainline("", None, 9).rows] == [3, 2, 1]
+    assert past.moments.mainline("strange", None, 9).rows[0].subject == "strange"
     assert {symbol.name for symbol in past.graph_at(2).symbols().rows} == {"late"}
     assert past.lives("late", 9, callers=False).rows[0].first_seen.ordinal == 2
     past.moments.resolve("2020-01-01")
     assert past.moments.resolve("HEAD~1").sha == past.moments.resolve(done.stdout.decode().strip()).sha
-    past.vacuum(before=None, older_than="30d", everything=False, dry_run=True)
+    past.prune(before=None, older_than="30d", everything=False, dry_run=True)
 
 
 def rewrite(repo: Repo, count: int) -> None:

@@ -182,17 +182,17 @@ def test_absurd_dates_are_shown_as_they_are(repo, db):
         dated(repo, when)
     repo.git("reset", "-q", "--hard")
     past = read(db, repo.root)
-    assert [moment.time for moment in past.moments.line("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
+    assert [moment.time for moment in past.moments.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
     assert past.moments.status().complete
     assert "1970-01-01" in past.moments.status().text
-    assert past.moments.line("5138", None, 9).total == 1
+    assert past.moments.mainline("5138", None, 9).total == 1
 
 
 def test_no_git(tmp_path, db):
     folder = Repo(tmp_path / "plain", init=False)
     folder.write("a.py", "x = 1\n")
     past = read(db, folder.root)
-    assert past.moments.line("", None, 9).rows == ()
+    assert past.moments.mainline("", None, 9).rows == ()
     assert "no git" in past.moments.status().text
     with pytest.raises(UsageError, match="no git"):
         past.moments.resolve("HEAD")
@@ -240,7 +240,7 @@ def test_a_line_from_before_there_were_lines_is_read_when_asked_for(repo, db):
     commits(repo, 3)
     index(db, repo.root)
     db.execute("DELETE FROM line_commit")
-    assert past_of(db, repo.root).moments.line("", None, 9).total == 3
+    assert past_of(db, repo.root).moments.mainline("", None, 9).total == 3
 
 
 def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_path):

@@ -109,11 +109,11 @@ class Line(RuleBasedStateMachine):
                 pass
 
     @rule(ordinal=st.integers(1, 12))
-    def vacuum(self, ordinal):
+    def prune(self, ordinal):
         past = past_of(self.db, self.repo.root)
         head = past.moments.head()
         if head is not None and ordinal <= head.ordinal:
-            past.vacuum(before=f"#{ordinal}", older_than=None, everything=False, dry_run=False)
+            past.prune(before=f"#{ordinal}", older_than=None, everything=False, dry_run=False)
 
     @rule(one=st.integers(0, 100), other=st.integers(0, 100))
     def check(self, one, other):
@@ -127,7 +127,7 @@ class Line(RuleBasedStateMachine):
         status = past.moments.status()
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
-        assert [m.sha for m in past.moments.line("", None, 1000).rows][::-1] == line
+        assert [m.sha for m in past.moments.mainline("", None, 1000).rows][::-1] == line
         assert coverage.load(self.db).to_ord == len(line)
         for ordinal in {one % len(line) + 1, other % len(line) + 1, len(line)}:
             self.checked += 1

@@ -189,9 +189,9 @@ def test_where_someone_last_looked_is_remembered(story, db):
 def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
     past = read(db, story.root)
     blobs = db.value("SELECT count(*) FROM blob")
-    trial = past.vacuum(before="#6", older_than=None, everything=False, dry_run=True)
+    trial = past.prune(before="#6", older_than=None, everything=False, dry_run=True)
     assert (trial.commits, trial.before.ordinal, db.value("SELECT count(*) FROM blob")) == (5, 6, blobs)
-    done = past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    done = past.prune(before="#6", older_than=None, everything=False, dry_run=False)
     assert done.blobs == trial.blobs == blobs - db.value("SELECT count(*) FROM blob")
     assert done.spans == trial.spans
     with pytest.raises(NotFoundError, match="was removed"):
@@ -202,7 +202,7 @@ def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
     compare_with_fresh(db, story.root, 7, tmp_path / "b")
     life = past.lives("g", 9, callers=False).rows[0]
     assert life.first_seen is None
-    assert past.vacuum(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
+    assert past.prune(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
     for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
         pass
     assert past.moments.status().vacuumed == ""
@@ -211,7 +211,7 @@ def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
 
 def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
     past = read(db, story.root)
-    past.vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    past.prune(before=None, older_than=None, everything=True, dry_run=False)
     assert db.value("SELECT count(*) FROM file_span") == 0
     assert past.files("HEAD", "").total == 2
     assert db.value("SELECT count(*) FROM blob") == 2
@@ -228,10 +228,10 @@ def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
 
 def test_vacuum_by_age(story, db):
     past = read(db, story.root)
-    assert past.vacuum(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
+    assert past.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
     for words in (("soon", None, False), ("", None, False), ("30d", "HEAD", False), (None, None, False)):
         with pytest.raises(UsageError):
-            past.vacuum(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
+            past.prune(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
 
 
 def test_source_and_files_of_the_past(story, db):
@@ -333,7 +333,7 @@ def test_what_only_looks_alike_in_one_line_has_not_moved(repo, db):
 
 def test_lives_say_that_history_was_removed(story, db):
     past = read(db, story.root)
-    past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    past.prune(before="#6", older_than=None, everything=False, dry_run=False)
     with pytest.raises(NotFoundError) as found:
         past.lives("user", 9, callers=False)
     assert "was removed" in found.value.hint
@@ -342,7 +342,7 @@ def test_lives_say_that_history_was_removed(story, db):
     assert "was removed" in page.note
     assert "was removed" in page.rows[0].notes[0]
     assert "#6" in page.rows[0].notes[0]
-    past.vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    past.prune(before=None, older_than=None, everything=True, dry_run=False)
     assert "was removed" in past.lives("g", 9, callers=False).rows[0].notes[0]
 
 
@@ -370,7 +370,7 @@ def test_without_git_no_hint_leads_to_history(tmp_path, db):
 
 def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, db):
     past = read(db, story.root)
-    past.vacuum(before="#6", older_than=None, everything=False, dry_run=False)
+    past.prune(before="#6", older_than=None, everything=False, dry_run=False)
     for _ in past.backfill(depth=None, since="#3", cancel=Cancel()):
         pass
     assert (coverage.load(db).from_ord, coverage.load(db).floor) == (3, 3)

@@ -45,7 +45,7 @@ def test_where_someone_looked_is_known_after_a_rebuild(engine, repo):
 
 
 def test_what_was_vacuumed_stays_so_after_a_rebuild_until_it_is_asked_for(engine):
-    engine.vacuum(before="#4")
+    engine.prune(before="#4")
     removed = engine.history().vacuumed
     assert "was removed" in removed
     drain(engine.rebuild())
@@ -63,7 +63,7 @@ def test_what_was_vacuumed_stays_so_after_a_rebuild_until_it_is_asked_for(engine
 
 
 def test_a_vacuum_of_a_line_that_is_gone_binds_nothing(engine, repo):
-    engine.vacuum(before="#4")
+    engine.prune(before="#4")
     repo.git("checkout", "-q", "--orphan", "other")
     repo.commit("elsewhere")
     drain(engine.rebuild())
@@ -76,7 +76,7 @@ def test_a_damaged_store_is_made_again_with_the_marks(engine, repo):
     engine.drift(looked=True)
     engine.close()
     LocalEngine.store_file(engine.store).write_bytes(b"no database")
-    with LocalEngine.rebuilt(repo.root) as again:
+    with LocalEngine.open_empty(repo.root) as again:
         drain(again.index(full=True))
         assert again.drift("last").looked.ordinal == 6
 

@@ -93,7 +93,7 @@ class RibbonPanel(Vertical):
                 self.letters.value = ""
         self.ribbon.letters = ""
         self._drop("line")
-        self._ask("line", lambda engine: engine.line(limit=PAGE), self._got_first, self._failed)
+        self._ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
 
     def _got_first(self, page: Page[CommitPoint]) -> None:
         ribbon, total = self.ribbon, page.total
@@ -118,7 +118,7 @@ class RibbonPanel(Vertical):
         assert pages is not None
 
         def call(engine: Engine) -> Page[CommitPoint]:
-            return engine.line(before=head - number * PAGE + 1, limit=PAGE)
+            return engine.mainline(before=head - number * PAGE + 1, limit=PAGE)
 
         def got(page: Page[CommitPoint]) -> None:
             pages.put(number, page.rows)
@@ -159,7 +159,7 @@ class RibbonPanel(Vertical):
         text = self.letters.value.strip()
         self._drop("line")
         self._ask(
-            "found", lambda engine: engine.line(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
+            "found", lambda engine: engine.mainline(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
             delay=delay,
         )  # fmt: skip
 
@@ -189,7 +189,7 @@ class RibbonPanel(Vertical):
                 self._found += page.rows
                 self._show_found(self.ribbon.cursor)
 
-        self._ask("more", lambda engine: engine.line(match=text, before=before, limit=PAGE), got)
+        self._ask("more", lambda engine: engine.mainline(match=text, before=before, limit=PAGE), got)
 
     @on(Input.Submitted, "#ribbon-find")
     def _take_first(self, event: Input.Submitted) -> None:

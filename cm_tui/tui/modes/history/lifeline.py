@@ -119,7 +119,7 @@ class LifeLine(Widget):
     def _look_up(self, key: SymbolKey) -> None:
         def call(engine: Engine) -> tuple[HistoryStatus, Page[SymbolHistory] | None]:
             status = engine.history()
-            return status, engine.life(key, limit=1) if status.head and status.known else None
+            return status, engine.symbol_history(key, limit=1) if status.head and status.known else None
 
         self._ask("life", call, self._got, self._failed, delay=0.1)
 

@@ -154,7 +154,7 @@ class HistoryLoader:
                 "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
             )
 
-        self._put("life", lambda engine: (engine.life(subject, callers=True), engine.history()), got)
+        self._put("life", lambda engine: (engine.symbol_history(subject, callers=True), engine.history()), got)
 
     def _drift(self) -> None:
         self._filled("drift", None)

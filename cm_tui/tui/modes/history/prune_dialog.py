@@ -52,7 +52,7 @@ class PruneDialog:
             self.ask(answer, f"{error.message} {error.hint}".strip())
 
         self._screen.ask(
-            "vacuum", lambda engine: engine.vacuum(**what, dry_run=True), partial(self._confirm, what), failed
+            "vacuum", lambda engine: engine.prune(**what, dry_run=True), partial(self._confirm, what), failed
         )
 
     def _confirm(self, what: dict[str, Any], report: PruneReport) -> None:
@@ -62,7 +62,7 @@ class PruneDialog:
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._screen.ask("vacuum", lambda engine: engine.vacuum(**what), self._dropped)
+                self._screen.ask("vacuum", lambda engine: engine.prune(**what), self._dropped)
 
         self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
 
