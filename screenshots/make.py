@@ -65,7 +65,7 @@ async def rest(pilot: Pilot[int]) -> None:
         await app.tasks.settled()
         await pilot.pause()
         idle = not app.tasks.busy and not app.tasks.indexing and not app.project.job
-        idle = idle and app.project.owner == "connected"
+        idle = idle and app.project.daemon == "connected"
         quiet = quiet + 1 if idle else 0
 
 

@@ -102,8 +102,8 @@ async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, sho
 HOLD = """
 import sys
 from pathlib import Path
-from cm_tui.engine.memory import Memory
-memory = Memory.open(Path(sys.argv[1]))
+from cm_tui.engine.local import LocalEngine
+memory = LocalEngine.open(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()
 """
