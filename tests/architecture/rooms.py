@@ -1,6 +1,6 @@
 """The rooms of the package and what each imports, read from the code; drawn into ARCHITECTURE.md.
 
-`python tests/architecture/rooms.py` writes the picture anew; a test fails while it is not the one that the code gives.
+`python -m tests.architecture.rooms` writes the picture anew; a test fails while it is not the one that the code gives.
 """
 
 from __future__ import annotations
