@@ -48,7 +48,7 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("symbols", ("escape", "o")),
     ("pack", ("f2", "a", "a", "a", "f4")),
     ("health", ("f5",)),
-    ("time", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
+    ("history", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
     ("life", ("f3", "L")),
     ("past", ("s", "f3")),
     ("episodes", ("0", "f6", "e", "down")),
@@ -65,7 +65,7 @@ async def rest(pilot: Pilot[int]) -> None:
         await app.tasks.settled()
         await pilot.pause()
         idle = not app.tasks.busy and not app.tasks.indexing and not app.project.job
-        idle = idle and app.project.owner == "connected"
+        idle = idle and app.project.daemon == "connected"
         quiet = quiet + 1 if idle else 0
 
 

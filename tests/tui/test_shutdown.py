@@ -26,7 +26,7 @@ from cm_tui.tui.app import run
 
 root, begun, go = map(Path, sys.argv[1:])
 
-def open_door():
+def open_engine():
     memory = Memory.open(root)
     index = memory.index
     def slow(**options):
@@ -38,7 +38,7 @@ def open_door():
     memory.index = slow
     return memory
 
-sys.exit(run(open_door, root, Config()))
+sys.exit(run(open_engine, root, Config()))
 """
 
 
