@@ -48,7 +48,7 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("symbols", ("escape", "o")),
     ("pack", ("f2", "a", "a", "a", "f4")),
     ("health", ("f5",)),
-    ("time", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
+    ("history", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
     ("life", ("f3", "L")),
     ("past", ("s", "f3")),
     ("episodes", ("0", "f6", "e", "down")),

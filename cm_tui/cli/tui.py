@@ -45,7 +45,7 @@ def launch(project: Path | None, episode: str = "") -> int:
 
         remove(LocalEngine.store_of(folder))
 
-    code = run(open_engine, folder, load_config(_root_around(folder)), mend=mend, said=said, episode=episode)
+    code = run(open_engine, folder, load_config(_root_around(folder)), repair=mend, startup_notes=said, episode=episode)
     if said:
         from cm_tui.cli.output import narrate
 

@@ -108,7 +108,7 @@ class Driver:
                 while not holds():
                     await self.pilot.pause(0.01)
         except TimeoutError:
-            happened = "\n".join(line.text for line in self.app.session.lines)
+            happened = "\n".join(line.text for line in self.app.activity_log.lines)
             raise AssertionError(
                 f"waited {PATIENCE} s in vain; the screen:\n{self.text}\nwhat happened:\n{happened}"
             ) from None
@@ -149,7 +149,7 @@ async def starting(
     episode: str = "",
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
-    app = CmApp(open_engine or (lambda: LocalEngine.open(root)), root, config or Config(), mend=mend, episode=episode)
+    app = CmApp(open_engine or (lambda: LocalEngine.open(root)), root, config or Config(), repair=mend, episode=episode)
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot)

@@ -1,4 +1,4 @@
-"""The ribbon of 100,000 moments, paging only: the engine's `line` is a fake here that makes moments up.
+"""The list of 100,000 commits, paging only: the engine's `line` is a fake here that makes commits up.
 
 Everything else about time is tested on real repositories, in `test_time_mode.py`.
 """
@@ -26,7 +26,7 @@ class LongLine:
     def __init__(self, project) -> None:
         self.engine = LocalEngine.open(project)
         self.asked: list[tuple[str, int | None, int]] = []
-        self.engine.line = self.line
+        self.engine.line = self.commit_panel
         self.engine.history = self.history
         self.engine.changes = lambda before, after, limit=1000: Page((), 0, f"asked {before} {after[-6:]}")
 
@@ -80,7 +80,7 @@ async def test_what_is_not_known_is_drawn_otherwise_and_said(project, long_line)
         said = " ".join(driver.text.replace("│", " ").split())
         assert "40,000 of 100,000 commits" in said
         screen = driver.app.screen
-        screen.line.go(moment(60_001))
+        screen.commit_panel.go(moment(60_001))
         await driver.press("down")
         rows = {line.split()[1]: line[:3] for line in driver.text.splitlines() if " 60,00" in line or line[1:2] in "·╌"}
         assert rows["60,002"] == "│· "
@@ -92,17 +92,17 @@ async def test_found_commits_load_further_as_one_scrolls(project, long_line):
         await driver.press("slash")
         await driver.type("77")
         screen = driver.app.screen
-        await driver.until(lambda: screen.ribbon.letters == "77")
+        await driver.until(lambda: screen.commits.letters == "77")
         await driver.settle()
         total = sum("77" in str(n) for n in range(1, LENGTH + 1))
         assert f"{PAGE} of {total:,} commits" in driver.text
         await driver.press("enter", "end")
         await driver.settle()
-        assert len(screen.ribbon.rows) == 2 * PAGE
+        assert len(screen.commits.rows) == 2 * PAGE
         here = screen.point
         await driver.press("escape")
         assert screen.point == here
-        assert len(screen.ribbon.rows) == LENGTH
+        assert len(screen.commits.rows) == LENGTH
 
 
 def test_pages_that_were_not_looked_at_for_long_are_let_go():

@@ -56,7 +56,7 @@ async def test_what_an_agent_saw_is_chosen_from_the_list_and_shown_in_every_mode
         await driver.press("enter")
         screen = driver.app.screen
         assert screen.point.ordinal == 2
-        assert driver.app.past.moment.ordinal == 2
+        assert driver.app.revision.moment.ordinal == 2
         assert "◀ PAST  #2" in driver.text
         assert "seen by codex" in driver.text
         assert rows(driver) == [
@@ -125,13 +125,13 @@ async def test_letters_find_and_escape_leads_back_step_by_step(story):
         await driver.press("escape")
         await driver.until(lambda: len(listed(driver)) == 3)
         await driver.press("escape")
-        assert driver.app.past.moment is None
+        assert driver.app.revision.moment is None
         assert "What agents saw" not in driver.text
         await driver.press("e", "slash")
         await driver.type("#2")
         await driver.until(lambda: listed(driver) == ["prompt 1"])
         await driver.press("enter", "enter")
-        assert driver.app.past.moment.ordinal == 2
+        assert driver.app.revision.moment.ordinal == 2
 
 
 async def test_the_list_reads_on_where_the_cursor_comes_to_its_end(story):
@@ -155,14 +155,14 @@ async def test_what_cannot_be_replayed_says_why_and_is_told_all_the_same(story, 
         await driver.press("e", "down")
         assert "not in this repository" in driver.text
         await driver.press("enter")
-        assert driver.app.past.moment is None
+        assert driver.app.revision.moment is None
         assert any("cannot be replayed" in words for words in driver.told)
         assert [word for _, _, word in rows(driver)][:2] == ["asked", "no commit"]
         assert "shop/new.py" in driver.text
         await driver.press("e", "end", "enter")
         assert any("no commit was recorded" in words for words in driver.told)
         await driver.press("e", "enter")
-        assert driver.app.past.moment.ordinal == 2
+        assert driver.app.revision.moment.ordinal == 2
         assert "nearest ancestor" in side(driver)
 
 
@@ -170,11 +170,11 @@ async def test_what_cannot_be_replayed_says_why_and_is_told_all_the_same(story, 
 async def test_the_application_opens_at_an_episode(story, size):
     record(story, sha(story, 3), patch=PATCH)
     async with starting(story.root, size=size, episode="last") as driver:
-        await driver.until(lambda: driver.app.past.moment is not None)
+        await driver.until(lambda: driver.app.revision.moment is not None)
         await driver.settle()
-        assert driver.app.current_mode == "time"
+        assert driver.app.current_mode == "history"
         screen = driver.app.screen
-        assert (screen.point.ordinal, screen.ribbon.current.ordinal, driver.app.past.moment.ordinal) == (3, 3, 3)
+        assert (screen.point.ordinal, screen.commits.current.ordinal, driver.app.revision.moment.ordinal) == (3, 3, 3)
         assert "make one twelve" in driver.text
 
 
@@ -185,9 +185,9 @@ async def test_what_is_said_of_a_commit_goes_away_once_its_history_is_read(story
         await driver.type("all")
         await driver.press("enter", "y", "e", "enter")
         assert "was removed" in side(driver)
-        assert "was removed" in driver.app.past.note
+        assert "was removed" in driver.app.revision.note
         await driver.press("b")
-        await driver.until(lambda: driver.app.past.note == "")
+        await driver.until(lambda: driver.app.revision.note == "")
         await driver.settle()
         assert "was removed" not in side(driver)
         assert rows(driver)[0] == ("›", "make one twelve", "asked")
@@ -198,15 +198,15 @@ async def test_the_name_of_no_episode_is_told(story):
         await driver.until(lambda: bool(driver.told))
         await driver.settle()
         assert any("cm episodes" in words for words in driver.told)
-        assert driver.app.past.moment is None
-        assert driver.app.current_mode == "time"
+        assert driver.app.revision.moment is None
+        assert driver.app.current_mode == "history"
 
 
 async def test_an_episode_that_ended_at_another_commit_says_so(story):
     record(story, sha(story, 4), base=sha(story, 2), patch=PATCH, patch_cut=True, redacted=1, note="a note")
     async with driving(story.root, mode="6") as driver:
         await driver.press("e", "enter")
-        assert driver.app.past.moment.ordinal == 2
+        assert driver.app.revision.moment.ordinal == 2
         words = side(driver)
         assert "when it stopped" in words
         assert "1 secret was taken out" in words

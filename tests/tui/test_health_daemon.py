@@ -19,7 +19,7 @@ async def test_owner_layers_and_log_at_every_size(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="5", size=SIZES[0]) as driver:
         await connected(driver)
         with open_engine(owned) as other:
-            other.search("load")  # its keeper begins with the first question
+            other.search("load")  # keeping it up to date begins with the first question
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")

@@ -223,7 +223,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size
         assert "return gone()" in driver.text
         await driver.press("o")
         assert driver.app.current_mode == "symbols"
-        assert driver.app.past.moment.ordinal == 17
+        assert driver.app.revision.moment.ordinal == 17
         assert driver.app.screen.view.symbol.qualname == "late"
 
 
@@ -240,9 +240,9 @@ async def test_history_that_is_rewritten_while_one_stands_in_it_is_told(story, s
         story.commit("another way")
         await driver.press("i")
         await driver.settle()
-        assert driver.app.past.moment.ordinal == 12
+        assert driver.app.revision.moment.ordinal == 12
         assert "◀ PAST  #12" in driver.text
-        assert "nearest ancestor" in driver.app.past.note
+        assert "nearest ancestor" in driver.app.revision.note
         assert any("History was rewritten: #15" in words for words in driver.told)
         await driver.press("home")
         await driver.until(lambda: known(driver) == 13)
@@ -261,7 +261,7 @@ async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
     engine = LocalEngine.open(story.root)
     async with driving(story.root, mode="6", size=size, open_engine=lambda: engine) as driver:
         await driver.press("enter")
-        assert driver.app.past.moment.ordinal == 16
+        assert driver.app.revision.moment.ordinal == 16
         story.git("commit", "-q", "--amend", "-m", "amended")
         story.git("reflog", "expire", "--expire=now", "--all")
         story.git("gc", "-q", "--prune=now")
@@ -270,6 +270,6 @@ async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
         engine.__dict__.pop("_repository")
         await driver.press("i")
         await driver.settle()
-        assert driver.app.past.moment is None
+        assert driver.app.revision.moment is None
         assert any("back at now" in words for words in driver.told)
         assert "amended" in driver.text

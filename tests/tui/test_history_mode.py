@@ -1,4 +1,4 @@
-"""Time: keys are pressed on real repositories with a real past, and the screen is read."""
+"""History: keys are pressed on real repositories with a real past, and the screen is read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def go_to(driver, ref: str) -> None:
 
 def side(driver, *, right: bool = True) -> str:
     """What stands on one side of the screen, without borders and line breaks."""
-    edge = driver.app.screen.line.outer_size.width
+    edge = driver.app.screen.commit_panel.outer_size.width
     lines = (line[edge:] if right else line[:edge] for line in driver.text.splitlines())
     return " ".join("".join(" " if character in "│╭╮╰╯─" else character for character in " ".join(lines)).split())
 
@@ -193,7 +193,7 @@ async def test_the_tree_shows_the_files_of_the_moment(story):
         assert "2 files" in driver.text
         assert "client.py" not in driver.text
         assert "user.py" in driver.text
-        await driver.pilot.click("PastBar")
+        await driver.pilot.click("RevisionBar")
         await driver.settle()
         assert "client.py" in driver.text
 
@@ -231,7 +231,7 @@ async def test_who_called_what_is_gone(story):
         assert "gone" in driver.text
 
 
-async def test_a_ribbon_of_its_life_stands_beside_a_symbol(story):
+async def test_a_lifeline_stands_beside_a_symbol(story):
     async with driving(story.root, mode="3") as driver:
         await driver.press("slash")
         await driver.type("gone")
@@ -242,7 +242,7 @@ async def test_a_ribbon_of_its_life_stands_beside_a_symbol(story):
         assert "·" in line
         assert "━" in line
         await driver.press("L")
-        assert driver.app.current_mode == "time"
+        assert driver.app.current_mode == "history"
         assert [word for _, _, word in rows(driver)] == ["came", "left", "returned"]
 
 
@@ -388,7 +388,7 @@ async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows
 
         await click("close what is gone")
         assert screen.point.ordinal == 3
-        assert driver.app.past.moment is None
+        assert driver.app.revision.moment is None
         await click("ƒ gone")
         assert screen.row.name == "gone"
         assert "-def gone():" in driver.text
@@ -397,7 +397,7 @@ async def test_the_mouse_moves_the_point_marks_nothing_and_chooses_tabs_and_rows
         await click("Drift")
         assert screen.panel.tabs.active == "drift"
         await click("·  3 ")
-        assert driver.app.past.moment.ordinal == 3
+        assert driver.app.revision.moment.ordinal == 3
 
 
 # --- reading history, and what has none ---

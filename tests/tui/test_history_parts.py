@@ -1,4 +1,4 @@
-"""The parts of the time mode that draw: lives as ribbons, differences, moments."""
+"""The parts of the history mode that draw: lifelines, differences, moments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cm_tui.model import (
     SymbolSpan,
 )
 from cm_tui.tui.modes.history.diff_loader import diff_lines
-from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
+from cm_tui.tui.modes.history.lifeline import life_words, lifeline_of
 from cm_tui.tui.modes.history.rows import Spot, of_changes
 from cm_tui.tui.state.revision import ShownRevision, day, name_of
 
@@ -52,21 +52,21 @@ def life(spans: list[tuple[int, int | None]], changes: list[int] = []) -> Symbol
     )  # fmt: skip
 
 
-def test_a_ribbon_has_its_gap_and_what_is_not_known():
-    drawn = ribbon_of(life([(3, 5), (7, None)], [8]), status(10, first=3), 10).plain
+def test_a_lifeline_has_its_gap_and_what_is_not_known():
+    drawn = lifeline_of(life([(3, 5), (7, None)], [8]), status(10, first=3), 10).plain
     assert drawn == "╌╌┿━··┿┿━━"
-    assert ribbon_of(life([(1, None)]), status(10), 10, here=4).plain == "┿━━▼━━━━━━"
-    assert ribbon_of(life([(1, None)]), status(2), 10).plain == "┿━━━━━━━━━"
+    assert lifeline_of(life([(1, None)]), status(10), 10, here=4).plain == "┿━━▼━━━━━━"
+    assert lifeline_of(life([(1, None)]), status(2), 10).plain == "┿━━━━━━━━━"
 
 
 @given(st.integers(1, 400), st.integers(1, 120), st.data())
 def test_every_change_and_the_point_are_drawn_at_any_width(length, width, data):
     changed = data.draw(st.integers(1, length))
-    drawn = ribbon_of(life([(1, None)], [changed]), status(length), width).plain
+    drawn = lifeline_of(life([(1, None)], [changed]), status(length), width).plain
     assert len(drawn) == width
     assert drawn[0] == "┿"
     assert set(drawn) <= {"┿", "━"}
-    assert "▼" in ribbon_of(life([(1, None)]), status(length), width, here=changed).plain
+    assert "▼" in lifeline_of(life([(1, None)]), status(length), width, here=changed).plain
 
 
 def test_a_life_in_words():

@@ -37,7 +37,7 @@ async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where
         await driver.until(lambda: driver.app.project.status.files == 6)
 
 
-async def test_symbols_and_pack_follow_another_door(owned):
+async def test_symbols_and_pack_follow_another_client(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="3") as driver:
         await connected(driver)
         assert "fresh.py" not in driver.text
@@ -69,7 +69,7 @@ async def test_a_run_of_another_door_shows_how_far_it_is_and_is_stopped_here(own
             with pytest.raises(CancelledError):
                 list(steps)
         await driver.until(lambda: not driver.app.project.job and driver.app.project.progress is None)
-        assert any("another client" in line.text for line in driver.app.session.lines)
+        assert any("another client" in line.text for line in driver.app.activity_log.lines)
 
 
 @pytest.mark.parametrize("how", ["kill -9", "serve --stop", "hand-over"])
@@ -96,10 +96,10 @@ async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
         await driver.type("rd")
         screen = driver.app.mode_screen("search")
         assert screen.query_input.value == "load record"
-        assert screen.inquiry.problem is None
+        assert screen.session.problem is None
         assert results(driver)
         assert len(driver.app.pack_selection) == 1
-        assert any("Connected to the daemon again." in line.text for line in driver.app.session.lines)
+        assert any("Connected to the daemon again." in line.text for line in driver.app.activity_log.lines)
 
 
 async def test_profiles_that_another_door_saves_are_known_here(owned):
@@ -110,7 +110,7 @@ async def test_profiles_that_another_door_saves_are_known_here(owned):
         with open_engine(owned) as other:
             profile = other.profiles()["code"]
             other.save_profile(replace(profile, limit=3))
-        await driver.until(lambda: screen.inquiry.profiles["code"].limit == 3)
+        await driver.until(lambda: screen.session.profiles["code"].limit == 3)
         await driver.settle()
         assert screen.query_input.value == "load"
 

@@ -196,7 +196,7 @@ async def test_enter_goes_to_the_source(project):
         assert "def load(self, name: str) -> dict:" in driver.text
 
 
-def test_basket_restores_only_what_it_can_read():
+def test_the_pack_selection_restores_only_what_it_can_read():
     pack_selection = PackSelection(lambda: None)
     good = {"path": "a.py", "start_line": 1, "end_line": 2, "title": "t", "why": ""}
     pack_selection.restore([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])

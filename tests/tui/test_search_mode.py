@@ -75,13 +75,13 @@ async def test_mode_and_profile_switch(project):
     async with driving(project) as driver:
         screen = await ask(driver, "store")
         await driver.press("escape", "m")
-        assert screen.inquiry.asked.result.mode == "keyword"
+        assert screen.session.asked.result.mode == "keyword"
         assert all(part.group != "vector" for part in screen.hit.parts)
         await driver.press("m")
-        assert screen.inquiry.asked.result.mode == "vector"
-        before = screen.inquiry.profile.name
+        assert screen.session.asked.result.mode == "vector"
+        before = screen.session.profile.name
         await driver.press("p")
-        assert screen.inquiry.profile.name != before
+        assert screen.session.profile.name != before
 
 
 async def test_tuning_ranks_again_without_retrieving(project):
@@ -100,23 +100,23 @@ async def test_tuning_ranks_again_without_retrieving(project):
         questions, score = len(retrieved), screen.hit.score
         await driver.press("right", "right")
         assert len(retrieved) == questions
-        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.6)
+        assert screen.session.profile.keyword_weight == pytest.approx(0.6)
         assert screen.hit.score != score
         assert "1 changed" in driver.text
         await driver.press("r")
         assert screen.hit.score == pytest.approx(score)
         await driver.press("0", "full_stop", "9", "enter")
-        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.9)
+        assert screen.session.profile.keyword_weight == pytest.approx(0.9)
         await driver.press("backspace")
-        assert screen.inquiry.profile.keyword_weight == pytest.approx(0.5)
+        assert screen.session.profile.keyword_weight == pytest.approx(0.5)
 
 
 async def test_the_pool_is_retrieved_again(project):
     async with driving(project) as driver:
         screen = await ask(driver, "load record")
         await driver.press("escape", "t", *["down"] * 4, "left")
-        assert screen.inquiry.profile.pool == 190
-        assert screen.inquiry.asked is not None
+        assert screen.session.profile.pool == 190
+        assert screen.session.asked is not None
 
 
 async def test_tuning_is_saved_to_the_project(project):
@@ -126,7 +126,7 @@ async def test_tuning_is_saved_to_the_project(project):
         assert any("nothing was changed" in text for text in driver.told)
         await driver.press("down", "right", "s")
         assert "keyword_weight = 0.55" in (project / ".cm/config.toml").read_text()
-        assert not screen_of(driver).inquiry.tuned
+        assert not screen_of(driver).session.tuned
         assert "code ·" in driver.text
         assert "code *" not in driver.text
 
@@ -196,7 +196,7 @@ async def test_odd_queries_and_names_are_only_text(project, query):
 async def test_the_query_is_found_again_next_time(project):
     async with driving(project) as driver:
         await ask(driver, "record")
-        driver.app.keeper.flush()
+        driver.app.state_writer.flush()
     async with driving(project, mode="") as driver:
         assert driver.app.current_mode == "search"
         assert screen_of(driver).query_input.value == "record"
@@ -323,13 +323,13 @@ async def test_tuned_numbers_are_found_again_though_they_were_not_saved(project)
     async with driving(project) as driver:
         await ask(driver, "load record")
         await driver.press("escape", "t", "down", "right")
-        driver.app.keeper.flush()
+        driver.app.state_writer.flush()
     async with driving(project) as driver:
         screen = screen_of(driver)
-        assert screen.inquiry.tuned == {"keyword_weight": 0.55}
+        assert screen.session.tuned == {"keyword_weight": 0.55}
         assert "1 changed" in driver.text
         await driver.press("escape", "t", "r")
-        assert not screen.inquiry.tuned
+        assert not screen.session.tuned
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -344,7 +344,7 @@ async def test_the_border_between_the_panels_can_be_moved_and_stays(project, siz
         await driver.press("greater_than_sign", "greater_than_sign")
         wider = first(driver)
         assert wider > before
-        driver.app.keeper.flush()
+        driver.app.state_writer.flush()
     async with driving(project, size=size) as driver:
         assert first(driver) == wider
         await driver.press("escape", "less_than_sign", "less_than_sign")

@@ -185,7 +185,7 @@ async def test_other_themes_draw_every_mode(project, theme):
         driver.app.theme = theme
         for key in ("2", "f3", "f4", "f5", "f1"):
             await driver.press(key)
-        driver.app.keeper.flush()
+        driver.app.state_writer.flush()
     async with driving(project) as driver:
         assert driver.app.theme == theme
 
@@ -217,6 +217,27 @@ def test_states_of_the_wrong_shape_are_ignored(tmp_path, content):
     assert note
 
 
+async def test_what_an_earlier_release_called_time_is_found_again_as_history(project):
+    file = state_file(project)
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"mode": "time", "screens": {"time": {"tab": "symbols"}}}))
+    keys = {"app.time": "f9", "time.zoom": "Z", "time.find": "F", "history.find": "f"}
+    async with driving(project, config=Config(tui={"keys": keys})) as driver:
+        assert driver.app.current_mode == "history"
+        assert driver.app.screen.panel.tabs.active == "symbols"
+        await driver.press("Z")
+        assert driver.app.screen.has_class("-zoomed")
+        await driver.press("Z", "F")
+        assert driver.app.screen.focused is not driver.app.screen.commit_panel.letters
+        await driver.press("f")
+        assert driver.app.screen.focused is driver.app.screen.commit_panel.letters
+        await driver.press("escape", "1", "f9")
+        assert driver.app.current_mode == "history"
+        driver.app.state_writer.flush()
+    assert json.loads(file.read_text())["mode"] == "history"
+    assert list(json.loads(file.read_text())["screens"]) == ["history"]
+
+
 def test_state_is_written_whole_and_read_back(tmp_path):
     state = AppState(mode="search", theme="nord", screens={"search": {"query": "ä"}})
     save_state(tmp_path, state)
@@ -229,7 +250,7 @@ def test_state_is_written_whole_and_read_back(tmp_path):
 # --- small parts ---
 
 
-def test_the_basket_takes_nothing_twice():
+def test_the_pack_selection_takes_nothing_twice():
     changes = []
     pack_selection = PackSelection(lambda: changes.append(1))
     assert pack_selection.add([PackRequest("a.py", 1, 20), PackRequest("a.py", 3, 5)]) == 1

@@ -21,22 +21,22 @@ APPLICATION = """
 import sys, time
 from pathlib import Path
 from cm_tui.config import Config
-from cm_tui.engine.local import LocalEngine
-from cm_tui.tui.app.app import run
+from cm_tui.engine.memory import Memory
+from cm_tui.tui.app import run
 
 root, begun, go = map(Path, sys.argv[1:])
 
 def open_engine():
-    engine = LocalEngine.open(root)
-    index = engine.index
+    memory = Memory.open(root)
+    index = memory.index
     def slow(**options):
         for progress in index(**options):
             yield progress
             begun.touch()
             while not go.exists():
                 time.sleep(0.01)
-    engine.index = slow
-    return engine
+    memory.index = slow
+    return memory
 
 sys.exit(run(open_engine, root, Config()))
 """

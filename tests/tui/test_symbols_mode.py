@@ -178,7 +178,7 @@ async def test_zoom_shows_one_panel(project):
 async def test_place_is_found_again_after_a_restart(project):
     async with driving(project, mode="3") as driver:
         await find(driver, "make_store")
-        driver.app.keeper.flush()
+        driver.app.state_writer.flush()
     async with driving(project) as driver:
         assert driver.app.current_mode == "symbols"
         assert driver.app.screen.view.symbol.qualname == "make_store"

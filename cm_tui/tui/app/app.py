@@ -29,6 +29,7 @@ from cm_tui.tui.screens.messages import (
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.state.former_names import current_keys
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
@@ -53,8 +54,8 @@ class CmApp(App[int]):
         open_engine: opens the engine; called on a worker thread.
         root: the project's root folder.
         config: the configuration.
-        mend: puts a damaged store out of the way, so that the engine opens again; None: not possible.
-        said: what opening the engine has to say to the user; taken out once it was said.
+        repair: puts a damaged store out of the way, so that the engine opens again; None: not possible.
+        startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose moment is shown, once the index reflects the checkout.
     """
 
@@ -73,33 +74,33 @@ class CmApp(App[int]):
         open_engine: Callable[[], Engine],
         root: Path,
         config: Config,
-        mend: Callable[[], None] | None = None,
-        said: list[str] | None = None,
+        repair: Callable[[], None] | None = None,
+        startup_notes: list[str] | None = None,
         episode: str = "",
     ) -> None:
         super().__init__(css_path=style_sheets())
-        self._said = said if said is not None else []
+        self._startup_notes = startup_notes if startup_notes is not None else []
         self._episode = episode
         self.root = root
         self.config = config
         self.modes = Modes(self)
         self.project = ProjectView()
-        self.session = ActivityLog()
-        self.pack_selection = PackSelection(self._basket_changed)
-        self.past = ShownRevision(partial(self.modes.tell, RevisionChanged))
+        self.activity_log = ActivityLog()
+        self.pack_selection = PackSelection(self._pack_selection_changed)
+        self.revision = ShownRevision(partial(self.modes.tell, RevisionChanged))
         self.tasks = EngineTasks(self, open_engine)
-        self.standing = RevisionTracker(self.tasks, self.past, self.project, self.tell)
-        self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.session, self._project_changed, mend)
-        self.link = DaemonSync(
-            self.tasks, self.lifecycle, self.project, self.session,
-            changed=self._project_changed, tell=self.tell, complain=self.tell_error, later=self.set_timer,
+        self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
+        self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
+        self.daemon_sync = DaemonSync(
+            self.tasks, self.lifecycle, self.project, self.activity_log,
+            changed=self._project_changed, tell=self.tell, on_error=self.tell_error, set_timer=self.set_timer,
         )  # fmt: skip
         self.state, self._state_note = load_state(root)
-        self.keeper = StateWriter(
+        self.state_writer = StateWriter(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
         )
         self.pack_selection.restore(self.state.of("pack").get("items"))
-        self._key_overrides = dict(config.tui.keys)
+        self._key_overrides = current_keys(config.tui.keys)
         self.register_theme(CM_DARK)
         self.register_theme(CM_LIGHT)
 
@@ -118,10 +119,10 @@ class CmApp(App[int]):
     def on_mount(self) -> None:
         """Theme and keys, then the engine, in the background."""
         self.theme = self._first_theme()
-        self.theme_changed_signal.subscribe(self, lambda _: self.keeper.changed())
+        self.theme_changed_signal.subscribe(self, lambda _: self.state_writer.changed())
         if self._key_overrides:
             self.set_keymap(self._key_overrides)
-        mode = "time" if self._episode else self.state.mode
+        mode = "history" if self._episode else self.state.mode
         if mode in self.MODE_TITLES and mode != self.current_mode:
             self.switch_mode(mode)
         if self._state_note:
@@ -155,14 +156,14 @@ class CmApp(App[int]):
     def _state_not_saved(self, error: OSError) -> None:
         self.log(f"State not saved: {error}")
 
-    def _basket_changed(self) -> None:
+    def _pack_selection_changed(self) -> None:
         self.state.of("pack")["items"] = self.pack_selection.values()
-        self.keeper.changed()
+        self.state_writer.changed()
         self.modes.tell(PackSelectionChanged)
 
     def leave(self) -> None:
         """Quit."""
-        self.keeper.flush()
+        self.state_writer.flush()
         self.exit(0)
 
     async def action_quit(self) -> None:
@@ -180,12 +181,12 @@ class CmApp(App[int]):
         if mode != self.current_mode:
             self.clear_notifications()
         await self.switch_mode(mode)
-        self.keeper.changed()
+        self.state_writer.changed()
         self.modes.tell(ProjectChanged)
 
     def go_to_now(self) -> None:
         """Leave the past."""
-        self.past.go(None)
+        self.revision.go(None)
 
     async def on_open_symbol(self, message: OpenSymbol) -> None:
         """Show a symbol in its mode."""
@@ -199,17 +200,17 @@ class CmApp(App[int]):
 
     def on_open_revision(self, message: OpenRevision) -> None:
         """Stand at a moment."""
-        self.past.go(message.moment, message.note, asked=message.asked)
+        self.revision.go(message.moment, message.note, asked=message.asked)
 
     async def on_open_symbol_history(self, message: OpenSymbolHistory) -> None:
-        """Show a symbol's life in the time mode."""
-        await self.action_go("time")
-        self.mode_screen("time").open_life(message.key)  # type: ignore[attr-defined]
+        """Show a symbol's life in the history mode."""
+        await self.action_go("history")
+        self.mode_screen("history").open_life(message.key)  # type: ignore[attr-defined]
 
     async def on_open_episode(self, message: OpenEpisode) -> None:
-        """Show in the time mode what an agent saw."""
-        await self.action_go("time")
-        self.mode_screen("time").replaying.open(message.name)  # type: ignore[attr-defined]
+        """Show in the history mode what an agent saw."""
+        await self.action_go("history")
+        self.mode_screen("history").replay.open(message.name)  # type: ignore[attr-defined]
 
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
@@ -227,9 +228,9 @@ class CmApp(App[int]):
     def on_engine_opened(self) -> None:
         """The project can be asked now."""
         self.lifecycle.opened()
-        self.link.begin()
-        while self._said:
-            self.tell(self._said.pop(0), severity="warning")
+        self.daemon_sync.begin()
+        while self._startup_notes:
+            self.tell(self._startup_notes.pop(0), severity="warning")
 
     def on_engine_failed(self, message: EngineFailed) -> None:
         """The overview shows why, with the keys that help."""
@@ -244,7 +245,7 @@ class CmApp(App[int]):
     def on_index_ended(self, message: IndexEnded) -> None:
         """An index run is over."""
         self.lifecycle.ended(message)
-        self.link.own_run_ended()
+        self.daemon_sync.own_run_ended()
         if self._episode:
             self.post_message(OpenEpisode(self._episode))
             self._episode = ""
@@ -261,25 +262,25 @@ class CmApp(App[int]):
 
     def on_daemon_event(self, message: DaemonEvent) -> None:
         """Another client did something, or the daemon came or went."""
-        self.link.heard(message.record)
+        self.daemon_sync.on_event(message.record)
 
     def on_job_step(self, message: JobStep) -> None:
         """A run that another client started got on."""
-        self.link.stepped(message)
+        self.daemon_sync.stepped(message)
 
     def on_job_ended(self, message: JobEnded) -> None:
         """A run that another client started is over."""
-        self.link.ended(message)
+        self.daemon_sync.ended(message)
 
     def stop_index(self) -> None:
         """Stop the index run, whoever started it."""
         if self.tasks.indexing:
             self.lifecycle.stop_index()
         elif self.project.job:
-            self.link.cancel(self.project.job)
+            self.daemon_sync.cancel(self.project.job)
 
     def _project_changed(self) -> None:
-        self.standing.check()
+        self.revision_tracker.check()
         self.modes.tell(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:
@@ -307,7 +308,7 @@ class CmApp(App[int]):
     ) -> None:
         """Show a short message; its text is never read as markup."""
         if severity != "information":
-            self.session.add(f"{title} {text}".strip(), severity)
+            self.activity_log.add(f"{title} {text}".strip(), severity)
         self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
 
     def tell_error(self, error: CmError) -> None:
@@ -342,8 +343,8 @@ def run(
     root: Path,
     config: Config,
     *,
-    mend: Callable[[], None] | None = None,
-    said: list[str] | None = None,
+    repair: Callable[[], None] | None = None,
+    startup_notes: list[str] | None = None,
     episode: str = "",
 ) -> int:
     """Run the application until the user leaves it.
@@ -352,14 +353,14 @@ def run(
         open_engine: opens the engine; called on a worker thread after the first frame.
         root: the project's root folder.
         config: the configuration.
-        mend: puts a damaged store out of the way, so that the engine opens again.
-        said: what opening the engine has to say to the user; taken out once it was said.
+        repair: puts a damaged store out of the way, so that the engine opens again.
+        startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose moment is shown.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_engine, root, config, mend, said, episode)
+    app = CmApp(open_engine, root, config, repair, startup_notes, episode)
     try:
         app.run()
     finally:

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from cm_tui.tui.app.app import CmApp
 
 TITLES = {
-    "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health", "time": "Time",
+    "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health", "history": "History",
 }  # fmt: skip
-
-FOLDERS = {"time": "history"}
 
 
 def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
@@ -29,9 +27,8 @@ def _maker(name: str) -> Callable[[], Screen[None]]:
     def make() -> Screen[None]:
         import importlib
 
-        folder = FOLDERS.get(name, name)
-        module = importlib.import_module(f"cm_tui.tui.modes.{folder}.screen")
-        screen: Screen[None] = getattr(module, f"{folder.title()}Screen")()
+        module = importlib.import_module(f"cm_tui.tui.modes.{name}.screen")
+        screen: Screen[None] = getattr(module, f"{name.title()}Screen")()
         return screen
 
     return make
@@ -83,9 +80,9 @@ class Modes:
         """Show health."""
         self._go("health")
 
-    def go_time(self) -> None:
-        """Show time."""
-        self._go("time")
+    def go_history(self) -> None:
+        """Show history."""
+        self._go("history")
 
     def _go(self, mode: str) -> None:
         self._app.call_later(self._app.action_go, mode)

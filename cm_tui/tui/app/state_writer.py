@@ -19,7 +19,7 @@ class StateWriter:
     Args:
         root: the project's root folder.
         gather: brings the state up to date; called on the application's thread.
-        later: calls a function after some seconds, on the application's thread.
+        set_timer: calls a function after some seconds, on the application's thread.
         off_thread: runs a function on a worker thread.
         failed: is told why a state could not be written; called on whatever thread wrote.
     """
@@ -28,13 +28,13 @@ class StateWriter:
         self,
         root: Path,
         gather: Callable[[], AppState],
-        later: Callable[[float, Callable[[], None]], object],
+        set_timer: Callable[[float, Callable[[], None]], object],
         off_thread: Callable[[Callable[[], None]], None],
         failed: Callable[[OSError], None],
     ) -> None:
         self._root = root
         self._gather = gather
-        self._later = later
+        self._set_timer = set_timer
         self._off_thread = off_thread
         self._failed = failed
         self._due = False
@@ -46,7 +46,7 @@ class StateWriter:
         """Something may have changed: write it soon."""
         if not self._due:
             self._due = True
-            self._later(DELAY, self._time_has_come)
+            self._set_timer(DELAY, self._time_has_come)
 
     def _time_has_come(self) -> None:
         self._due = False

@@ -25,7 +25,7 @@ def _one_part(screen: ModeScreen) -> str | None:
 
 
 def _is_now(screen: ModeScreen) -> str | None:
-    return None if screen.cm.past.moment else "this is now"
+    return None if screen.cm.revision.moment else "this is now"
 
 
 APP_COMMANDS: tuple[Command, ...] = (
@@ -34,8 +34,8 @@ APP_COMMANDS: tuple[Command, ...] = (
     Command("app.search", "2,f2", "Search", "Ask the code", "go_search", bar=False),
     Command("app.symbols", "3,f3", "Symbols", "Browse symbols and who calls whom", "go_symbols", bar=False),
     Command("app.pack", "4,f4", "Pack", "Collect context and take it away", "go_pack", bar=False),
-    Command("app.health", "5,f5", "Health", "Owner, jobs, freshness, and checks", "go_health", bar=False),
-    Command("app.time", "6,f6", "Time", "What changed, lives of symbols, drift", "go_time", bar=False),
+    Command("app.health", "5,f5", "Health", "Daemon, jobs, freshness, and checks", "go_health", bar=False),
+    Command("app.history", "6,f6", "History", "What changed, lives of symbols, drift", "go_history", bar=False),
     Command("app.now", "0", "Back to now", "Leave the past moment that is shown", "go_to_now", bar=False,
             blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name", "show_palette", palette=False),

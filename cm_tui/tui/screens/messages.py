@@ -37,7 +37,7 @@ class OpenRevision(Message):
 
 
 class OpenSymbolHistory(Message):
-    """Show the life of a symbol in the time mode."""
+    """Show the life of a symbol in the history mode."""
 
     def __init__(self, key: SymbolKey) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class OpenSymbolHistory(Message):
 
 
 class OpenEpisode(Message):
-    """Show in the time mode what an agent saw."""
+    """Show in the history mode what an agent saw."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -28,8 +28,8 @@ class ModeScreen(Screen[None]):
     """Base of the modes.
 
     A mode declares `MODE`, `COMMANDS_HERE` and `BINDINGS = bindings(COMMANDS_HERE)`, yields its widgets from
-    `compose_body`, asks questions with `ask`, and overrides `project_changed`, `basket_changed`,
-    `past_changed` and `keep` where it cares.
+    `compose_body`, asks questions with `ask`, and overrides `project_changed`,
+    `pack_selection_changed`, `revision_changed` and `keep` where it cares.
     """
 
     MODE: ClassVar[str] = ""
@@ -37,7 +37,7 @@ class ModeScreen(Screen[None]):
     COMMANDS_HERE: ClassVar[tuple[Command, ...]] = ()
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
-    SHOWS_PAST: ClassVar[bool] = False
+    SHOWS_REVISION: ClassVar[bool] = False
     """True where the mode shows the past moment that was chosen; the others show now, and say so."""
     ZOOMS: ClassVar[tuple[str, ...]] = ()
     """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
@@ -143,13 +143,13 @@ class ModeScreen(Screen[None]):
         self.revision_changed()
 
     def revision_changed(self) -> None:
-        """For a mode to override: `self.cm.past` has news."""
+        """For a mode to override: `self.cm.revision` has news."""
 
     def project_changed(self) -> None:
         """For a mode to override: `self.cm.project` has news."""
 
     def pack_selection_changed(self) -> None:
-        """For a mode to override: `self.cm.basket` has news."""
+        """For a mode to override: `self.cm.pack_selection` has news."""
 
     def keep(self) -> None:
         """Write what should be found again into `self.cm.state.of(self.MODE)`; a mode adds what is its own."""
@@ -189,7 +189,7 @@ class ModeScreen(Screen[None]):
 
     def remember(self) -> None:
         """Something that `keep` writes may have changed."""
-        self.cm.keeper.changed()
+        self.cm.state_writer.changed()
 
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""

@@ -9,7 +9,7 @@ P = TypeVar("P")
 KEPT = 200
 
 
-class Trail(Generic[P]):
+class Navigation(Generic[P]):
     """Places that were gone to, in order. What is only looked at is no step; `back` leaves it again."""
 
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.tui.state.former_names import current_mode, current_sections
 
 
 @dataclass
@@ -74,4 +75,5 @@ def _checked(values: Any) -> AppState:
     right_screens = isinstance(state.screens, dict) and all(isinstance(v, dict) for v in state.screens.values())
     if not isinstance(state.mode, str) or not isinstance(state.theme, str | None) or not right_screens:
         raise TypeError("a value has the wrong type")
+    state.mode, state.screens = current_mode(state.mode), current_sections(state.screens)
     return state

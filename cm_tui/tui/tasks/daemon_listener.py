@@ -1,6 +1,6 @@
 """What other clients do: the daemon's events and jobs, as messages to the application.
 
-The functions here run on threads that the gateway starts; they end with the application.
+The functions here run on threads that `EngineTasks` starts; they end with the application.
 """
 
 from __future__ import annotations

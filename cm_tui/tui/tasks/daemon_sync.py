@@ -34,14 +34,14 @@ class DaemonSync:
     """Hears what happens in the daemon, and writes it into the project's view.
 
     Args:
-        gateway: asks and follows.
+        tasks: asks and follows.
         lifecycle: refreshes the project's state.
         view: what is known of the project.
-        session: what happened, for people.
+        log: what happened, for people.
         changed: called after every change of the view.
         tell: a short word for the user.
-        complain: what went wrong, for the user.
-        later: calls a function after some seconds.
+        on_error: what went wrong, for the user.
+        set_timer: calls a function after some seconds.
     """
 
     def __init__(
@@ -49,21 +49,21 @@ class DaemonSync:
         tasks: EngineTasks,
         lifecycle: ProjectLifecycle,
         view: ProjectView,
-        session: ActivityLog,
+        log: ActivityLog,
         *,
         changed: Callable[[], None],
         tell: Tell,
-        complain: Callable[[CmError], None],
-        later: Callable[[float, Callable[[], None]], object],
+        on_error: Callable[[CmError], None],
+        set_timer: Callable[[float, Callable[[], None]], object],
     ) -> None:
         self._tasks = tasks
         self._lifecycle = lifecycle
         self._view = view
-        self._session = session
+        self._log = log
         self._changed = changed
         self._tell = tell
-        self._complain = complain
-        self._later = later
+        self._report_error = on_error
+        self._set_timer = set_timer
         self._listening = False
         self._wait = 0.0
         self._undecided: list[JobEnded] = []
@@ -76,7 +76,7 @@ class DaemonSync:
 
     # --- events ---
 
-    def heard(self, record: dict[str, Any]) -> None:
+    def on_event(self, record: dict[str, Any]) -> None:
         """Something happened in the daemon; what concerns other projects is left alone."""
         event = str(record.get("event"))
         if event in {"index", "config", "job-started", "gone"} and record.get("project") != self._root:
@@ -93,7 +93,7 @@ class DaemonSync:
 
     def _on_connected(self, _: dict[str, Any]) -> None:
         if self._view.daemon == "lost":
-            self._session.add("Connected to the daemon again.", "ok")
+            self._log.add("Connected to the daemon again.", "ok")
             self._tell("Connected again.", timeout=2)
         self._view.daemon, self._wait = "connected", 0.0
         self._catch_up()
@@ -116,17 +116,17 @@ class DaemonSync:
         self._view.daemon, self._view.job = "lost", ""
         if not self._tasks.indexing:
             self._view.progress = None
-        self._session.add(f"{words}; looking for the next.", "warning")
+        self._log.add(f"{words}; looking for the next.", "warning")
         self._tell(f"{words}. Reconnecting…", timeout=3)
         if self._wait:
-            self._later(self._wait, self._reconnect)
+            self._set_timer(self._wait, self._reconnect)
         else:
             self._reconnect()
 
     def _reconnect(self) -> None:
         """Any question starts the next daemon; what is heard of it then says that it is there."""
         if self._view.daemon == "lost":
-            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._complain)
+            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._report_error)
 
     def _on_index(self, _: dict[str, Any]) -> None:
         self._view.index_news += 1
@@ -136,7 +136,7 @@ class DaemonSync:
         self._view.config_news += 1
 
     def _on_gone(self, _: dict[str, Any]) -> None:
-        self._session.add("The project's folder is gone.", "error")
+        self._log.add("The project's folder is gone.", "error")
         self._lifecycle.refresh_status()
 
     # --- jobs ---
@@ -198,10 +198,10 @@ class DaemonSync:
         if message.summary is not None:
             self._view.summary = message.summary
             if message.summary.changed:
-                self._session.add_summary(message.summary, who="Another client's index run")
+                self._log.add_summary(message.summary, who="Another client's index run")
         elif message.error is not None and self._view.daemon == "connected":
             words = f"An index run of another client: {message.error.message}"
-            self._session.add(words, "warning" if message.cancelled else "error")
+            self._log.add(words, "warning" if message.cancelled else "error")
 
     # --- stopping ---
 
@@ -214,5 +214,5 @@ class DaemonSync:
             subscribe.cancel(job)
 
         self._tasks.ask(
-            "app.cancel", call, lambda _: self._tell(f"Job {job} was asked to stop.", timeout=2), self._complain
+            "app.cancel", call, lambda _: self._tell(f"Job {job} was asked to stop.", timeout=2), self._report_error
         )

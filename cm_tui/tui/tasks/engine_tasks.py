@@ -244,7 +244,7 @@ class EngineTasks:
     # --- other clients ---
 
     def listen(self) -> None:
-        """Hear of what happens in the daemon, where the engine goes through one: `OwnerEvent` messages."""
+        """Hear of what happens in the daemon, where the engine goes through one: `DaemonEvent` messages."""
         if self.engine is not None:
             self._beside(partial(daemon_listener.listen, self.engine, self._post, self._stop))
 

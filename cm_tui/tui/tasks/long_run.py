@@ -75,7 +75,7 @@ class LongRun:
         self._step = step
         self._ended = ended
         self._cancel = Cancel()
-        self._told = 0.0
+        self._notified = 0.0
         self._before: tuple[str, bool] | None = None
 
     def cancel(self) -> None:
@@ -97,6 +97,6 @@ class LongRun:
     def _tell(self, progress: Progress) -> None:
         """Post a step when it is a new stage, or when the last one was some time ago."""
         now, stage = time.monotonic(), (progress.stage, progress.searchable)
-        if stage != self._before or now - self._told >= STEP_SECONDS:
-            self._told, self._before = now, stage
+        if stage != self._before or now - self._notified >= STEP_SECONDS:
+            self._notified, self._before = now, stage
             self._post(self._step(progress))

@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 
 class ProjectLifecycle:
-    """Asks the gateway, writes the answers into the project's view, and says that it changed.
+    """Asks the engine, writes the answers into the project's view, and says that it changed.
 
     Args:
-        gateway: does the work.
+        tasks: asks.
         view: what is known of the project; only written here.
-        session: what happened, for people.
+        log: what happened, for people.
         changed: called after every change of the view.
-        mend: puts a damaged store out of the way; None: not possible.
+        repair: puts a damaged store out of the way; None: not possible.
     """
 
     def __init__(
         self,
         tasks: EngineTasks,
         view: ProjectView,
-        session: ActivityLog,
+        log: ActivityLog,
         changed: Callable[[], None],
-        mend: Callable[[], None] | None,
+        repair: Callable[[], None] | None,
     ) -> None:
         self._tasks = tasks
         self._view = view
-        self._session = session
+        self._log = log
         self._changed = changed
-        self.mend = mend
+        self.repair = repair
         self._then: Callable[[ProjectStatus], None] | None = None
         self._may_read_on = True
         """False once the person stopped the reading of history: it does not begin again by itself."""
@@ -53,10 +53,10 @@ class ProjectLifecycle:
         """Try the engine again."""
         self._open()
 
-    def mend_and_reopen(self) -> None:
+    def repair_and_reopen(self) -> None:
         """Put a damaged store out of the way, then open the engine: the index is made anew."""
-        assert self.mend is not None
-        self._open(first=self.mend)
+        assert self.repair is not None
+        self._open(first=self.repair)
 
     def _open(self, first: Callable[[], None] | None = None) -> None:
         self._view.engine, self._view.error = "opening", None
@@ -66,7 +66,7 @@ class ProjectLifecycle:
     def opened(self) -> None:
         """Ask for the project's state, then bring the index up to date."""
         self._view.engine, self._view.error = "open", None
-        self._session.add("The project is open.", "ok")
+        self._log.add("The project is open.", "ok")
         self._tasks.start_waiting()
         self.refresh_status(then=self._index_at_first)
         self._changed()
@@ -74,7 +74,7 @@ class ProjectLifecycle:
     def failed(self, error: CmError) -> None:
         """The engine does not open."""
         self._view.engine, self._view.error = "failed", error
-        self._session.add(f"The project could not be opened: {error.message}", "error")
+        self._log.add(f"The project could not be opened: {error.message}", "error")
         self._changed()
 
     # --- the state ---
@@ -133,7 +133,7 @@ class ProjectLifecycle:
 
     def _start(self, steps: Callable[[Engine, Cancel], Iterator[Progress]], words: str) -> None:
         if self._tasks.index(steps):
-            self._session.add(words)
+            self._log.add(words)
             self._view.index_error, self._view.cancelled = None, False
         self._changed()
 
@@ -156,9 +156,9 @@ class ProjectLifecycle:
         view.index_news += 1
         view.index_error = None if message.cancelled else message.error
         if message.summary:
-            self._session.add_summary(message.summary)
+            self._log.add_summary(message.summary)
         if message.error:
-            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+            self._log.add(message.error.message, "warning" if message.cancelled else "error")
         else:
             self._read_on()
         self.refresh_status()
@@ -169,9 +169,9 @@ class ProjectLifecycle:
     def _read_on(self) -> None:
         """Read the past in the background, as far as the configuration wants it; a daemon does that by itself."""
 
-        def got(wanted: bool) -> None:
-            if wanted and self._tasks.read_history(local.catch_up):
-                self._session.add("Reading history in the background.")
+        def got(required: bool) -> None:
+            if required and self._tasks.read_history(local.catch_up):
+                self._log.add("Reading history in the background.")
 
         if self._tasks.reading_history:
             # What that run knows of the line may be older than the index.
@@ -196,7 +196,7 @@ class ProjectLifecycle:
         """Read the past, newest first; what is known answers meanwhile."""
         self._may_read_on = True
         if self._tasks.read_history(lambda engine, cancel: engine.backfill(cancel=cancel)):
-            self._session.add("Reading history.")
+            self._log.add("Reading history.")
             self._view.reading_error = None
         self._changed()
 
@@ -221,9 +221,9 @@ class ProjectLifecycle:
         self._view.reading = None
         self._view.reading_error = None if message.cancelled else message.error
         if message.error is not None:
-            self._session.add(message.error.message, "warning" if message.cancelled else "error")
+            self._log.add(message.error.message, "warning" if message.cancelled else "error")
         else:
-            self._session.add("History is read.", "ok")
+            self._log.add("History is read.", "ok")
         self._changed()
         self.refresh_history()
         waiting, self._after_history = self._after_history, None

@@ -26,21 +26,21 @@ class RevisionBar(Widget):
 
     def refresh_text(self) -> None:
         """Draw again, or go away."""
-        self.set_class(cast("CmApp", self.app).past.moment is not None, "-past")
+        self.set_class(cast("CmApp", self.app).revision.moment is not None, "-past")
         self.refresh()
 
     def render(self) -> Content:
         """`◀ PAST  #3,112 · 2021-03-04 · 1a2b3c4d · subject        0 back to now`."""
         cm, screen = cast("CmApp", self.app), cast("ModeScreen", self.screen)
-        moment = cm.past.moment
+        moment = cm.revision.moment
         if moment is None:
             return Content("")
         lead = " ◀ PAST  "
         back = f" {cm.keys_of(screen.command('app.now'))} back to now "
-        episode = cm.past.episode
+        episode = cm.revision.episode
         what = f"seen by {agent_of(episode)}: {asked_of(episode)}" if episode else moment.subject
-        words = [name_of(moment), *([cm.past.note] if cm.past.note else []), what]
-        if not screen.SHOWS_PAST:
+        words = [name_of(moment), *([cm.revision.note] if cm.revision.note else []), what]
+        if not screen.SHOWS_REVISION:
             words.insert(1, "here you see now")
         room = self.size.width - cell_len(lead) - cell_len(back)
         text = elide_end(one_line(" · ".join(word for word in words if word)), room)

@@ -106,7 +106,7 @@ class HealthScreen(ModeScreen):
         """Show the latest state; ask for what it does not hold."""
         view = self.cm.project
         self.look()
-        self._put("log", lambda width: text.log_text(self.cm.session.lines, width))
+        self._put("log", lambda width: text.log_text(self.cm.activity_log.lines, width))
         if view.engine != "opening" and not self._checked:
             self._checked = True
             self.check()
@@ -197,7 +197,7 @@ class HealthScreen(ModeScreen):
 
         def chosen(job: str | None) -> None:
             if job:
-                self.cm.link.cancel(job)
+                self.cm.daemon_sync.cancel(job)
 
         self.app.push_screen(JobsScreen(self.active_jobs), chosen)
 
@@ -230,9 +230,9 @@ class HealthScreen(ModeScreen):
 
         def done(hooks: GitHooks) -> None:
             words = "were installed" if what == "install" else "were removed"
-            self.cm.session.add(f"Git hooks {words} in {hooks.folder}.", "ok")
+            self.cm.activity_log.add(f"Git hooks {words} in {hooks.folder}.", "ok")
             for note in hooks.notes:
-                self.cm.session.add(note, "warning")
+                self.cm.activity_log.add(note, "warning")
             self.cm.tell(f"Git hooks {words}.", timeout=2)
             self.project_changed()
 
@@ -282,7 +282,7 @@ class HealthScreen(ModeScreen):
         self._confirm(question, "Remove it", remove)
 
     def _was_reset(self, _: None) -> None:
-        self.cm.session.add("The index was removed.", "ok")
+        self.cm.activity_log.add("The index was removed.", "ok")
         self.cm.tell("The index was removed; i makes a new one.")
         self.cm.lifecycle.refresh_status()
 

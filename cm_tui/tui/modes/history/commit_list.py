@@ -1,4 +1,4 @@
-"""The first-parent line as a ribbon: one commit a row, newest first, drawn only where it is on screen."""
+"""The mainline as a list: one commit a row, newest first, drawn only where it is on screen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOMY = 64
 """Cells from which on an author is shown."""
 
 
-class Ribbon(RowList["CommitPoint | None"]):
+class CommitList(RowList["CommitPoint | None"]):
     """Moments with the point under the cursor, another one that is marked, and what is not known in grey."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
@@ -39,7 +39,7 @@ class Ribbon(RowList["CommitPoint | None"]):
         self.known = range(0)
         """Ordinals whose symbols are known."""
         self.mark: CommitPoint | None = None
-        self.standing: CommitPoint | None = None
+        self.shown: CommitPoint | None = None
         """Where the whole application stands; None: now."""
         self.letters = ""
         self.recorded: frozenset[int] = frozenset()
@@ -73,7 +73,7 @@ class Ribbon(RowList["CommitPoint | None"]):
         )
 
     def _sign(self, row: CommitPoint) -> tuple[str, str]:
-        if self.standing is not None and row.sha == self.standing.sha:
+        if self.shown is not None and row.sha == self.shown.sha:
             return "◀", "bold $warning"
         if self.mark is not None and row.sha == self.mark.sha:
             return "◆", "bold $accent"

@@ -1,4 +1,4 @@
-"""The line with a filter, and how much of it is known."""
+"""The list of commits with a filter, and how much of it is known."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
-from cm_tui.tui.modes.history.commit_list import Ribbon
+from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
@@ -28,7 +28,7 @@ TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
 
 
-class RibbonPanel(Vertical):
+class CommitPanel(Vertical):
     """Asks for the pages that are looked at; tells what stands under the cursor.
 
     Args:
@@ -50,7 +50,7 @@ class RibbonPanel(Vertical):
         self._pages: PagedRows[CommitPoint] | None = None
         self._found: list[CommitPoint] = []
         self._found_total = 0
-        self._told: CommitPoint | None = None
+        self._notified: CommitPoint | None = None
         self._wish = 0
         self._going = 0
         """The ordinal that the line is being read for; 0: none."""
@@ -58,31 +58,31 @@ class RibbonPanel(Vertical):
         self.border_title = Content("The line")
 
     def compose(self) -> ComposeResult:
-        """Input, ribbon, what is known."""
-        yield Input(placeholder="/ find a commit", id="ribbon-find", compact=True)
-        yield Ribbon(id="ribbon", empty="Opening the project…")
-        yield Static(id="ribbon-note", markup=False)
+        """Input, commits, what is known."""
+        yield Input(placeholder="/ find a commit", id="commit-find", compact=True)
+        yield CommitList(id="commits", empty="Opening the project…")
+        yield Static(id="commit-note", markup=False)
 
     @property
-    def ribbon(self) -> Ribbon:
+    def commits(self) -> CommitList:
         """The commits."""
-        return self.query_one("#ribbon", Ribbon)
+        return self.query_one("#commits", CommitList)
 
     @property
     def letters(self) -> Input:
         """Where letters are typed."""
-        return self.query_one("#ribbon-find", Input)
+        return self.query_one("#commit-find", Input)
 
     def say(self, words: str) -> None:
         """Say why there is nothing, while there is nothing."""
-        if not self.ribbon.rows:
-            self.ribbon.set_rows((), empty=words)
+        if not self.commits.rows:
+            self.commits.set_rows((), empty=words)
 
     # --- the whole line ---
 
     def refill(self, ordinal: int = 0) -> None:
         """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
-        here = self.ribbon.current
+        here = self.commits.current
         self._going = ordinal or self._going
         self._wish = self._going or (here.ordinal if here else 0)
         if self.letters.value and not ordinal:
@@ -91,30 +91,30 @@ class RibbonPanel(Vertical):
         if self.letters.value:
             with self.prevent(Input.Changed):
                 self.letters.value = ""
-        self.ribbon.letters = ""
+        self.commits.letters = ""
         self._drop("line")
         self._ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
 
     def _got_first(self, page: Page[CommitPoint]) -> None:
-        ribbon, total = self.ribbon, page.total
+        commits, total = self.commits, page.total
         self._going = 0
-        ribbon.length = total
+        commits.length = total
         if not page.rows:
             self._pages = None
-            ribbon.set_rows((), empty=page.note or "There are no commits yet.")
+            commits.set_rows((), empty=page.note or "There are no commits yet.")
             self.border_subtitle = Content("")
             self._tell(None)
             return
-        ribbon.head = page.rows[0].ordinal
+        commits.head = page.rows[0].ordinal
         self._pages = PagedRows(total, self._want)
         self._pages.put(0, page.rows)
         self.border_subtitle = Content(count(total, "commit"))
         # Row 0 is the newest: on a whole line ordinals go down by one with each row.
-        cursor = ribbon.head - self._wish if self._wish else 0
-        ribbon.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
+        cursor = commits.head - self._wish if self._wish else 0
+        commits.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
 
     def _want(self, number: int) -> None:
-        pages, head = self._pages, self.ribbon.head
+        pages, head = self._pages, self.commits.head
         assert pages is not None
 
         def call(engine: Engine) -> Page[CommitPoint]:
@@ -122,31 +122,31 @@ class RibbonPanel(Vertical):
 
         def got(page: Page[CommitPoint]) -> None:
             pages.put(number, page.rows)
-            if pages is self._pages and self.ribbon.rows is pages:
-                self.ribbon.redraw()
-                self._tell(self.ribbon.current)
+            if pages is self._pages and self.commits.rows is pages:
+                self.commits.redraw()
+                self._tell(self.commits.current)
 
         def failed(error: CmError) -> None:
             pages.give_up(number)
-            self.query_one("#ribbon-note", Static).update(Content.styled(error.message, "$error"))
+            self.query_one("#commit-note", Static).update(Content.styled(error.message, "$error"))
 
         self._ask(f"line:{number}", call, got, failed)
 
     def _failed(self, error: CmError) -> None:
         self._pages = None
-        self.ribbon.set_rows((), empty=f"{error.message} {error.hint}".strip())
+        self.commits.set_rows((), empty=f"{error.message} {error.hint}".strip())
         self._tell(None)
 
     # --- letters ---
 
     def clear(self) -> None:
         """The whole line again, with the cursor where it is."""
-        here = self.ribbon.current
+        here = self.commits.current
         self.letters.value = ""
-        self.ribbon.focus()
+        self.commits.focus()
         self._wish = here.ordinal if here else 0
 
-    @on(Input.Changed, "#ribbon-find")
+    @on(Input.Changed, "#commit-find")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if event.value.strip():
@@ -165,60 +165,60 @@ class RibbonPanel(Vertical):
 
     def _got_found(self, text: str, page: Page[CommitPoint]) -> None:
         self._found, self._found_total = list(page.rows), page.total
-        self.ribbon.letters = text
+        self.commits.letters = text
         cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._wish), 0)
         self._show_found(cursor)
         if not page.rows:
-            self.ribbon.set_rows((), empty=page.note or f"No commit matches {text}.")
+            self.commits.set_rows((), empty=page.note or f"No commit matches {text}.")
             self._tell(None)
 
     def _show_found(self, cursor: int) -> None:
         some = f"{len(self._found):,} of " if self._found_total > len(self._found) else ""
         self.border_subtitle = Content(some + count(self._found_total, "commit"))
-        self.ribbon.set_rows(tuple(self._found), cursor=cursor)
+        self.commits.set_rows(tuple(self._found), cursor=cursor)
 
     def _more_found(self) -> None:
         """Ask for the next page of what was found, when the cursor comes near its end."""
-        near = self.ribbon.cursor >= len(self._found) - PAGE // 4
-        if not self.ribbon.letters or len(self._found) >= self._found_total or not near:
+        near = self.commits.cursor >= len(self._found) - PAGE // 4
+        if not self.commits.letters or len(self._found) >= self._found_total or not near:
             return
-        text, before, known = self.ribbon.letters, self._found[-1].ordinal, len(self._found)
+        text, before, known = self.commits.letters, self._found[-1].ordinal, len(self._found)
 
         def got(page: Page[CommitPoint]) -> None:
-            if text == self.ribbon.letters and len(self._found) == known:
+            if text == self.commits.letters and len(self._found) == known:
                 self._found += page.rows
-                self._show_found(self.ribbon.cursor)
+                self._show_found(self.commits.cursor)
 
         self._ask("more", lambda engine: engine.mainline(match=text, before=before, limit=PAGE), got)
 
-    @on(Input.Submitted, "#ribbon-find")
+    @on(Input.Submitted, "#commit-find")
     def _take_first(self, event: Input.Submitted) -> None:
         event.stop()
-        self.ribbon.focus()
+        self.commits.focus()
 
     # --- the cursor ---
 
-    @on(Ribbon.Highlighted, "#ribbon")
-    def _came(self, event: Ribbon.Highlighted) -> None:
+    @on(CommitList.Highlighted, "#commits")
+    def _came(self, event: CommitList.Highlighted) -> None:
         event.stop()
         self._more_found()
         self._tell(event.row)
 
     def _tell(self, moment: CommitPoint | None) -> None:
         """Tell of another moment; a row whose page is on its way is told of when it is there."""
-        waiting = moment is None and bool(self.ribbon.rows)
-        if not waiting and moment != self._told:
-            self._told = moment
+        waiting = moment is None and bool(self.commits.rows)
+        if not waiting and moment != self._notified:
+            self._notified = moment
             self.post_message(self.Came(moment))
 
     def go(self, moment: CommitPoint) -> None:
         """Put the cursor on a moment of the whole line."""
-        whole = self._pages is not None and self.ribbon.rows is self._pages
-        if whole and self.ribbon.head - moment.ordinal < len(self.ribbon.rows):
+        whole = self._pages is not None and self.commits.rows is self._pages
+        if whole and self.commits.head - moment.ordinal < len(self.commits.rows):
             # A reading of the line that is on its way must not put it back.
             self._wish = moment.ordinal
-            self.ribbon.cursor = self.ribbon.head - moment.ordinal
-            self._tell(self.ribbon.current)
+            self.commits.cursor = self.commits.head - moment.ordinal
+            self._tell(self.commits.current)
         else:
             self.refill(moment.ordinal)
 
@@ -226,13 +226,13 @@ class RibbonPanel(Vertical):
 
     def show_known(self, status: HistoryStatus | None, reading: Progress | None, error: CmError | None) -> None:
         """Say how far history is known, or how far it is read at the moment."""
-        ribbon, note = self.ribbon, self.query_one("#ribbon-note", Static)
+        commits, note = self.commits, self.query_one("#commit-note", Static)
         if status is not None:
             first, last = status.known_from, status.known_to
             known = range(first.ordinal, last.ordinal + 1) if first and last else range(0)
-            if known != ribbon.known:
-                ribbon.known = known
-                ribbon.redraw()
+            if known != commits.known:
+                commits.known = known
+                commits.redraw()
         words = known_text(status, reading, error, max(20, self.size.width - 4))
         if words != self._known_words:
             self._known_words = words

@@ -1,4 +1,4 @@
-"""The lower panel of the time mode: a symbol's change as a diff, its source, its callers and callees at that moment."""
+"""The lower panel of the history mode: a symbol's change as a diff, its source, its callers and callees at that moment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DETAILS = ("diff", "source", "callers", "callees")
 
 
-class TimeDetail(Vertical):
+class DetailPanel(Vertical):
     """Reads what a row stands for, and shows the tab that is open of it.
 
     Args:
@@ -44,9 +44,9 @@ class TimeDetail(Vertical):
     def compose(self) -> ComposeResult:
         """Tabs, and one list for each kind of content."""
         yield TabLine(DETAILS, id="detail-tabs")
-        yield SourceList(id="time-diff", numbers=False)
-        yield SourceList(id="time-source")
-        yield RelationList(id="time-relations")
+        yield SourceList(id="history-diff", numbers=False)
+        yield SourceList(id="history-source")
+        yield RelationList(id="history-relations")
         yield Static(id="detail-note", markup=False)
 
     def on_mount(self) -> None:
@@ -62,17 +62,17 @@ class TimeDetail(Vertical):
     @property
     def relations(self) -> RelationList:
         """Callers or callees."""
-        return self.query_one("#time-relations", RelationList)
+        return self.query_one("#history-relations", RelationList)
 
     @property
     def source(self) -> SourceList:
         """The source at the moment."""
-        return self.query_one("#time-source", SourceList)
+        return self.query_one("#history-source", SourceList)
 
     @property
     def diff(self) -> SourceList:
         """What the change was."""
-        return self.query_one("#time-diff", SourceList)
+        return self.query_one("#history-diff", SourceList)
 
     @property
     def spot(self) -> Spot | None:
@@ -183,7 +183,7 @@ class TimeDetail(Vertical):
         event.stop()
         self.activate(event.tab)
 
-    @on(RelationList.Highlighted, "#time-relations")
+    @on(RelationList.Highlighted, "#history-relations")
     def _describe(self, event: RelationList.Highlighted) -> None:
         event.stop()
         row: Relation = event.row

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EpisodeReplay:
-    """Leads the time mode to the moments of episodes.
+    """Leads the history mode to the moments of episodes.
 
     Args:
         screen: the mode.
@@ -38,13 +38,13 @@ class EpisodeReplay:
 
     def _show(self, episode: Episode) -> None:
         screen = self._screen
-        screen.travelling.episode = episode
+        screen.loader.episode = episode
         if episode.moment is None:
             screen.cm.tell(f"It cannot be replayed: {episode.why}.", severity="warning")
         else:
-            screen.travelling.mark = None
+            screen.loader.mark = None
             screen.arrive(episode.moment, episode.why, episode.sha)
-            screen.cm.past.go(episode.moment, episode.why, episode, asked=episode.sha)
+            screen.cm.revision.go(episode.moment, episode.why, episode, asked=episode.sha)
         screen.panel.forget("episode")
         screen.activate("episode")
         screen.rows.focus()
@@ -53,7 +53,7 @@ class EpisodeReplay:
         """Ask at which commits episodes were recorded, and mark them on the line."""
 
         def got(ordinals: tuple[int, ...]) -> None:
-            self._screen.ribbon.recorded = frozenset(ordinals)
-            self._screen.ribbon.redraw()
+            self._screen.commits.recorded = frozenset(ordinals)
+            self._screen.commits.redraw()
 
         self._screen.ask("episode-marks", lambda engine: engine.episode_moments(), got)

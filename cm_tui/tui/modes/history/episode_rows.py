@@ -1,4 +1,4 @@
-"""An episode as rows of the time mode: who, when and at which commit, what was asked, and what came of it."""
+"""An episode as rows of the history mode: who, when and at which commit, what was asked, and what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The head of the time mode: the moment under the cursor, the one it is compared with, and what must be said of them."""
+"""The head of the history mode: the moment under the cursor, the one it is compared with, and what must be said of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.tui.state.revision import SHORT_SHA, minute, name_of
 from cm_tui.tui.widgets.text import one_line
 
 
-class TimeHead(Vertical):
+class RevisionHeading(Vertical):
     """Two lines, a third while a moment is marked, and a note as long as the cursor is where it belongs."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
@@ -26,8 +26,8 @@ class TimeHead(Vertical):
 
     def compose(self) -> ComposeResult:
         """The moments, the note."""
-        yield Static(id="time-head", markup=False)
-        yield Static(id="time-where", markup=False)
+        yield Static(id="history-head", markup=False)
+        yield Static(id="history-where", markup=False)
 
     def say(self, note: str, about: CommitPoint, asked: str = "") -> None:
         """Note something about a moment, and the commit that it stands for."""
@@ -38,11 +38,11 @@ class TimeHead(Vertical):
         if point is not None and point.sha != self._noted:
             self.note = self.asked = ""
         marked = mark is not None
-        head = self.query_one("#time-head", Static)
+        head = self.query_one("#history-head", Static)
         # A layout of the whole screen with each step along the line would be felt.
         head.update(head_text(point, mark), layout=marked != head.has_class("-marked"))
         head.set_class(marked, "-marked")
-        where = self.query_one("#time-where", Static)
+        where = self.query_one("#history-where", Static)
         if where.display or self.note:
             where.update(Content(one_line(self.note)))
             where.display = bool(self.note)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
 
 
-def ribbon_of(life: SymbolHistory, status: HistoryStatus, width: int, here: int = 0) -> Content:
+def lifeline_of(life: SymbolHistory, status: HistoryStatus, width: int, here: int = 0) -> Content:
     """The line's whole length in `width` cells.
 
     Args:
@@ -84,8 +84,8 @@ class LifeLine(Widget):
     """
 
     DEFAULT_CSS = "LifeLine { height: 1; padding: 0 1; display: none; } LifeLine.-shown { display: block; }"
-    RIBBON = 28
-    """Most cells for the ribbon itself."""
+    CELLS = 28
+    """Most cells for the line itself."""
 
     def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
@@ -135,14 +135,14 @@ class LifeLine(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Ribbon and words."""
+        """Line and words."""
         width = self.content_size.width
         if self._life is None or self._status is None:
-            asked = self._problem or ("its history is not read yet: 6 opens Time" if self._status else "…")
+            asked = self._problem or ("its history is not read yet: 6 opens History" if self._status else "…")
             return Content.styled(elide_end(asked, width), "$muted")
         words = life_words(self._life)
         if not self._status.complete:
             words += f"; {self._status.text}" if self._status.text else ""
-        cells = max(8, min(self.RIBBON, width - cell_len(words) - 2))
-        ribbon = ribbon_of(self._life, self._status, cells, self._here)
-        return Content.assemble(ribbon, "  ", (elide_end(words, max(0, width - cells - 2)), "$soft"))
+        cells = max(8, min(self.CELLS, width - cell_len(words) - 2))
+        line = lifeline_of(self._life, self._status, cells, self._here)
+        return Content.assemble(line, "  ", (elide_end(words, max(0, width - cells - 2)), "$soft"))

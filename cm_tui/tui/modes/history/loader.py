@@ -1,4 +1,4 @@
-"""Asks what the tabs of the time mode show: changes, symbols, a life, drift; without a word on how it looks."""
+"""Asks what the tabs of the history mode show: changes, symbols, a life, drift; without a word on how it looks."""
 
 from __future__ import annotations
 

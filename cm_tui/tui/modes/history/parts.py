@@ -1,4 +1,4 @@
-"""What the time mode is made of."""
+"""The widgets that the history mode is made of."""
 
 from __future__ import annotations
 
@@ -8,53 +8,53 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from cm_tui.model import CommitPoint
-from cm_tui.tui.modes.history.commit_list import Ribbon
-from cm_tui.tui.modes.history.commit_panel import RibbonPanel
-from cm_tui.tui.modes.history.detail_panel import TimeDetail
-from cm_tui.tui.modes.history.heading import TimeHead
+from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.commit_panel import CommitPanel
+from cm_tui.tui.modes.history.detail_panel import DetailPanel
+from cm_tui.tui.modes.history.heading import RevisionHeading
 from cm_tui.tui.modes.history.loader import HistoryLoader
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
-from cm_tui.tui.modes.history.tabs_panel import TimePanel
+from cm_tui.tui.modes.history.tabs_panel import TabsPanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
 
 
-class TimeParts(ModeScreen):
-    """The line on the left; on the right the point, the tabs, and what a row stands for."""
+class HistoryParts(ModeScreen):
+    """The commits on the left; on the right the point, the tabs, and what a row stands for."""
 
-    travelling: HistoryLoader
+    loader: HistoryLoader
 
     def compose_body(self) -> Iterable[Widget]:
-        """The line on the left; head, tabs and the symbol on the right."""
-        with Split(id="time-body"):
-            yield RibbonPanel(self.ask, self.drop_question, id="ribbon-panel")
-            with Container(id="time-side"):
-                yield TimeHead(id="time-top")
-                yield TimePanel(self.want, id="time-panel")
-                yield TimeDetail(self.ask, self.drop_question, id="detail-panel")
+        """The commits on the left; heading, tabs and the symbol on the right."""
+        with Split(id="history-body"):
+            yield CommitPanel(self.ask, self.drop_question, id="commit-panel")
+            with Container(id="history-side"):
+                yield RevisionHeading(id="history-top")
+                yield TabsPanel(self.request, id="history-panel")
+                yield DetailPanel(self.ask, self.drop_question, id="detail-panel")
 
-    def want(self, tab: str) -> None:
+    def request(self, tab: str) -> None:
         """For the mode to override: a tab is looked at that has no rows yet."""
 
     @property
-    def line(self) -> RibbonPanel:
-        """The ribbon with its filter."""
-        return self.query_one("#ribbon-panel", RibbonPanel)
+    def commit_panel(self) -> CommitPanel:
+        """The list of commits with its filter."""
+        return self.query_one("#commit-panel", CommitPanel)
 
     @property
-    def ribbon(self) -> Ribbon:
+    def commits(self) -> CommitList:
         """The commits."""
-        return self.line.ribbon
+        return self.commit_panel.commits
 
     @property
-    def head(self) -> TimeHead:
+    def head(self) -> RevisionHeading:
         """The moment that is shown, in words."""
-        return self.query_one("#time-top", TimeHead)
+        return self.query_one("#history-top", RevisionHeading)
 
     @property
-    def panel(self) -> TimePanel:
+    def panel(self) -> TabsPanel:
         """Changes, symbols, life, drift."""
-        return self.query_one("#time-panel", TimePanel)
+        return self.query_one("#history-panel", TabsPanel)
 
     @property
     def rows(self) -> HistoryList:
@@ -62,14 +62,14 @@ class TimeParts(ModeScreen):
         return self.panel.rows
 
     @property
-    def detail(self) -> TimeDetail:
+    def detail(self) -> DetailPanel:
         """The symbol of the row under the cursor."""
-        return self.query_one("#detail-panel", TimeDetail)
+        return self.query_one("#detail-panel", DetailPanel)
 
     @property
     def point(self) -> CommitPoint | None:
         """The moment that is shown."""
-        return self.travelling.point
+        return self.loader.point
 
     @property
     def row(self) -> HistoryRow | None:
@@ -77,8 +77,8 @@ class TimeParts(ModeScreen):
         return self.rows.current
 
     @property
-    def why_no_line(self) -> str | None:
-        """Why there is no line to move on."""
+    def why_no_mainline(self) -> str | None:
+        """Why there are no commits to move on."""
         if reason := self.cm.project.why_not_searchable:
             return reason
         status = self.cm.project.status

@@ -68,7 +68,7 @@ class PruneDialog:
 
     def _dropped(self, report: PruneReport) -> None:
         self._screen.cm.tell(f"Dropped {counts(report)}: {report.note}.")
-        self._screen.cm.session.add(f"{report.note}: {counts(report)}.", "ok")
+        self._screen.cm.activity_log.add(f"{report.note}: {counts(report)}.", "ok")
         self._screen.cm.lifecycle.history_dropped()
 
 

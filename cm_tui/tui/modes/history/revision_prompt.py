@@ -14,7 +14,7 @@ LAST = "last"
 _NAMES = "A branch, tag, sha or HEAD~20, an ordinal such as #3112, or a date such as 2021-03-04."
 
 
-class Naming:
+class RevisionPrompt:
     """Questions over a mode.
 
     Args:

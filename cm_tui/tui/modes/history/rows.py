@@ -1,4 +1,4 @@
-"""Rows of the time mode: what changed, what was there, the events of a life, and drift."""
+"""Rows of the history mode: what changed, what was there, the events of a life, and drift."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
+from cm_tui.tui.modes.history.lifeline import life_words, lifeline_of
 from cm_tui.tui.state.revision import before, day
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
@@ -33,8 +33,8 @@ EVENT_MARKS = {
     "came": ("+", "$success"), "returned": ("+", "$success"), "left": ("−", "$error"), "changed": ("~", "$primary"),
     "signature": ("±", "$warning"), "moved": ("→", "$accent"), "unknown": ("?", "$muted"),
 }  # fmt: skip
-MOST_RIBBON = 100
-"""Cells of a life's ribbon."""
+MOST_LIFELINE = 100
+"""Cells of a life's commits."""
 DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "unindexed": ("+", "$success")}
 
 
@@ -67,7 +67,7 @@ class HistoryRow:
     """Where enter goes, for what happened at a moment."""
     note: str = ""
     life: tuple[SymbolHistory, HistoryStatus] | None = None
-    """Drawn as a ribbon instead of words."""
+    """Drawn as a lifeline instead of words."""
     body: str = ""
     """What is shown of it instead of a difference between two moments."""
     patch: bool = False
@@ -114,7 +114,7 @@ def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
 
 
 def of_life(life: SymbolHistory, history: HistoryStatus) -> list[HistoryRow]:
-    """A symbol's ribbon and events, the oldest first, and who called it before it went."""
+    """A symbol's lifeline and events, the oldest first, and who called it before it went."""
     state = "still there" if life.alive else "gone"
     rows = [heading(f"{life.key.qualname} · {life.key.kind} · {life.key.path} · {state}")]
     rows.append(HistoryRow("", "", life_words(life), life=(life, history)))
@@ -193,7 +193,7 @@ class HistoryList(RowList[HistoryRow]):
     def draw(self, row: HistoryRow, width: int) -> Content:
         """Mark, kind, name, place, word: the name gives way last."""
         if row.life is not None:
-            return Content.assemble(" ", ribbon_of(*row.life, min(width - 2, MOST_RIBBON)))
+            return Content.assemble(" ", lifeline_of(*row.life, min(width - 2, MOST_LIFELINE)))
         if not row.mark:
             return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")

@@ -1,4 +1,4 @@
-"""Time: the line of commits, what each changed, the life of every symbol, and drift."""
+"""History: the mainline, what each changed, the life of every symbol, and drift."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 
 from cm_tui.model import CommitPoint, ResolvedRevision, SymbolKey
-from cm_tui.tui.modes.history.commands import TIME_COMMANDS
-from cm_tui.tui.modes.history.commit_list import Ribbon
-from cm_tui.tui.modes.history.commit_panel import RibbonPanel
+from cm_tui.tui.modes.history.commands import HISTORY_COMMANDS
+from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.commit_panel import CommitPanel
 from cm_tui.tui.modes.history.episode_replay import EpisodeReplay
 from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader
-from cm_tui.tui.modes.history.parts import TimeParts
+from cm_tui.tui.modes.history.parts import HistoryParts
 from cm_tui.tui.modes.history.prune_dialog import PruneDialog
-from cm_tui.tui.modes.history.revision_prompt import Naming
+from cm_tui.tui.modes.history.revision_prompt import RevisionPrompt
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow, Spot
-from cm_tui.tui.modes.history.tabs_panel import TimePanel
+from cm_tui.tui.modes.history.tabs_panel import TabsPanel
 from cm_tui.tui.screens.commands import bindings
 from cm_tui.tui.screens.messages import OpenRevision, OpenSymbol
 from cm_tui.tui.widgets.relations import Relation, RelationList
@@ -32,11 +32,11 @@ DRIFT_SHARE = 10
 """A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
 
 
-class HistoryScreen(TimeParts):
+class HistoryScreen(HistoryParts):
     """The history of every symbol."""
 
-    MODE = "time"
-    SHOWS_PAST = True
+    MODE = "history"
+    SHOWS_REVISION = True
     INTRO = (
         "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
         "panels show. Changes are those of that commit, or those between it and the moment you marked with m. Enter "
@@ -44,31 +44,31 @@ class HistoryScreen(TimeParts):
         "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
         "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
     )
-    ZOOMS = ("time-panel", "ribbon-panel", "detail-panel")
-    COMMANDS_HERE = TIME_COMMANDS
+    ZOOMS = ("history-panel", "commit-panel", "detail-panel")
+    COMMANDS_HERE = HISTORY_COMMANDS
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(TIME_COMMANDS),
+        *bindings(HISTORY_COMMANDS),
         Binding("escape", "escape", show=False),
-        Binding("down", "into_ribbon", show=False),
+        Binding("down", "into_commits", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._seen_status: object = _NEVER
         self._seen_history: object = None
-        self.travelling = HistoryLoader(self.ask, self.drop_question, self._fill)
+        self.loader = HistoryLoader(self.ask, self.drop_question, self._fill)
         self._drift_due = 0.0
         """When to look for drift again, by the clock that only rises."""
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
-        self.naming = Naming(self)
-        self.replaying = EpisodeReplay(self)
-        self.dropping = PruneDialog(self)
+        self.revision_prompt = RevisionPrompt(self)
+        self.replay = EpisodeReplay(self)
+        self.prune_dialog = PruneDialog(self)
         kept = self.cm.state.of(self.MODE)
         tab = kept.get("tab")
         self.panel.tabs.active = tab if tab in TABS else TABS[0]
-        self.ribbon.focus()
+        self.commits.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
         super().on_mount()
 
@@ -83,22 +83,22 @@ class HistoryScreen(TimeParts):
         """Read the line again when the index has news; say how far history is known."""
         view = self.cm.project
         if reason := view.why_not_searchable:
-            self.line.say(reason)
+            self.commit_panel.say(reason)
         elif view.status is not self._seen_status and view.status is not None:
             self._seen_status = view.status
             if view.status.git:
-                self.line.say("Reading the line…")
-                self.line.refill()
-                self.replaying.look_for_marks()
+                self.commit_panel.say("Reading the line…")
+                self.commit_panel.refill()
+                self.replay.look_for_marks()
             else:
-                self.ribbon.set_rows((), empty="This project has no git repository, so there is no past to show.")
+                self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
             self.cm.lifecycle.refresh_history()
             self.panel.forget("changes", "symbols", "life")
             self._look_for_drift()
         if view.history != self._seen_history:
             self._seen_history = view.history
             self.panel.forget("changes", "symbols", "life")
-        self.line.show_known(view.history, view.reading, view.reading_error or view.history_error)
+        self.commit_panel.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
 
     @on(events.ScreenResume)
@@ -108,8 +108,8 @@ class HistoryScreen(TimeParts):
 
     def _look_for_drift(self) -> None:
         if self.is_current and not self.cm.project.why_not_searchable and not self.cm.tasks.indexing:
-            self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.travelling.drift_seconds)
-            self.travelling.look_for_drift()
+            self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.loader.drift_seconds)
+            self.loader.look_for_drift()
 
     def _fill(self, tab: str, filled: Filled | None) -> None:
         self.panel.fill(tab, filled)
@@ -126,35 +126,35 @@ class HistoryScreen(TimeParts):
 
     def revision_changed(self) -> None:
         """Mark where the application stands, and take over what is said of it now."""
-        past = self.cm.past
-        self.ribbon.standing = past.moment
-        self.ribbon.redraw()
-        if past.moment is not None and past.moment == self.point:
-            self.head.say(past.note, past.moment, past.asked)
-            self.head.show(self.point, self.travelling.mark)
-        if past.episode is not None:
-            self.travelling.episode = past.episode
+        shown = self.cm.revision
+        self.commits.shown = shown.moment
+        self.commits.redraw()
+        if shown.moment is not None and shown.moment == self.point:
+            self.head.say(shown.note, shown.moment, shown.asked)
+            self.head.show(self.point, self.loader.mark)
+        if shown.episode is not None:
+            self.loader.episode = shown.episode
             self.panel.forget("episode")
 
     # --- the point ---
 
-    @on(RibbonPanel.Came)
-    def _came(self, event: RibbonPanel.Came) -> None:
-        self.travelling.point = event.moment
+    @on(CommitPanel.Came)
+    def _came(self, event: CommitPanel.Came) -> None:
+        self.loader.point = event.moment
         self._point_changed()
 
     def _point_changed(self) -> None:
-        self.ribbon.mark = self.travelling.mark
-        self.ribbon.redraw()
-        self.head.show(self.point, self.travelling.mark)
+        self.commits.mark = self.loader.mark
+        self.commits.redraw()
+        self.head.show(self.point, self.loader.mark)
         self.panel.forget("changes", "symbols")
         self.refresh_keys()
 
-    @on(Ribbon.Chosen, "#ribbon")
+    @on(CommitList.Chosen, "#commits")
     def _chosen(self) -> None:
         self.stand()
 
-    @on(Ribbon.Marked)
+    @on(CommitList.Marked)
     def _marked(self) -> None:
         self.flip_mark()
 
@@ -165,32 +165,32 @@ class HistoryScreen(TimeParts):
 
     def flip_mark(self) -> None:
         """Mark the point, or take its mark away."""
-        mark = self.travelling.mark
+        mark = self.loader.mark
         same = mark is not None and self.point is not None and mark.sha == self.point.sha
-        self.travelling.mark = None if same else self.point
+        self.loader.mark = None if same else self.point
         self._point_changed()
 
     def find(self) -> None:
         """Type to find a commit."""
         self.unzoom()
-        self.line.letters.focus()
+        self.commit_panel.letters.focus()
 
-    def action_into_ribbon(self) -> None:
+    def action_into_commits(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.line.letters:
-            self.ribbon.focus()
+        if self.focused is self.commit_panel.letters:
+            self.commits.focus()
 
     def action_escape(self) -> None:
         """Leave zoom, then the filter, then the mark."""
         if self.has_class("-zoomed"):
             self.unzoom()
-        elif self.line.letters.value or self.focused is self.line.letters:
-            self.line.clear()
-        elif self.travelling.mark is not None:
-            self.travelling.mark = None
+        elif self.commit_panel.letters.value or self.focused is self.commit_panel.letters:
+            self.commit_panel.clear()
+        elif self.loader.mark is not None:
+            self.loader.mark = None
             self._point_changed()
         else:
-            self.ribbon.focus()
+            self.commits.focus()
 
     # --- going to a name ---
 
@@ -199,28 +199,28 @@ class HistoryScreen(TimeParts):
 
         def named(place: ResolvedRevision) -> None:
             self.arrive(place.moment, place.note, place.sha)
-            self.ribbon.focus()
+            self.commits.focus()
 
-        self.naming.moment(named)
+        self.revision_prompt.moment(named)
 
     def arrive(self, moment: CommitPoint, note: str, asked: str = "") -> None:
         """Put the point on a moment, and say what must be said of it."""
         self.head.say(note, moment, asked)
-        self.travelling.point = moment
-        self.line.go(moment)
+        self.loader.point = moment
+        self.commit_panel.go(moment)
         self._point_changed()
 
     def choose_episode(self) -> None:
         """Choose what an agent saw."""
-        self.replaying.choose()
+        self.replay.choose()
 
     def drop_history(self) -> None:
         """Drop history, from the point backwards unless told otherwise."""
-        self.dropping.ask(f"#{self.point.ordinal}" if self.point else "")
+        self.prune_dialog.ask(f"#{self.point.ordinal}" if self.point else "")
 
     def ask_since(self) -> None:
         """Ask since when, and show what changed from then to HEAD."""
-        self.naming.since(self._since)
+        self.revision_prompt.since(self._since)
 
     def _since(self, place: ResolvedRevision) -> None:
         history = self.cm.project.history
@@ -228,10 +228,10 @@ class HistoryScreen(TimeParts):
             return
         if place.moment.sha == history.head.sha:
             self.cm.tell(f"Nothing new on this line since: #{place.moment.ordinal:,} is HEAD.")
-            self.travelling.mark = None
+            self.loader.mark = None
             self.arrive(history.head, place.note)
             return
-        self.travelling.mark = place.moment
+        self.loader.mark = place.moment
         self.arrive(history.head, place.note)
         self.activate("changes")
         self.rows.focus()
@@ -251,23 +251,23 @@ class HistoryScreen(TimeParts):
         """The next view of the symbol."""
         self.detail.turn()
 
-    def want(self, tab: str) -> None:
+    def request(self, tab: str) -> None:
         """Ask for what a tab shows."""
         if reason := self.cm.project.why_not_searchable:
             self.panel.fill(tab, Filled((), reason))
         else:
-            self.travelling.fill(tab)
+            self.loader.fill(tab)
 
-    @on(TimePanel.Came)
-    def _show_row(self, event: TimePanel.Came) -> None:
+    @on(TabsPanel.Came)
+    def _show_row(self, event: TabsPanel.Came) -> None:
         self.detail.show(event.row)
         self.refresh_keys()
 
-    @on(HistoryList.Chosen, "#time-list")
+    @on(HistoryList.Chosen, "#history-list")
     def _enter_row(self, event: HistoryList.Chosen) -> None:
         row: HistoryRow = event.row
         if row.moment is not None:
-            self.line.go(row.moment)
+            self.commit_panel.go(row.moment)
         elif row.key and row.key.qualname:
             self.open_row()
 
@@ -278,13 +278,13 @@ class HistoryScreen(TimeParts):
         row = self.row
         key = row.key if row and row.key and row.key.qualname else None
         if self.panel.tabs.active == "life" or key is None:
-            self.naming.symbol(self.open_life, key.qualname if key else "")
+            self.revision_prompt.symbol(self.open_life, key.qualname if key else "")
         else:
             self.open_life(key)
 
     def open_life(self, subject: SymbolKey | str) -> None:
         """Show the life of a symbol; other modes lead here too."""
-        self.travelling.subject = subject
+        self.loader.subject = subject
         self.panel.forget("life")
         self.activate("life")
         self.rows.focus()
@@ -308,7 +308,7 @@ class HistoryScreen(TimeParts):
         else:
             self.ask("open", lambda engine: engine.resolve(at), go)
 
-    @on(RelationList.Chosen, "#time-relations")
+    @on(RelationList.Chosen, "#history-relations")
     def _open_relation(self, event: RelationList.Chosen) -> None:
         row: Relation = event.row
         spot = self.detail.spot

@@ -1,4 +1,4 @@
-"""The upper panel of the time mode: tabs, their rows, and a line about the row under the cursor."""
+"""The upper panel of the history mode: tabs, their rows, and a line about the row under the cursor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FLEETING = frozenset({"drift"})
 """Tabs that are wanted anew whenever they are looked at: files change without a word."""
 
 
-class TimePanel(Vertical):
+class TabsPanel(Vertical):
     """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
 
     Args:
@@ -41,19 +41,19 @@ class TimePanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Tabs, rows, a line."""
-        yield TabLine(TABS, id="time-tabs")
-        yield HistoryList(id="time-list")
-        yield Static(id="time-note", markup=False)
+        yield TabLine(TABS, id="history-tabs")
+        yield HistoryList(id="history-list")
+        yield Static(id="history-note", markup=False)
 
     @property
     def tabs(self) -> TabLine:
         """The tabs."""
-        return self.query_one("#time-tabs", TabLine)
+        return self.query_one("#history-tabs", TabLine)
 
     @property
     def rows(self) -> HistoryList:
         """The rows of the open tab."""
-        return self.query_one("#time-list", HistoryList)
+        return self.query_one("#history-list", HistoryList)
 
     # --- filling ---
 
@@ -117,12 +117,12 @@ class TimePanel(Vertical):
         self.rows.focus()
         self.activate(event.tab)
 
-    @on(HistoryList.Highlighted, "#time-list")
+    @on(HistoryList.Highlighted, "#history-list")
     def _came(self, event: HistoryList.Highlighted) -> None:
         event.stop()
         self._describe(event.row)
 
     def _describe(self, row: HistoryRow | None) -> None:
         # Its height never changes: a layout of the whole screen with each row would be felt.
-        self.query_one("#time-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
+        self.query_one("#history-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
         self.post_message(self.Came(row))

@@ -25,7 +25,7 @@ def _cannot_rebuild(screen: OverviewScreen) -> str | None:
     view = screen.cm.project
     if view.engine == "open":
         return "an index run is on its way" if screen.cm.tasks.indexing else None
-    if isinstance(view.error, StoreDamagedError | StoreTooNewError) and screen.cm.lifecycle.mend:
+    if isinstance(view.error, StoreDamagedError | StoreTooNewError) and screen.cm.lifecycle.repair:
         return None
     return "building anew does not mend this"
 
@@ -119,7 +119,7 @@ class OverviewScreen(ModeScreen):
         """Show the latest state."""
         view, cm = self.cm.project, self.cm
         failed = view.engine == "failed"
-        self._put("error", text.error_text(view, can_mend=_cannot_rebuild(self) is None) if failed else Content(""))
+        self._put("error", text.error_text(view, can_repair=_cannot_rebuild(self) is None) if failed else Content(""))
         self.query_one("#ov-columns").display = not failed
         if failed:
             return
@@ -161,4 +161,4 @@ class OverviewScreen(ModeScreen):
         if self.cm.project.engine == "open":
             self.cm.lifecycle.start_rebuild()
         else:
-            self.cm.lifecycle.mend_and_reopen()
+            self.cm.lifecycle.repair_and_reopen()

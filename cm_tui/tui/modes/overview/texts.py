@@ -186,7 +186,7 @@ def next_text(view: ProjectView) -> Content:
             ("2", "Search: ask in words or names"),
             ("3", "Symbols: see who calls what"),
             ("4", "Pack: collect context for a chat"),
-            ("6", "Time: what changed, and the life of a symbol"),
+            ("6", "History: what changed, and the life of a symbol"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
@@ -196,7 +196,7 @@ def next_text(view: ProjectView) -> Content:
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
 
 
-def error_text(view: ProjectView, *, can_mend: bool) -> Content:
+def error_text(view: ProjectView, *, can_repair: bool) -> Content:
     """Why the project cannot be opened, and what helps."""
     error = view.error
     assert error is not None
@@ -204,7 +204,7 @@ def error_text(view: ProjectView, *, can_mend: bool) -> Content:
     if error.hint:
         lines.append(Content.styled(error.hint, "$foreground"))
     lines.append(Content(""))
-    if can_mend:
+    if can_repair:
         lines.append(
             Content.assemble(("b  ", "bold $accent"), "Build the index anew: it holds nothing but what your files say")
         )

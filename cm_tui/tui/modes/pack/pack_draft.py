@@ -13,14 +13,14 @@ _UNDO = 100
 
 
 class PackDraft:
-    """Changes the basket that all modes share; each change can be undone.
+    """Changes the selection that all modes share; each change can be undone.
 
     Args:
-        basket: the pieces.
+        pack_selection: the pieces.
     """
 
     def __init__(self, pack_selection: PackSelection) -> None:
-        self._basket = pack_selection
+        self._selection = pack_selection
         self._before: list[tuple[tuple[PackRequest, ...], str]] = []
         self.question = ""
         self.budget = DEFAULT_BUDGET
@@ -28,7 +28,7 @@ class PackDraft:
     @property
     def items(self) -> tuple[PackRequest, ...]:
         """The pieces, in order."""
-        return self._basket.items
+        return self._selection.items
 
     @property
     def can_undo(self) -> bool:
@@ -40,12 +40,12 @@ class PackDraft:
         self._before = [*self._before, (self.items, self.question)][-_UNDO:]
         if question is not None:
             self.question = question
-        self._basket.replace(items)
+        self._selection.replace(items)
 
     def undo(self) -> None:
         """Take the last change back."""
         items, self.question = self._before.pop()
-        self._basket.replace(items)
+        self._selection.replace(items)
 
     def drop(self, index: int) -> None:
         """Take a piece out."""
@@ -62,7 +62,7 @@ class PackDraft:
 
     def append(self, new: Iterable[PackRequest]) -> int:
         """Put those pieces that are not covered yet last; returns how many that were."""
-        added = [item for item in new if item not in self._basket]
+        added = [item for item in new if item not in self._selection]
         if added:
             self.change([*self.items, *added])
         return len(added)

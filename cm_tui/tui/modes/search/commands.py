@@ -15,7 +15,7 @@ def _no_hit(screen: SearchScreen) -> str | None:
 
 
 def _nothing_tuned(screen: SearchScreen) -> str | None:
-    return None if screen.inquiry.tuned else "nothing was changed"
+    return None if screen.session.tuned else "nothing was changed"
 
 
 def _not_narrow(screen: SearchScreen) -> str | None:
@@ -35,7 +35,7 @@ SEARCH_COMMANDS = (
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", "toggle_tuning"),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", "switch_side", blocked=_not_narrow),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", "next_mode"),
-    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking recipe", "next_profile"),
+    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", "next_profile"),
     Command("search.copy", "y", "Copy", "Copy path and lines", "copy_place", blocked=_no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", "edit_hit", blocked=_no_hit),
     Command(

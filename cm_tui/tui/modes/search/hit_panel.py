@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from cm_tui.model import Hit, Source
-from cm_tui.tui.modes.search.profile_panel import TunePanel
-from cm_tui.tui.modes.search.score_explanation import WhyPanel
+from cm_tui.tui.modes.search.profile_panel import ProfilePanel
+from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
 from cm_tui.tui.modes.search.session import Ask, SearchSession
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
 
@@ -23,7 +23,7 @@ PREVIEW_DELAY = 0.03
 NO_HIT = "The source of a result is shown here."
 
 
-class HitSide(Vertical):
+class HitPanel(Vertical):
     """Three panels; which of them are on screen says the style sheet.
 
     Args:
@@ -42,9 +42,9 @@ class HitSide(Vertical):
         with Vertical(classes="panel", id="preview-panel"):
             yield SourceList(id="preview", empty=NO_HIT)
         with Vertical(classes="panel", id="tune-panel"):
-            yield TunePanel(id="tune")
+            yield ProfilePanel(id="tune")
         with Vertical(classes="panel", id="why-panel"):
-            yield WhyPanel(id="why")
+            yield ScoreExplanation(id="why")
 
     def on_mount(self) -> None:
         """Titles."""
@@ -52,9 +52,9 @@ class HitSide(Vertical):
             self.query_one(f"#{name}-panel").border_title = title
 
     @property
-    def knobs(self) -> TunePanel:
+    def knobs(self) -> ProfilePanel:
         """The knobs."""
-        return self.query_one(TunePanel)
+        return self.query_one(ProfilePanel)
 
     @property
     def preview(self) -> SourceList:
@@ -83,7 +83,7 @@ class HitSide(Vertical):
         self._explain(None)
 
     def _explain(self, hit: Hit | None) -> None:
-        self.query_one(WhyPanel).show(hit, "" if hit else "Every part of a result's score is listed here.")
+        self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of a result's score is listed here.")
         panel = self.query_one("#why-panel")
         panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
         panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
@@ -105,14 +105,14 @@ class HitSide(Vertical):
 
     # --- the knobs ---
 
-    def show_knobs(self, inquiry: SearchSession) -> None:
+    def show_knobs(self, session: SearchSession) -> None:
         """Show the numbers of the profile in use."""
-        if inquiry.profile and inquiry.saved:
-            self.knobs.show(inquiry.settings, inquiry.profile, inquiry.saved)
-            self.title_knobs(inquiry)
+        if session.profile and session.saved:
+            self.knobs.show(session.settings, session.profile, session.saved)
+            self.title_knobs(session)
 
-    def title_knobs(self, inquiry: SearchSession) -> None:
+    def title_knobs(self, session: SearchSession) -> None:
         """Say whose numbers they are, and how many differ from what is saved."""
-        panel, changed = self.query_one("#tune-panel"), len(inquiry.tuned)
-        panel.border_title = Content(f"Tuning {inquiry.profile.name if inquiry.profile else ''}")
+        panel, changed = self.query_one("#tune-panel"), len(session.tuned)
+        panel.border_title = Content(f"Tuning {session.profile.name if session.profile else ''}")
         panel.border_subtitle = Content(f"{changed} changed · s saves · r resets" if changed else "←/→ turn · ⌫ back")

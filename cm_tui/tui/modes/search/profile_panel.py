@@ -19,7 +19,7 @@ LABEL = 17
 VALUE = 9
 
 
-class TunePanel(RowList[Setting | str]):
+class ProfilePanel(RowList[Setting | str]):
     """Settings under headings; left and right step, digits are typed, backspace puts the saved value back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -28,7 +28,7 @@ class ResultList(RowList[Hit]):
 
     row_height = 2
 
-    class MoreWanted(Message):
+    class MoreRequested(Message):
         """The cursor or the scroll bar came near the end."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
@@ -70,7 +70,7 @@ class ResultList(RowList[Hit]):
         super().watch_scroll_y(old_value, new_value)
         shown = (new_value + 2 * self.size.height) / self.row_height
         if self.rows and new_value > old_value and shown >= len(self.rows):
-            self.post_message(self.MoreWanted())
+            self.post_message(self.MoreRequested())
 
     def draw_line(self, row: Hit, line: int, width: int) -> Content:
         """Symbol, kind, score and bar; path and lines."""

@@ -16,7 +16,7 @@ from cm_tui.tui.widgets.bars import group_sums, legend, score_bar
 from cm_tui.tui.widgets.text import fit, one_line
 
 
-class WhyPanel(VerticalScroll):
+class ScoreExplanation(VerticalScroll):
     """A table of parts: value × weight = contribution, with the details below each."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it

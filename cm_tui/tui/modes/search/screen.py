@@ -13,8 +13,8 @@ from textual.widgets import Input, Static
 
 from cm_tui.model import Hit, PackRequest, Profile
 from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
-from cm_tui.tui.modes.search.hit_panel import HitSide
-from cm_tui.tui.modes.search.profile_panel import TunePanel
+from cm_tui.tui.modes.search.hit_panel import HitPanel
+from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList, lines_of
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.commands import Command, bindings
@@ -46,7 +46,7 @@ class SearchScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inquiry = SearchSession(self.ask, self.drop_question, self._show)
+        self.session = SearchSession(self.ask, self.drop_question, self._show)
         self._shown = "preview"
         self._news = -1
         """What was known of the index when the query was asked last; -1: it could not be asked yet."""
@@ -63,7 +63,7 @@ class SearchScreen(ModeScreen):
             with Split(id="panels"):
                 with Vertical(classes="panel", id="results-panel"):
                     yield ResultList(id="results")
-                yield HitSide(self.ask, self.drop_question, id="side")
+                yield HitPanel(self.ask, self.drop_question, id="side")
 
     # --- the beginning, and what is remembered ---
 
@@ -72,7 +72,7 @@ class SearchScreen(ModeScreen):
         self.query_one("#results-panel").border_title = "Results"
         kept = self.cm.state.of(self.MODE)
         if kept.get("search_mode") in SEARCH_MODES:
-            self.inquiry.mode = kept["search_mode"]
+            self.session.mode = kept["search_mode"]
         self._set_side("why" if kept.get("side") == "why" else "preview")
         self.set_class(kept.get("tuning") is True, "-tuning")
         query = kept.get("query")
@@ -88,17 +88,17 @@ class SearchScreen(ModeScreen):
         state = self.cm.state.of(self.MODE)
         state.update(
             query=self.query_input.value[:2000],
-            search_mode=self.inquiry.mode,
+            search_mode=self.session.mode,
             side=self._shown,
             tuning=self.has_class("-tuning"),
         )
-        if self.inquiry.profile:  # until the profiles are known, what was remembered of them stands
-            state.update(profile=self.inquiry.profile.name, tuned=self.inquiry.tuned)
+        if self.session.profile:  # until the profiles are known, what was remembered of them stands
+            state.update(profile=self.session.profile.name, tuned=self.session.tuned)
 
     def _got_profiles(self, profiles: dict[str, Profile]) -> None:
         kept = self.cm.state.of(self.MODE)
-        self.inquiry.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
-        self.side.show_knobs(self.inquiry)
+        self.session.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
+        self.side.show_knobs(self.session)
         self.refresh_results()
 
     def project_changed(self) -> None:
@@ -107,7 +107,7 @@ class SearchScreen(ModeScreen):
         if view.searchable and self._news != view.index_news:
             self._news = view.index_news
             self.refresh_results()
-        elif not self.inquiry.asked:
+        elif not self.session.asked:
             self._show()
         if self.taken_up and self._config_news != view.config_news:
             self._config_news = view.config_news
@@ -127,9 +127,9 @@ class SearchScreen(ModeScreen):
         return self.query_one(ResultList)
 
     @property
-    def side(self) -> HitSide:
+    def side(self) -> HitPanel:
         """Everything about the hit, and the knobs."""
-        return self.query_one(HitSide)
+        return self.query_one(HitPanel)
 
     @property
     def hit(self) -> Hit | None:
@@ -148,35 +148,35 @@ class SearchScreen(ModeScreen):
         """Ask for what is typed; what is on screen stays until the answer is there."""
         query = self.query_input.value.strip()
         if not query or self.cm.project.searchable:
-            self.inquiry.search(query, delay=delay)
-        if query and self.inquiry.asked is None:
+            self.session.search(query, delay=delay)
+        if query and self.session.asked is None:
             self._show()
 
     def refresh_results(self) -> None:
         """Ask again for what is shown; what is typed meanwhile is asked by itself."""
-        if self.inquiry.asked and self.inquiry.query == self.query_input.value.strip():
-            self.inquiry.refresh()
+        if self.session.asked and self.session.query == self.query_input.value.strip():
+            self.session.refresh()
         else:
             self.search()
 
-    @on(ResultList.MoreWanted)
-    def _more(self, event: ResultList.MoreWanted) -> None:
+    @on(ResultList.MoreRequested)
+    def _more(self, event: ResultList.MoreRequested) -> None:
         event.stop()
-        self.inquiry.more()
+        self.session.more()
 
     # --- showing ---
 
     def _show(self, keep: bool = False) -> None:
-        result, hits, profile = self.inquiry.result, self.inquiry.hits, self.inquiry.profile
+        result, hits, profile = self.session.result, self.session.hits, self.session.profile
         self.results.show(hits, limit=profile.limit if profile else PAGE, keep=keep, empty=self._empty_text())
         panel = self.query_one("#results-panel")
         panel.border_subtitle = Content(f"{len(hits):,} of {result.total:,} candidates" if result and hits else "")
         if not hits:
-            self.side.clear(*([""] if self.inquiry.problem else []))
+            self.side.clear(*([""] if self.session.problem else []))
         self._show_facts()
         words = [
             *(result.notes if result else ()),
-            *([str(self.inquiry.problem.message)] if self.inquiry.problem and hits else []),
+            *([str(self.session.problem.message)] if self.session.problem and hits else []),
         ]
         notes = "\n".join(f"▲ {note}" for note in words)
         self.query_one("#notes", Static).update(notes)
@@ -184,25 +184,25 @@ class SearchScreen(ModeScreen):
         self.refresh_keys()
 
     def _empty_text(self) -> str:
-        if problem := self.inquiry.problem:
+        if problem := self.session.problem:
             return f"✖ {problem.message} {problem.hint}"
         if reason := self.cm.project.why_not_searchable:
             return reason
-        if self.inquiry.asked:
-            return f"Nothing matches. {'Try another mode (m).' if self.inquiry.mode != 'hybrid' else ''}"
+        if self.session.asked:
+            return f"Nothing matches. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
         return "Searching…" if self.query_input.value.strip() else EMPTY
 
     def _show_facts(self) -> None:
-        inquiry = self.inquiry
-        used = inquiry.result.mode if inquiry.result else inquiry.mode
-        name = inquiry.profile.name if inquiry.profile else "…"
-        changed = bool(inquiry.tuned)
+        session = self.session
+        used = session.result.mode if session.result else session.mode
+        name = session.profile.name if session.profile else "…"
+        changed = bool(session.tuned)
         pieces = [
-            Content.styled(used, "$success" if used == inquiry.mode else "$warning"),
+            Content.styled(used, "$success" if used == session.mode else "$warning"),
             Content.styled(f"{name}{' *' if changed else ''}", "$accent" if changed else "$soft"),
         ]
-        if inquiry.result:
-            pieces.append(Content.styled(f"{inquiry.result.took_ms:.0f} ms", "$soft"))
+        if session.result:
+            pieces.append(Content.styled(f"{session.result.took_ms:.0f} ms", "$soft"))
         self.query_one("#facts", Static).update(Content.styled(" · ", "$faint").join(pieces))
 
     @on(ResultList.Highlighted, "#results")
@@ -244,7 +244,7 @@ class SearchScreen(ModeScreen):
     def add_hit(self) -> None:
         """Put the hit into the pack and go to the next."""
         if hit := self.hit:
-            why = f"hit {hit.rank} for: {self.inquiry.query}"
+            why = f"hit {hit.rank} for: {self.session.query}"
             title = hit.symbol or hit.path
             self.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
             self.results.cursor += 1
@@ -262,16 +262,16 @@ class SearchScreen(ModeScreen):
 
     def next_mode(self) -> None:
         """Hybrid, keyword, vector."""
-        self.inquiry.next_mode()
-        self.cm.tell(f"Search mode: {self.inquiry.mode}", timeout=1.5)
+        self.session.next_mode()
+        self.cm.tell(f"Search mode: {self.session.mode}", timeout=1.5)
         self.search()
         self._show_facts()
 
     def next_profile(self) -> None:
-        """The next ranking recipe."""
-        self.inquiry.next_profile()
-        if profile := self.inquiry.profile:
-            self.side.show_knobs(self.inquiry)
+        """The next ranking profile."""
+        self.session.next_profile()
+        if profile := self.session.profile:
+            self.side.show_knobs(self.session)
             self.cm.tell(f"{profile.name}: {profile.description}", timeout=3)
             self.search()
             self._show_facts()
@@ -297,12 +297,12 @@ class SearchScreen(ModeScreen):
 
     def save_tuning(self) -> None:
         """Save the numbers to the project."""
-        profile = self.inquiry.profile
+        profile = self.session.profile
         assert profile is not None
 
         def saved(file: Any) -> None:
-            self.inquiry.profiles[profile.name] = profile
-            self.side.show_knobs(self.inquiry)
+            self.session.profiles[profile.name] = profile
+            self.side.show_knobs(self.session)
             self._show_facts()
             self.refresh_keys()
             self.cm.tell(f"Saved to {file}")
@@ -311,18 +311,18 @@ class SearchScreen(ModeScreen):
 
     # --- tuning ---
 
-    @on(TunePanel.Changed)
-    def _tuned(self, event: TunePanel.Changed) -> None:
+    @on(ProfilePanel.Changed)
+    def _tuned(self, event: ProfilePanel.Changed) -> None:
         event.stop()
-        self.inquiry.profile = event.profile
-        self.side.title_knobs(self.inquiry)
+        self.session.profile = event.profile
+        self.side.title_knobs(self.session)
         self._show_facts()
         self.refresh_keys()
         self.remember()
         if event.setting is None or event.setting.retrieves:
             self.search()
         else:
-            self.inquiry.rank()
+            self.session.rank()
 
     # --- room ---
 

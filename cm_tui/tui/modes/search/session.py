@@ -143,7 +143,7 @@ class SearchSession:
         self.mode = SEARCH_MODES[(SEARCH_MODES.index(self.mode) + 1) % len(SEARCH_MODES)]
 
     def next_profile(self) -> None:
-        """The next recipe, with its saved numbers."""
+        """The next profile, with its saved numbers."""
         names = list(self.profiles)
         if self.profile and names:
             place = names.index(self.profile.name) if self.profile.name in names else -1

@@ -25,7 +25,7 @@ class CodeTree(RowList[Node]):
         Binding("space", "flip", show=False),
     ]
 
-    class SymbolsWanted(Message):
+    class SymbolsRequested(Message):
         """A file was opened: its symbols are needed, to be given to `fill`."""
 
         def __init__(self, node: Node) -> None:
@@ -112,7 +112,7 @@ class CodeTree(RowList[Node]):
         if node.file is not None:
             node.loading = True
             self.redraw()
-            self.post_message(self.SymbolsWanted(node))
+            self.post_message(self.SymbolsRequested(node))
             return
         index = self._row_of(node)
         rows = list(self.rows)

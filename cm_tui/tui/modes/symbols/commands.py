@@ -15,11 +15,11 @@ def _nothing_shown(screen: SymbolsScreen) -> str | None:
 
 
 def _no_way_back(screen: SymbolsScreen) -> str | None:
-    return None if screen.trail.can_go_back else "this is where you started"
+    return None if screen.navigation.can_go_back else "this is where you started"
 
 
 def _no_way_forward(screen: SymbolsScreen) -> str | None:
-    return None if screen.trail.can_go_forward else "there is nothing ahead"
+    return None if screen.navigation.can_go_forward else "there is nothing ahead"
 
 
 def _no_index(screen: SymbolsScreen) -> str | None:
@@ -27,7 +27,7 @@ def _no_index(screen: SymbolsScreen) -> str | None:
 
 
 def _not_now(screen: SymbolsScreen) -> str | None:
-    return "a past moment is shown; 0 leads back to now" if screen.cm.past.moment else _nothing_shown(screen)
+    return "a past moment is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
 
 
 def _no_symbol(screen: SymbolsScreen) -> str | None:
@@ -47,7 +47,7 @@ SYMBOLS_COMMANDS: tuple[Command, ...] = (
             blocked=_no_way_forward),
     Command("symbols.copy", "y", "Copy place", "Copy path:line", "copy_place", blocked=_nothing_shown),
     Command("symbols.edit", "e", "Edit", "Open in $EDITOR at this line", "edit", blocked=_not_now),
-    Command("symbols.life", "L", "Life", "When it came, changed and left: its life in the time mode", "show_life",
+    Command("symbols.life", "L", "Life", "When it came, changed and left: its life in the history mode", "show_life",
             shown_as="L", blocked=_no_symbol),
     Command("symbols.next", "t", "Next tab", "Definitions, callers, callees, imports, importers in turn",
             "next_tab", bar=False),

@@ -25,7 +25,7 @@ class RelationPanel(Vertical):
         Binding("right,l", "turn(1)", show=False),
     ]
 
-    class LineWanted(Message):
+    class LineRequested(Message):
         """The row under the cursor has no text yet; `describe` takes it."""
 
         def __init__(self, row: Relation) -> None:
@@ -113,7 +113,7 @@ class RelationPanel(Vertical):
         row: Relation = event.row
         self.describe(row, row.text)
         if row.site is not None and not row.text:
-            self.post_message(self.LineWanted(row))
+            self.post_message(self.LineRequested(row))
 
     def describe(self, row: Relation, text: str) -> None:
         """Show the source of a row, and in words how it was resolved."""

@@ -26,7 +26,7 @@ from cm_tui.tui.screens.commands import bindings
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack, OpenPath, OpenSymbol, OpenSymbolHistory
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.state.navigation import Trail
+from cm_tui.tui.state.navigation import Navigation
 from cm_tui.tui.state.revision import SHORT_SHA
 from cm_tui.tui.widgets.code_nodes import Node
 from cm_tui.tui.widgets.relations import Relation, RelationList
@@ -41,7 +41,7 @@ class SymbolsScreen(ModeScreen):
     """Browse symbols and who calls whom."""
 
     MODE = "symbols"
-    SHOWS_PAST = True
+    SHOWS_REVISION = True
     INTRO = (
         "Folders, files and symbols on the left; type / to find a symbol by a few of its letters. For the symbol under "
         "the cursor: its source, its definitions, callers, callees, and the imports of its file. Enter jumps to any "
@@ -57,7 +57,7 @@ class SymbolsScreen(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trail: Trail[SymbolPlace] = Trail()
+        self.navigation: Navigation[SymbolPlace] = Navigation()
         self.view: SymbolView | None = None
         self._seen_status: object = _NEVER
 
@@ -77,12 +77,12 @@ class SymbolsScreen(ModeScreen):
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.relating = RelationsLoader(self.relations, self.ask, self.drop_question)
-        self.finder.at = self.relating.at = self.cm.past.at
-        self.relating.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
+        self.relations_loader = RelationsLoader(self.relations, self.ask, self.drop_question)
+        self.finder.at = self.relations_loader.at = self.cm.revision.at
+        self.relations_loader.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
-            self.trail.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
+            self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
         self.code_tree.focus()
         super().on_mount()
 
@@ -90,7 +90,7 @@ class SymbolsScreen(ModeScreen):
         """The place and the depth."""
         super().keep()
         state = self.cm.state.of(self.MODE)
-        state["depth"] = self.relating.depth
+        state["depth"] = self.relations_loader.depth
         if self.view is not None:
             symbol = self.view.symbol
             state["path"] = self.view.place.path
@@ -102,7 +102,7 @@ class SymbolsScreen(ModeScreen):
     @property
     def place(self) -> SymbolPlace | None:
         """What is shown, or on its way."""
-        return self.trail.here
+        return self.navigation.here
 
     @property
     def finder(self) -> TreePanel:
@@ -184,9 +184,9 @@ class SymbolsScreen(ModeScreen):
 
     def revision_changed(self) -> None:
         """Show everything as it is at another moment."""
-        self.finder.at = self.relating.at = self.cm.past.at
+        self.finder.at = self.relations_loader.at = self.cm.revision.at
         if self.cm.project.why_not_searchable is None:
-            self.finder.travel(self.cm.past.at)
+            self.finder.travel(self.cm.revision.at)
             if self.place is not None:
                 self._go(self.place, record=False)
 
@@ -205,21 +205,21 @@ class SymbolsScreen(ModeScreen):
 
     def _go(self, place: SymbolPlace, *, record: bool = True) -> None:
         if record:
-            self.trail.go(place)
+            self.navigation.go(place)
         else:
-            self.trail.look(place)
-        at = self.cm.past.at
+            self.navigation.look(place)
+        at = self.cm.revision.at
         if self.cm.project.why_not_searchable is None:
             self.ask("view", lambda engine: look(engine, place, at), self._show, self._cannot_show)
         self.refresh_keys()
 
     def back(self) -> None:
         """Where the person was before."""
-        self._go(self.trail.back(), record=False)
+        self._go(self.navigation.back(), record=False)
 
     def forward(self) -> None:
         """Where the person was after."""
-        self._go(self.trail.forward(), record=False)
+        self._go(self.navigation.forward(), record=False)
 
     def _cannot_show(self, error: CmError) -> None:
         self.view = None
@@ -241,8 +241,8 @@ class SymbolsScreen(ModeScreen):
         self.code.set_rows(view.lines, cursor=self.code.cursor if again else 0, empty="This file is empty.")
         if view.place.line and not again:
             self.code.go(view.place.line)
-        self.relating.show(view, again=again)
-        here = self.cm.past.moment
+        self.relations_loader.show(view, again=again)
+        here = self.cm.revision.moment
         key = view.symbol.key if view.symbol else None
         self.query_one(LifeLine).show(key, here.ordinal if here else 0, again=again)
         self.remember()
@@ -254,15 +254,15 @@ class SymbolsScreen(ModeScreen):
 
     def deeper(self) -> None:
         """1, 2, 3 and round again."""
-        self.relating.deeper()
+        self.relations_loader.deeper()
 
     def next_tab(self) -> None:
         """The tab to the right, from anywhere."""
         self.relations.action_turn(1)
 
-    @on(RelationPanel.LineWanted)
-    def _read_line(self, event: RelationPanel.LineWanted) -> None:
-        self.relating.read_line(event.row)
+    @on(RelationPanel.LineRequested)
+    def _read_line(self, event: RelationPanel.LineRequested) -> None:
+        self.relations_loader.read_line(event.row)
 
     @on(RelationList.Chosen, "#relations")
     def _jump_to(self, event: RelationList.Chosen) -> None:
@@ -276,7 +276,7 @@ class SymbolsScreen(ModeScreen):
         self._go(_place_of_relation(row))
 
     def show_life(self) -> None:
-        """The life of the symbol, in the time mode."""
+        """The life of the symbol, in the history mode."""
         if self.view and self.view.symbol:
             self.post_message(OpenSymbolHistory(self.view.symbol.key))
 
@@ -311,7 +311,7 @@ class SymbolsScreen(ModeScreen):
         target = self.target()
         if target is None:
             return
-        moment = self.cm.past.moment
+        moment = self.cm.revision.moment
         when = f" at {moment.sha[:SHORT_SHA]}" if moment else ""
         place = f"{target.path}:{self._line_of(target)}{when}"
         copy_and_tell(self, place, place)

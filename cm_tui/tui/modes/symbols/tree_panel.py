@@ -84,8 +84,8 @@ class TreePanel(Vertical):
     def _failed(self, error: CmError) -> None:
         self.tree_list.set_rows((), empty=f"{error.message} {error.hint}")
 
-    @on(CodeTree.SymbolsWanted)
-    def _fill_file(self, event: CodeTree.SymbolsWanted) -> None:
+    @on(CodeTree.SymbolsRequested)
+    def _fill_file(self, event: CodeTree.SymbolsRequested) -> None:
         event.stop()
         node, at = event.node, self.at
         self._ask(
