@@ -79,6 +79,7 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
     from cm_tui.engine.parse import row_batches
     from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION, parse_blob
     from cm_tui.engine.scan.languages import language_of
+    from cm_tui.engine.store import bulk
 
     parsed, paths = [], []
     start = int(db.value("SELECT coalesce(max(id), 0) FROM blob"))
@@ -86,7 +87,7 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
         parsed.append((number, parse_blob(str(pygit2.hash(data)), language_of(path, data[:200]), data)))
         paths.append((path, number))
     with db.transaction() as cursor:
-        row_batches.write(db, row_batches.columns_of(parsed, EXTRACTOR_VERSION))
+        bulk.insert_tables(db, row_batches.columns_of(parsed, EXTRACTOR_VERSION))
         for path, number in paths:
             cursor.execute("DELETE FROM worktree WHERE path = ?", [path])
             cursor.execute("INSERT INTO worktree VALUES (?, ?)", [path, number])

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from cm_tui.config import Config, load_config
+from cm_tui.engine import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.lazy import is_built, reset, shared_property
-from cm_tui.engine.store import locations
 from cm_tui.errors import CmError
 from cm_tui.model import (
     Cancel,
@@ -72,13 +72,13 @@ class LocalEngine:
         StoreError: it cannot be opened.
     """
 
-    locate = staticmethod(locations.locate)
-    store_of = staticmethod(locations.store_of)
-    store_file = staticmethod(locations.store_file)
-    is_indexed = staticmethod(locations.is_indexed)
-    remove = staticmethod(locations.remove)
-    clear = staticmethod(locations.clear)
-    stores = staticmethod(locations.all_stores)
+    locate = staticmethod(projects.locate)
+    store_of = staticmethod(projects.store_of)
+    store_file = staticmethod(projects.store_file)
+    is_indexed = staticmethod(projects.is_indexed)
+    remove = staticmethod(projects.remove)
+    clear = staticmethod(projects.clear)
+    stores = staticmethod(projects.all_stores)
 
     def __init__(self, root: Path, store: Path, config: Config) -> None:
         from cm_tui.engine.store.database import Database

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pygit2
 
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 LANGUAGE = "absent"
@@ -27,7 +27,7 @@ def store(db: Database, oids: dict[str, int]) -> None:
     """
     names = ("id", "oid", "language", "bytes", "lines", "generated", "parsed_by", "error")
     values = ((number, oid, LANGUAGE, 0, 0, False, EXTRACTOR_VERSION, ERROR) for oid, number in oids.items())
-    row_batches.insert(db, "blob", row_batches.transpose(names, values))
+    bulk.insert(db, "blob", bulk.transpose(names, values))
 
 
 def count(db: Database) -> int:

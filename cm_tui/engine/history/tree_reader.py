@@ -19,6 +19,7 @@ from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.languages import language_of
 from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content
 from cm_tui.engine.scan.working_tree import is_text, own_folders
+from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
@@ -102,7 +103,7 @@ class Reader:
             return
         batch = row_batches.merge(list(self._pool.parse(pending))) if pending else {}
         with self._db.transaction():
-            row_batches.write(self._db, batch)
+            bulk.insert_tables(self._db, batch)
             missing_blobs.store(self._db, lost)
             self._db.set_meta(NEXT_BLOB, str(self._next))
         self.parsed += len(pending)

@@ -20,6 +20,7 @@ from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
+from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CmError, ModelError, NotIndexedError
@@ -183,7 +184,7 @@ class _Run:
             return
         self._parsed += len(ids)
         with self._db.transaction():
-            row_batches.write(self._db, merged)
+            bulk.insert_tables(self._db, merged)
             self._db.set_meta(NEXT_BLOB, str(max(ids) + 1))
 
     def _store(self) -> TargetState:

@@ -11,6 +11,7 @@ from cm_tui.engine.mainline import commits, coverage
 from cm_tui.engine.mainline.commits import MainlineChange
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.scan.working_tree import Scan
+from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 
@@ -116,7 +117,7 @@ def write(db: Database, state: TargetState) -> None:
         coverage.merge_duplicate_blobs(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)
-        _replace(db, "rejected", row_batches.transpose((*ContentKey._fields, "reason"), verdicts))
+        _replace(db, "rejected", bulk.transpose((*ContentKey._fields, "reason"), verdicts))
     paths = sorted(state.overlay)
     _replace(db, "worktree", {"path": paths, "blob": [state.overlay[path] for path in paths]})
     paths = sorted(state.skipped)
@@ -124,9 +125,9 @@ def write(db: Database, state: TargetState) -> None:
     drop_unused(db)
 
 
-def _replace(db: Database, table: str, columns: row_batches.Columns) -> None:
+def _replace(db: Database, table: str, columns: bulk.Columns) -> None:
     db.execute(f'DELETE FROM "{table}"')  # noqa: S608 - our own names
-    row_batches.insert(db, table, columns)
+    bulk.insert(db, table, columns)
 
 
 def drop_unused(db: Database) -> None:

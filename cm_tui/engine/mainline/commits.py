@@ -8,7 +8,7 @@ from itertools import islice
 from cm_tui.engine.git.commits import CommitInfo
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.mainline.coverage import truncate_to
-from cm_tui.engine.parse import row_batches
+from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 _COLUMNS = ("ord", *CommitInfo._fields)
@@ -104,7 +104,7 @@ def write(db: Database, change: MainlineChange) -> None:
         numbered = ((number, *commit) for number, commit in enumerate(change.commits, start + 1))
         # In pieces: a line may have a million commits.
         while piece := list(islice(numbered, 50_000)):
-            row_batches.insert(db, "line_commit", row_batches.transpose(_COLUMNS, piece))
+            bulk.insert(db, "line_commit", bulk.transpose(_COLUMNS, piece))
         db.execute("DELETE FROM meta WHERE key = ?", [_OPEN])
         if change.end:
             db.set_meta(_OPEN, change.end)

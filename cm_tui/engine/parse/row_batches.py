@@ -1,9 +1,8 @@
-"""Parsed blobs as columns of the store's tables: what workers send, and how it is written."""
+"""Parsed blobs as columns of the store's tables: what workers send."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cm_tui.engine.parse.records import (
     ParsedBinding,
@@ -13,9 +12,8 @@ from cm_tui.engine.parse.records import (
     ParsedReference,
     ParsedSymbol,
 )
-from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.bulk import Columns, transpose
 
-Columns = dict[str, list[Any]]
 Batch = dict[str, Columns]
 """Columns by table."""
 
@@ -30,18 +28,10 @@ _CHILDREN = {
     "binding": ("bindings", ParsedBinding._fields, False),
     "chunk": ("chunks", ParsedChunk._fields, True),
 }
-_NUMBERS = frozenset(
-    {
-        "id", "blob", "idx", "parent", "overload", "start_line", "end_line", "min_args", "max_args", "symbol", "arity",
-        "line", "scope", "bytes", "lines", "from_ord", "to_ord", "ord",
-    }
-)  # fmt: skip
-_LONG = frozenset({"body", "time"})
-_FLAGS = frozenset({"generated", "reexport", "included"})
 
 
 def columns_of(parsed: Iterable[tuple[int, ParsedBlob]], version: str) -> Batch:
-    """Columns of every table for some parsed blobs.
+    """Return the columns of every table for some parsed blobs.
 
     Args:
         parsed: id of each blob in the store, and what was parsed.
@@ -65,39 +55,12 @@ def columns_of(parsed: Iterable[tuple[int, ParsedBlob]], version: str) -> Batch:
     return batch
 
 
-def transpose(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Columns:
-    """Rows as columns; every column is there, also when there is no row."""
-    columns = list(zip(*rows, strict=True))
-    return dict(zip(names, map(list, columns), strict=True)) if columns else {name: [] for name in names}
-
-
 def _clean(text: str | None) -> str | None:
     return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def write(db: Database, batch: Batch) -> None:
-    """Insert a batch; the caller holds the transaction."""
-    for table, columns in batch.items():
-        insert(db, table, columns)
-
-
-def insert(db: Database, table: str, columns: Columns) -> None:
-    """Insert rows of a table whose columns this room knows by name."""
-    from arro3.core import DataType
-
-    kinds = {}
-    for name in columns:
-        if name in _NUMBERS:
-            kinds[name] = DataType.int32()
-        elif name in _LONG:
-            kinds[name] = DataType.int64()
-        else:
-            kinds[name] = DataType.bool() if name in _FLAGS else DataType.string()
-    db.insert(table, dict(columns), kinds)
-
-
 def merge(batches: Sequence[Batch]) -> Batch:
-    """Several batches as one, in their order."""
+    """Join several batches into one, in their order."""
     merged: Batch = {}
     for batch in batches:
         for table, columns in batch.items():
@@ -108,5 +71,5 @@ def merge(batches: Sequence[Batch]) -> Batch:
 
 
 def size_of(batch: Batch) -> int:
-    """Rows in a batch."""
+    """Count the rows in a batch."""
     return sum(len(next(iter(columns.values()))) for columns in batch.values())

@@ -1,4 +1,4 @@
-"""Where the stores of projects are: found, listed and removed without opening one."""
+"""Projects and their stores: found, listed and removed without opening one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui.errors import StoreError
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
-    """Root of the project around a folder, and the folder of its store, whether that exists or not.
+    """Return the root of the project around a folder and the folder of its store, whether that exists or not.
 
     Args:
         folder: the current one when not given.
@@ -29,7 +29,7 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
 
 
 def store_of(folder: Path | None = None) -> Path:
-    """Folder of a project's store, whether it exists or not."""
+    """Return the folder of a project's store, whether it exists or not."""
     return locate(folder, force=True)[1]
 
 
@@ -39,14 +39,14 @@ def is_indexed(folder: Path | None = None) -> bool:
 
 
 def store_file(store: Path) -> Path:
-    """The file that makes a folder a store."""
+    """Return the file that makes a folder a store."""
     from cm_tui.engine.store.database import FILE
 
     return store / FILE
 
 
 def all_stores() -> list[Path]:
-    """Folders of all stores."""
+    """Return the folders of all stores."""
     return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
 
 
@@ -66,11 +66,11 @@ def remove(store: Path, *, keep: str = "") -> None:
         if not (store / keep).is_file():
             shutil.rmtree(store)
             return
-        for place in store.iterdir():
-            if place.is_dir() and not place.is_symlink():
-                shutil.rmtree(place)
-            elif place.name != keep:
-                place.unlink()
+        for entry in store.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != keep:
+                entry.unlink()
     except OSError as error:
         raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
 
