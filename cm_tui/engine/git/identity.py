@@ -13,6 +13,7 @@ import pygit2
 from cm_tui import paths
 from cm_tui.engine.git import root_commit
 from cm_tui.engine.git.roots import repository_around
+from cm_tui.files import write_atomically
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
@@ -52,7 +53,7 @@ class Identity:
     def write_manifest(self, root: Path) -> None:
         """Write down whose store this is, for whoever lists the stores without opening them."""
         card = {"identity": self.text, "name": self.name, "root": str(root)}
-        (self.folder / paths.CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")
+        write_atomically(self.folder / paths.CARD, json.dumps(card, ensure_ascii=True))
 
 
 def identify(root: Path) -> Identity:
