@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui import paths
-from cm_tui.agent_hooks.project_lookup import marked_around
+from cm_tui.engine.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, write_atomically
 from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, Scope, What
 
-MARKER = ".cm"
 State = Literal["installed", "outdated", "absent", "unreadable"]
 
 
@@ -152,7 +151,7 @@ def plan_marker(
     Raises:
         CmError: what is remembered of it cannot be read.
     """
-    marker = place.root / MARKER
+    marker = place.root / paths.PROJECT_FOLDER
     if place.scope != "project":
         return []
     if install:
