@@ -13,7 +13,7 @@
     │   ├── StoreDamagedError           truncated or not a database: `cm rebuild` mends it
     │   └── StoreTooNewError            written by a newer cm
     ├── ModelError             exit 1   an embedding model is missing, damaged or not reachable
-    ├── OwnerError             exit 1   the daemon cannot be started, or does not answer
+    ├── DaemonError            exit 1   the daemon cannot be started, or does not answer
     └── CancelledError         exit 1   the user cancelled; what was done so far is kept
 """
 

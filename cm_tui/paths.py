@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 APP = "cm-tui"
-CARD = "project.json"
+STORE_MANIFEST = "project.json"
 """File in a store's folder that says whose it is; written once the project is indexed."""
+PROJECT_FOLDER = ".cm"
+"""Folder in a project with its configuration; where there is no git, it makes its parent a root."""
 
 
 def _base(part: Literal["data", "config", "state"]) -> Path:
@@ -69,7 +71,7 @@ def runtime_dir() -> Path:
 
 def project_config_file(root: Path) -> Path:
     """Configuration that a project carries."""
-    return root / ".cm" / "config.toml"
+    return root / PROJECT_FOLDER / "config.toml"
 
 
 def private_dir(path: Path) -> Path:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.git.markers import folders_around, marked_around
 
 
 def root_around(folder: Path) -> Path | None:
@@ -14,26 +14,9 @@ def root_around(folder: Path) -> Path | None:
     marked = marked_around(folder)
     if marked is not None or not (paths.data_dir() / "projects").is_dir():
         return marked
-    return next((Path(at) for at in _upwards(folder) if _is_indexed(at)), None)
-
-
-def marked_around(folder: Path) -> Path | None:
-    """The nearest folder upwards that holds `.git` or `.cm`; never the home folder."""
-    for at in _upwards(folder):
-        if os.path.lexists(os.path.join(at, ".git")) or os.path.isdir(os.path.join(at, ".cm")):  # noqa: PTH112, PTH118
-            return Path(at)
-    return None
-
-
-def _upwards(folder: Path) -> Iterator[str]:
-    """A folder and those around it, without the home folder and what is above, and without the whole disk."""
-    home = os.path.realpath(Path.home())
-    at = os.path.realpath(folder)
-    while at not in (home, os.path.dirname(at)):  # noqa: PTH120 - a hook's time is counted in milliseconds
-        yield at
-        at = os.path.dirname(at)  # noqa: PTH120
+    return next((Path(at) for at in folders_around(folder) if _is_indexed(at)), None)
 
 
 def _is_indexed(folder: str) -> bool:
     """Whether a folder without git has an index: its store is named after where it lies."""
-    return (paths.store_dir(f"path:{folder}", os.path.basename(folder)) / paths.CARD).is_file()  # noqa: PTH119
+    return (paths.store_dir(f"path:{folder}", os.path.basename(folder)) / paths.STORE_MANIFEST).is_file()  # noqa: PTH119

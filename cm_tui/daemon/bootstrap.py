@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cm_tui import __version__, paths
 from cm_tui.daemon.runtime_dir import HAS_UNIX, INFO, LOCK, START_LOCK, folder, settings_digest, socket_path
 from cm_tui.errors import CmError, DaemonError, RefusedError
+from cm_tui.files import write_atomically
 
 if TYPE_CHECKING:
     import subprocess
@@ -76,12 +77,7 @@ def daemon_info() -> DaemonInfo | None:
 
 def write_info(info: DaemonInfo) -> None:
     """Write a daemon's facts where engines look; the file is only the user's, as it holds the token."""
-    file = folder() / INFO
-    draft = file.with_suffix(f".{info.pid}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump(info._asdict(), stream)
-    draft.replace(file)
+    write_atomically(folder() / INFO, json.dumps(info._asdict()))
 
 
 # --- talking to it ---

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from cm_tui.errors import CmError
+from cm_tui.files import write_atomically
 from cm_tui.integrations.git_hooks import command as cm_command
 from cm_tui.integrations.service_units import check_plist, check_task, plist, task, unit
 from cm_tui.model.freshness import Autostart
@@ -156,7 +157,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
         with _reported(there.file):
             there.file.parent.mkdir(parents=True, exist_ok=True)
             if _read(there.file) != text:
-                there.file.write_text(text, encoding="utf-8")
+                write_atomically(Path(os.path.realpath(there.file)), text, permissions=None)
             notes.append(there.enable())
     return Autostart(there.name, _state(there, text), str(there.file), text, tuple(notes))
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import RefusedError
+from cm_tui.files import SUFFIX, write_atomically
 from cm_tui.integrations import git_hook_script
 from cm_tui.model.freshness import GitHook
 
 _MODE = 0o755
 _ASIDE = "cm-original"
-_NOBODYS = frozenset({".sample", ".cm-new", f".{_ASIDE}"})
+_NOBODYS = frozenset({".sample", SUFFIX, f".{_ASIDE}"})
 """Endings of files that no hook looks for."""
 
 
@@ -54,7 +55,7 @@ class HookFile:
             moved = self._move_aside(self._folder / self._places[1] if again else self.path)
             wanted = git_hook_script.wrapper(self._lines, moved)
         if self.path.is_symlink() or _read(self.path) != wanted:
-            _write(self.path, wanted, _mode(self.path) if self.path.is_file() else _MODE)
+            write_atomically(self.path, wanted, permissions=_mode(self.path) if self.path.is_file() else _MODE)
         if self._aside() == self._places[0]:
             self._link_siblings()
         return self.look()
@@ -75,7 +76,7 @@ class HookFile:
         elif rest == git_hook_script.without_block(git_hook_script.alone(self._lines)):
             self.path.unlink()
         else:
-            _write(self.path, rest, _mode(self.path))
+            write_atomically(self.path, rest, permissions=_mode(self.path))
         return self.look()
 
     def look(self) -> GitHook:
@@ -208,15 +209,3 @@ def _read(file: Path) -> bytes | None:
 
 def _mode(file: Path) -> int:
     return stat.S_IMODE(file.stat().st_mode)
-
-
-def _write(file: Path, data: bytes, mode: int) -> None:
-    """Put a whole file in the place of another: git never sees half a hook."""
-    waiting = file.with_name(f"{file.name}.cm-new")
-    try:
-        waiting.write_bytes(data)
-        waiting.chmod(mode)
-        waiting.replace(file)
-    except OSError:
-        waiting.unlink(missing_ok=True)
-        raise

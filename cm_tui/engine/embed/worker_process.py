@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
-import numpy as np
-
 from cm_tui.engine.embed.provider import Matrix
 
-_START = "from cm_tui.engine.embed.worker_process import main; main()"
+_START = "from cm_tui.engine.embed.worker import main; main()"
 _Row = tuple[Future[Matrix], int]
 
 
@@ -112,19 +109,3 @@ def _exchange(process: subprocess.Popen[bytes] | None, texts: list[str]) -> Matr
     if rows.shape[0] != len(texts):
         raise ValueError("the process answered something else")
     return rows
-
-
-def main() -> None:
-    """Embed with the bundled model what comes in, until the other end closes."""
-    from cm_tui.engine.embed.bundled import BundledProvider
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    provider = BundledProvider()
-    while True:
-        try:
-            texts: list[str] = pickle.load(inward)  # noqa: S301 - from our own parent process
-        except EOFError:
-            return
-        pickle.dump(np.asarray(provider.embed(texts)), outward, protocol=pickle.HIGHEST_PROTOCOL)
-        outward.flush()

@@ -16,6 +16,18 @@ _TREE = re.compile(rb"tree ([0-9a-f]{40})$")
 _PARENT = re.compile(rb"parent ([0-9a-f]{40})$")
 
 
+class MissingError(Exception):
+    """An object that is not in this clone, or damaged.
+
+    Args:
+        oid: which one.
+    """
+
+    def __init__(self, oid: str) -> None:
+        super().__init__(oid)
+        self.oid = oid
+
+
 class CommitInfo(NamedTuple):
     """A row of `line_commit`, without its ordinal."""
 
@@ -58,6 +70,17 @@ class Commits:
         name = author.raw_name if author is not None else b""
         info = _info(sha, found.commit_time, name, found.raw_message)
         return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
+
+    def require(self, sha: str) -> Commit:
+        """Return a commit.
+
+        Raises:
+            MissingError: it is not in this clone, or damaged.
+        """
+        found = self.get(sha)
+        if found is None:
+            raise MissingError(sha)
+        return found
 
     def raw(self, sha: str) -> bytes | None:
         """The bytes of a commit; None when it is not in this clone, or damaged."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.files import write_atomically
 
 _KEPT = 500
 """Entries that are remembered; the oldest are forgotten first."""
@@ -31,11 +31,7 @@ def put(file: Path, key: str, entry: Any) -> None:
     kept = dict(list(known.items())[-_KEPT:])
     try:
         paths.private_dir(file.parent)
-        waiting = file.with_name(f"{file.name}.{os.getpid()}")
-        fd = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "w", encoding="ascii") as out:
-            json.dump(kept, out)
-        waiting.replace(file)
+        write_atomically(file, json.dumps(kept))
     except OSError:
         # Not remembered on a full or read-only disk: it costs time, and whoever writes more will say what is wrong.
         return

@@ -12,7 +12,8 @@ import pygit2
 
 from cm_tui import paths
 from cm_tui.engine.git import root_commit
-from cm_tui.engine.git.roots import repository_around
+from cm_tui.engine.git.opening import repository_around
+from cm_tui.files import write_atomically
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
@@ -37,22 +38,22 @@ class Identity:
     @property
     def is_indexed(self) -> bool:
         """True when a run has ended with a store for it."""
-        return (self.folder / paths.CARD).is_file()
+        return (self.folder / paths.STORE_MANIFEST).is_file()
 
     @property
     def indexed_root(self) -> Path | None:
         """The checkout that its store was last made from."""
         try:
-            card = json.loads((self.folder / paths.CARD).read_text(encoding="utf-8"))
-            return Path(card["root"])
+            manifest = json.loads((self.folder / paths.STORE_MANIFEST).read_text(encoding="utf-8"))
+            return Path(manifest["root"])
         except (OSError, ValueError, KeyError, TypeError):
-            # Without a card nothing was indexed; a damaged one says as much.
+            # Without a manifest nothing was indexed; a damaged one says as much.
             return None
 
     def write_manifest(self, root: Path) -> None:
         """Write down whose store this is, for whoever lists the stores without opening them."""
-        card = {"identity": self.text, "name": self.name, "root": str(root)}
-        (self.folder / paths.CARD).write_text(json.dumps(card, ensure_ascii=True), encoding="utf-8")
+        manifest = {"identity": self.text, "name": self.name, "root": str(root)}
+        write_atomically(self.folder / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
 
 
 def identify(root: Path) -> Identity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +12,13 @@ import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from cm_tui.engine.git import git_cli
-from cm_tui.engine.git.commits import Commit, CommitInfo, Commits
+from cm_tui.engine.git.commit_names import CommitNames
+from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
 from cm_tui.engine.git.git_dir import folders_at
 from cm_tui.engine.git.loose_objects import Loose
-from cm_tui.engine.git.roots import repository_around
+from cm_tui.engine.git.opening import private_repository, repository_around
 from cm_tui.errors import CmError, NotFoundError, UsageError
 
-_STEPS = re.compile(r"(?:[~^]\d{0,9})+$")
-_STEP = re.compile(r"([~^])(\d*)")
-_LETTERS = re.compile(r"[0-9a-f]{4,40}")
-_SHA = re.compile(r"[0-9a-f]{40}")
 _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 
 
@@ -53,18 +49,6 @@ class Head:
     """None when detached, and without git."""
 
 
-class MissingError(Exception):
-    """An object that is not in this clone, or damaged.
-
-    Args:
-        oid: which one.
-    """
-
-    def __init__(self, oid: str) -> None:
-        super().__init__(oid)
-        self.oid = oid
-
-
 class Repository:
     """A project's root, with git or without.
 
@@ -83,7 +67,7 @@ class Repository:
         self.root = root
         own = repository_around(root)
         self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
-        self._opened = own if own is not None and self.git else _shadow(shadow, root)
+        self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = Loose(Path(self._opened.path))
         self._commits = Commits(self._opened)
@@ -134,7 +118,7 @@ class Repository:
         if sha is None:
             return {}
         try:
-            return dict(self._walk(self._commit(sha).tree, ""))
+            return dict(self._walk(self._current().require(sha).tree, ""))
         except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
             raise CmError(
                 f"The files of commit {sha[:10]} cannot be listed: {error}",
@@ -193,7 +177,7 @@ class Repository:
             # git's library would read it up to there.
             raise UsageError(f"{ref!r} is no name of a commit.", hint="Name a branch, a tag or a commit.")
         try:
-            return self._resolved(ref)
+            return CommitNames(self._repository, self._current(), self._loose).resolve(ref)
         except pygit2.AmbiguousError as error:
             raise UsageError(
                 f"{ref!r} is too short: it may mean several commits.", hint="Give more of the sha."
@@ -208,45 +192,13 @@ class Repository:
                 f"There is no commit {ref!r} in this repository.", hint="Name a branch, a tag or a commit."
             ) from error
 
-    def _resolved(self, ref: str) -> str:
-        steps = _STEPS.search(ref)
-        if steps is None:
-            # What is named wholly need not be read by git's library, which could not read every commit.
-            sha = ref if _SHA.fullmatch(ref) else self._target(ref)
-            if sha is not None and self._commits.get(sha) is not None:
-                return sha
-            self._loose.refuse_cut(sha or "")
-            if _LETTERS.fullmatch(ref):
-                self._loose.refuse_cut_beginning(ref)
-            return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
-        # Step by step: on its way git's library might meet a commit that it cannot read, or never stops reading.
-        sha = self._resolved(ref[: steps.start()])
-        for kind, digits in _STEP.findall(steps[0]):
-            number = int(digits) if digits else 1
-            for _ in range(number if kind == "~" else min(number, 1)):
-                parents, which = self._commit(sha).parents, 1 if kind == "~" else number
-                if which > len(parents):
-                    raise KeyError(ref)
-                sha = parents[which - 1]
-        self._commit(sha)
-        return sha
-
-    def _target(self, name: str) -> str | None:
-        """What a branch, a tag or HEAD points at."""
-        try:
-            # Git's library would take no name for HEAD.
-            found = self._repository.lookup_reference_dwim("HEAD" if name == "@" else name) if name else None
-            return str(found.resolve().target) if found is not None else None
-        except (KeyError, ValueError, pygit2.GitError):
-            return None
-
     def commit(self, sha: str) -> CommitInfo:
         """When, by whom and what.
 
         Raises:
             MissingError: the commit is not in this clone, or damaged.
         """
-        return self._commit(sha).info
+        return self._current().require(sha).info
 
     @property
     def is_shallow(self) -> bool:
@@ -296,7 +248,7 @@ class Repository:
         Raises:
             MissingError: the commit is not in this clone, or damaged.
         """
-        return bytes(self._commit(sha).tree.raw)
+        return bytes(self._current().require(sha).tree.raw)
 
     def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
         """What stands directly in a tree: mode in octal digits and object id, by name.
@@ -322,12 +274,6 @@ class Repository:
         assert self._repository is not None
         return self._commits
 
-    def _commit(self, sha: str) -> Commit:
-        found = self._current().get(sha)
-        if found is None:
-            raise MissingError(sha)
-        return found
-
     def _walk(self, tree: pygit2.Oid, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
         self._loose.refuse_cut(str(tree))
         for entry in self._repository[tree].peel(pygit2.Tree):
@@ -336,21 +282,3 @@ class Repository:
                 yield from self._walk(entry.id, f"{path}/")
             else:
                 yield path, TreeEntry(str(entry.id), int(entry.filemode))
-
-
-def _shadow(folder: Path, root: Path) -> pygit2.Repository:
-    def make() -> pygit2.Repository:
-        made = pygit2.init_repository(str(folder), bare=True)
-        made.config["core.bare"] = False
-        made.config["core.worktree"] = str(root)
-        return pygit2.Repository(str(folder))
-
-    try:
-        kept = pygit2.Repository(str(folder))
-        if kept.workdir is not None and Path(kept.workdir) == root:
-            return kept
-        return make()
-    except (pygit2.GitError, ValueError):
-        # Not there yet, or damaged: it holds nothing of value, and is made anew.
-        shutil.rmtree(folder, ignore_errors=True)
-        return make()

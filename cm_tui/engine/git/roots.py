@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pygit2
-
+from cm_tui.engine.git.identity import Identity, identify
+from cm_tui.engine.git.opening import repository_around
 from cm_tui.errors import NotFoundError, RefusedError
-
-MARKER = ".cm"
-"""A folder of this name makes its parent a root where there is no git."""
+from cm_tui.paths import PROJECT_FOLDER
 
 # Refused themselves, although a project may well lie below them.
 _NOT_ITSELF = frozenset(
@@ -111,51 +109,18 @@ def _repository_root(folder: Path) -> Path | None:
     return root
 
 
-def repository_around(folder: Path) -> pygit2.Repository | None:
-    """The git repository that a folder is part of, or None.
-
-    Raises:
-        RefusedError: it belongs to someone else, or is in a form that cannot be read here.
-    """
-    found = pygit2.discover_repository(str(folder))
-    if found is None:
-        return None
-    # A partial clone reads well as long as what it lacks is taken from disk.
-    if "partialclone" not in pygit2.settings.extensions:
-        pygit2.settings.set_extensions(["partialclone"])
-    try:
-        # By the folder: git's own may lie elsewhere and not know where the files are.
-        return pygit2.Repository(str(folder))
-    except pygit2.GitError as error:
-        raise RefusedError(
-            f"Cannot open the git repository {found}: {error}", hint=_way_out(str(error), found)
-        ) from error
-
-
-def _way_out(error: str, found: str) -> str:
-    if "not owned" in error:
-        return f"If you trust it: git config --global --add safe.directory {found.rstrip('/').removesuffix('/.git')}"
-    if "unknown object format" in error or "extension" in error:
-        return "Its storage format is not supported yet; a clone in git's classic format works."
-    return "Check it with `git fsck`."
-
-
 def _marked_root(folder: Path, *, or_indexed: bool) -> Path | None:
     for parent in (folder, *folder.parents):
         if _unsafe(parent):
             return None
-        if (parent / MARKER).is_dir() or (or_indexed and _is_indexed(parent)):
+        if (parent / PROJECT_FOLDER).is_dir() or (or_indexed and _is_indexed(parent)):
             return parent
     return None
 
 
 def _is_indexed(folder: Path) -> bool:
-    from cm_tui.engine.git.identity import Identity
-
     return Identity(f"path:{folder}", folder.name).is_indexed
 
 
 def _is_insisted_on(root: Path) -> bool:
-    from cm_tui.engine.git.identity import identify
-
     return identify(root).indexed_root == root

@@ -7,7 +7,8 @@ from collections.abc import Generator, Iterator
 from dataclasses import replace
 
 from cm_tui.config import Config
-from cm_tui.engine.git.repository import MissingError, Repository
+from cm_tui.engine.git.commits import MissingError
+from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.tree_reader import Reader
 from cm_tui.engine.index.stored_state import digest_of_rules

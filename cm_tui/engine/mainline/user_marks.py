@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import StoreError
+from cm_tui.files import write_atomically
 
 FILE = "marks.json"
 
@@ -37,11 +36,7 @@ def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:
     if after == before:
         return
     try:
-        # The name appears when the file is whole; made so, it is private to the user.
-        number, name = tempfile.mkstemp(dir=folder, prefix=FILE)
-        with os.fdopen(number, "w", encoding="utf-8") as out:
-            json.dump(after, out)
-        Path(name).replace(folder / FILE)
+        write_atomically(folder / FILE, json.dumps(after))
     except OSError as error:
         raise StoreError(
             f"Cannot write {folder / FILE}: {error}", hint="Check its permissions and free space."

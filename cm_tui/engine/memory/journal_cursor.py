@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.journal import Position
 from cm_tui.errors import UsageError
+from cm_tui.files import write_atomically
 
 START = Position(1, 0)
 """The beginning of every journal."""
@@ -71,8 +71,6 @@ class JournalCursor:
         }
         try:
             paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
-            draft = self._file.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps(said), encoding="ascii")
-            draft.replace(self._file)
+            write_atomically(self._file, json.dumps(said))
         except OSError as error:
             _log.warning("cannot remember a place in the journal: %s", error)

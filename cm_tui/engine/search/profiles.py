@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
@@ -20,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from cm_tui.config import load_config
 from cm_tui.engine.search import adjust
 from cm_tui.errors import CmError, ConfigError
+from cm_tui.files import PRIVATE, permissions_of, write_atomically
 from cm_tui.model import Profile
 
 _HINT = "The search guide lists every number of a profile."
@@ -243,15 +242,5 @@ def _value(value: Any) -> str:
 
 def _write(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".config-", suffix=".toml")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if file.exists():
-            os.chmod(temporary, file.stat().st_mode & 0o777)  # noqa: PTH101 - a plain name from mkstemp
-        os.replace(temporary, file)  # noqa: PTH105 - likewise
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    permissions = permissions_of(file)
+    write_atomically(file, text, permissions=PRIVATE if permissions is None else permissions, durable=True)

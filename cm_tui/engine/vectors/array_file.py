@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cm_tui.files import remove_left_overs, replacing
 
 MAGIC = b"cm-vectors 1\n"
 _LARGEST_HEADER = 1_000_000
@@ -38,34 +38,11 @@ def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) 
         layout.append([name, array.dtype.str, list(array.shape)])
     line = json.dumps({**header, "arrays": layout, "checksum": checksum}).encode() + b"\n"
 
-    def write(temporary: Path) -> None:
-        with temporary.open("wb") as stream:
-            stream.write(MAGIC + line)
-            for array in arrays.values():
-                np.ascontiguousarray(array).tofile(stream)
-
-    replace(file, write)
-
-
-def replace(file: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a new file beside the old one, then put it in the old one's place; readable by the user only.
-
-    Raises:
-        OSError: it cannot be written; the old file is then still there.
-    """
-    for left_over in file.parent.glob(f".{file.name}.*"):  # of a process that was killed while it wrote
-        left_over.unlink(missing_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)  # made with mode 0600
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        with temporary.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        temporary.chmod(0o600)
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    remove_left_overs(file)
+    with replacing(file, durable=True) as temporary, temporary.open("wb") as stream:
+        stream.write(MAGIC + line)
+        for array in arrays.values():
+            np.ascontiguousarray(array).tofile(stream)
 
 
 def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:

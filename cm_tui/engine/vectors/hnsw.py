@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.embed.provider import Matrix
-from cm_tui.engine.vectors.array_file import UnusableFileError, load_arrays, replace, save_arrays
+from cm_tui.engine.vectors.array_file import UnusableFileError, load_arrays, save_arrays
 from cm_tui.engine.vectors.live import Ids, Keys, Rows
+from cm_tui.files import remove_left_overs, replacing
 from cm_tui.model import Cancel
 
 # Measured on 100,000 vectors of code: 0.996 of the true first 50 and 0.98 of the first 200 at 0.5 ms a query.
@@ -86,7 +87,9 @@ class HnswIndex:
         Raises:
             OSError: the disk is full or the folder cannot be written.
         """
-        replace(folder / GRAPH, lambda temporary: self._index.save_index(str(temporary)))
+        remove_left_overs(folder / GRAPH)
+        with replacing(folder / GRAPH, durable=True) as temporary:
+            self._index.save_index(str(temporary))
         header = {"mark": mark, "graph": zlib.crc32((folder / GRAPH).read_bytes())}
         save_arrays(folder / ROWS, header, {"ids": self.ids, "keys": self.keys})
 

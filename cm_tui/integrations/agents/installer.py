@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import os
-import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui import paths
-from cm_tui.agent_hooks.project_lookup import marked_around
+from cm_tui.engine.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
+from cm_tui.files import PRIVATE, permissions_of, write_atomically
 from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, Scope, What
 
-MARKER = ".cm"
 State = Literal["installed", "outdated", "absent", "unreadable"]
 
 
@@ -152,7 +151,7 @@ def plan_marker(
     Raises:
         CmError: what is remembered of it cannot be read.
     """
-    marker = place.root / MARKER
+    marker = place.root / paths.PROJECT_FOLDER
     if place.scope != "project":
         return []
     if install:
@@ -232,29 +231,10 @@ def _write(change: Change, *, private: bool) -> None:
         _remove_empty(target.parent)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    waiting = Path(name)
-    try:
-        with os.fdopen(fd, "wb") as out:
-            out.write(change.after)
-            out.flush()
-            os.fsync(out.fileno())
-        waiting.chmod(_mode(target, private=private))
-        waiting.replace(target)
-    except OSError:
-        waiting.unlink(missing_ok=True)
-        raise
-
-
-def _mode(target: Path, *, private: bool) -> int:
-    try:
-        return target.stat().st_mode & 0o777
-    except FileNotFoundError:
-        if private:
-            return 0o600
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+    permissions = permissions_of(target)
+    if permissions is None and private:
+        permissions = PRIVATE
+    write_atomically(target, change.after, permissions=permissions, durable=True)
 
 
 def _remove_empty(folder: Path) -> None:
@@ -285,9 +265,7 @@ class _Memo:
             "after": sha256(after).hexdigest(),
             "before": b64encode(before).decode("ascii"),
         }
-        fd = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8") as out:
-            json.dump(entry, out)
+        write_atomically(self._file, json.dumps(entry))
 
     def original(self, now: bytes) -> bytes | None:
         """The file as it was, if nobody changed it since."""

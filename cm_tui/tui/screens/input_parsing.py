@@ -1,29 +1,8 @@
-"""What a person typed, understood; and a file written whole."""
+"""What a person typed, understood."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all.
-
-    Raises:
-        OSError: when it cannot be written.
-    """
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def target_file(root: Path, answer: str) -> Path:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from cm_tui.files import write_atomically
 from cm_tui.tui.screens.confirm import ConfirmScreen
-from cm_tui.tui.screens.input_parsing import target_file, write_whole
+from cm_tui.tui.screens.input_parsing import target_file
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.text_prompt import Prompt
 
@@ -56,7 +57,7 @@ def _wrong(root: Path, answer: str) -> str | None:
 def _write(screen: ModeScreen, file: Path, text: str) -> None:
     def work() -> OSError | None:
         try:
-            write_whole(file, text)
+            write_atomically(file, text.encode("utf-8", "replace"), permissions=None)
         except OSError as error:
             return error
         return None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.files import write_atomically
 from cm_tui.tui.state.former_names import current_mode, current_sections
 
 
@@ -57,14 +56,7 @@ def save_state(root: Path, state: AppState) -> None:
     """
     file = state_file(root)
     paths.private_dir(file.parent)
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.stem, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(asdict(state), stream, ensure_ascii=False, indent=1)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(file, json.dumps(asdict(state), ensure_ascii=False, indent=1))
 
 
 def _checked(values: Any) -> AppState:

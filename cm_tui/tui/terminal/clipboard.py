@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.files import write_atomically
 
 OSC52_LIMIT = 74_994
 """Bytes of text: with these, base64 and the escape codes stay within the 100,000 bytes that terminals take."""
@@ -89,10 +90,7 @@ def save(text: str) -> Path:
         OSError: when it cannot be written.
     """
     file = paths.private_dir(paths.state_dir()) / "clipboard.md"
-    temporary = file.with_suffix(f".{os.getpid()}.tmp")
-    temporary.touch(mode=0o600)
-    temporary.write_text(text, encoding="utf-8", errors="replace")
-    temporary.replace(file)
+    write_atomically(file, text.encode("utf-8", "replace"))
     return file
 
 

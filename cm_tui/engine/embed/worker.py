@@ -1,0 +1,25 @@
+"""What runs in the embedding process: texts come in, vectors go out."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+
+import numpy as np
+
+from cm_tui.engine.embed.bundled import BundledProvider
+
+
+def main() -> None:
+    """Embed with the bundled model what comes in, until the other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    provider = BundledProvider()
+    while True:
+        try:
+            texts: list[str] = pickle.load(inward)  # noqa: S301 - from our own parent process
+        except EOFError:
+            return
+        pickle.dump(np.asarray(provider.embed(texts)), outward, protocol=pickle.HIGHEST_PROTOCOL)
+        outward.flush()

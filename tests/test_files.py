@@ -1,0 +1,140 @@
+"""A file is there whole or not at all, whatever happens while it is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cm_tui import files
+from cm_tui.files import permissions_of, remove_left_overs, replacing, write_atomically
+
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+
+
+def permissions(file: Path) -> int:
+    return stat.S_IMODE(file.stat().st_mode)
+
+
+@given(
+    contents=st.lists(st.binary(max_size=200) | st.text(max_size=200).filter(str.isprintable), min_size=1, max_size=4)
+)
+def test_the_last_content_is_there_to_the_byte(tmp_path_factory, contents):
+    file = tmp_path_factory.mktemp("any") / "file"
+    for content in contents:
+        write_atomically(file, content)
+    last = contents[-1]
+    assert file.read_bytes() == (last if isinstance(last, bytes) else last.encode())
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_line_ends_stay(tmp_path):
+    write_atomically(tmp_path / "file", "one\r\ntwo\n")
+    assert (tmp_path / "file").read_bytes() == b"one\r\ntwo\n"
+
+
+@posix
+def test_a_file_is_private_unless_it_is_said_otherwise(tmp_path):
+    file = tmp_path / "file"
+    write_atomically(file, "secret")
+    assert permissions(file) == 0o600
+    write_atomically(file, "hook", permissions=0o755)
+    assert permissions(file) == 0o755
+    mask = os.umask(0o027)
+    try:
+        write_atomically(file, "shared", permissions=None)
+    finally:
+        os.umask(mask)
+    assert permissions(file) == permissions_of(file) == 0o640
+    assert permissions_of(tmp_path / "none") is None
+
+
+@posix
+def test_it_is_private_before_anything_is_in_it(tmp_path):
+    with replacing(tmp_path / "file", permissions=0o644) as temporary:
+        assert permissions(temporary) == 0o600
+
+
+@posix
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
+    (tmp_path / "target").write_text("kept")
+    (tmp_path / "link").symlink_to("target")
+    write_atomically(tmp_path / "link", "new")
+    assert not (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "kept"
+
+
+@pytest.mark.parametrize("call", ["fsync", "chmod", "replace"])
+def test_a_full_disk_leaves_what_was_there_and_nothing_else(tmp_path, monkeypatch, call):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = tmp_path / "file"
+    file.write_text("before")
+    with monkeypatch.context() as patch:
+        patch.setattr(*((files.os, "fsync") if call == "fsync" else (Path, call)), full)
+        with pytest.raises(OSError, match="No space left"):
+            write_atomically(file, "after", durable=True)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_interrupted_writer_leaves_what_was_there(tmp_path):
+    def interrupted() -> None:
+        with replacing(tmp_path / "file") as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_folder_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        write_atomically(tmp_path / "none" / "file", "text")
+
+
+def test_left_overs_of_this_file_alone_are_removed(tmp_path):
+    for name in ("file", ".file.of_an_earlier_version", f".file.12ab{files.SUFFIX}", ".files.other", ".gitignore"):
+        (tmp_path / name).write_text("")
+    remove_left_overs(tmp_path / "file")
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".files.other", ".gitignore", "file"]
+
+
+WRITER = """
+import itertools, sys
+from pathlib import Path
+from cm_tui.files import write_atomically
+print("ready", flush=True)
+for number in itertools.count():
+    write_atomically(Path(sys.argv[1]), str(number % 10) * 300_000)
+"""
+
+
+@posix
+def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
+    file = tmp_path / "file"
+    for wait in (0.01, 0.03, 0.05):
+        writer = subprocess.Popen([sys.executable, "-c", WRITER, str(file)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        time.sleep(wait)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        writer.stdout.close()
+        if file.exists():
+            text = file.read_text()
+            assert len(text) == 300_000
+            assert text == text[0] * 300_000
+    remove_left_overs(file)
+    assert {one.name for one in tmp_path.iterdir()} <= {"file"}
