@@ -9,11 +9,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.journal import Position
+from cm_tui.engine.journal import START, Position
 from cm_tui.errors import UsageError
-
-START = Position(1, 0)
-"""The beginning of every journal."""
 
 _log = logging.getLogger(__name__)
 
