@@ -1,6 +1,6 @@
 """The journal: what happened, one event a line, never changed afterwards."""
 
 from cm_tui.engine.journal.event import Event, Position, Problem
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.journal.journal import START, Journal
 
-__all__ = ["Event", "Journal", "Position", "Problem"]
+__all__ = ["START", "Event", "Journal", "Position", "Problem"]

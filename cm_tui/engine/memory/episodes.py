@@ -1,23 +1,23 @@
-"""What agents' sessions recorded, read from the journal and laid on the line."""
+"""The episodes that agents' sessions recorded, read from the journal and laid on the mainline."""
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.commits import MainlineCommits, day_of
-from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import read_episode
+from cm_tui.engine.memory.turns import Turns
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import CommitPoint, Episode, Page
 
 LAST = "last"
 """Names the newest episode."""
-_SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORTEST_NAME = 4
 _NOT_RECORDED = "no commit was recorded: there was no git, or no commit yet"
 
@@ -53,10 +53,7 @@ class Episodes:
         self._lock = threading.Lock()
         self._at: Position | None = None
         self._kept: list[_Kept] = []
-        self._asked: set[tuple[str, str]] = set()
-        """Checkouts and sessions with a prompt since they last stopped."""
-        self._stopped: set[str] = set()
-        """Stops after a prompt that nobody has made an episode of yet."""
+        self._turns = Turns()
 
     def page(self, match: str, before: str | None, limit: int) -> Page[Episode]:
         """Those that have every word, newest first.
@@ -90,7 +87,7 @@ class Episodes:
         event = next(self._journal.read(kept.at), None)
         if event is None or event.id != kept.episode.id:
             raise NotFoundError(f"The journal no longer has the episode {kept.episode.id}.")
-        return self._replayed(replace(_episode(event), patch=_text(event.data.get("patch"))))
+        return self._replayed(read_episode(event, patch=True))
 
     def ordinals(self) -> tuple[int, ...]:
         """The commits of the line that agents saw."""
@@ -108,18 +105,12 @@ class Episodes:
             return self._kept[::-1]
 
     def _take(self, event: Event) -> None:
-        who = (_text(event.data.get("root")), _text(event.data.get("session")))
-        if event.kind == "hook.prompt":
-            self._asked.add(who)
-        elif event.kind == "hook.stop" and who in self._asked:
-            self._asked.discard(who)
-            self._stopped.add(event.id)
-        elif event.kind == "episode":
-            self._stopped.discard(_text(event.data.get("stop")))
-            self._kept.append(_Kept(_episode(event), self._at))
+        self._turns.follow(event, self._at or START)
+        if event.kind == episode_record.KIND:
+            self._kept.append(_Kept(read_episode(event, patch=False), self._at))
 
     def _note(self) -> str:
-        waiting = len(self._stopped)
+        waiting = self._turns.unrecorded
         turns = "turn of a session waits" if waiting == 1 else "turns of sessions wait"
         return f"{waiting:,} {turns} for the daemon, which records them." if waiting else ""
 
@@ -171,42 +162,6 @@ class Episodes:
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)
-
-
-def _episode(event: Event) -> Episode:
-    """The record of an event, without its patch; what is not as expected is left out."""
-    data = event.data
-    head, base = (_sha(value) for value in (event.head, data.get("base")))
-    return Episode(
-        id=event.id,
-        time=event.time,
-        agent=_text(data.get("agent")),
-        session=_text(data.get("session")),
-        prompts=_texts(data.get("prompts")),
-        answer=_text(data.get("answer")),
-        files=_texts(data.get("files")),
-        root=_text(data.get("root")),
-        sha=base or head,
-        head=head,
-        moment=None,
-        why="",
-        patch_lines=len(_text(data.get("patch")).splitlines()),
-        patch_cut=data.get("patch_cut") is True,
-        redacted=data["redacted"] if isinstance(data.get("redacted"), int) else 0,
-        note=_text(data.get("note")),
-    )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _sha(value: Any) -> str:
-    return value if isinstance(value, str) and _SHA.fullmatch(value) else ""
 
 
 def _has(kept: _Kept, word: str, line: Mapping[str, CommitPoint]) -> bool:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.debounce import Debounce
-from cm_tui.engine.memory.journal_cursor import START, JournalCursor
-from cm_tui.engine.memory.recorder import Sessions, Turn, episode
+from cm_tui.engine.memory.journal_cursor import JournalCursor
+from cm_tui.engine.memory.recorder import record_turn
+from cm_tui.engine.memory.turns import Turn, Turns
 from cm_tui.errors import CmError, UsageError
 
 QUIET_SECONDS = 1.5
@@ -138,7 +140,7 @@ class _Reader:
         self._bookmark = JournalCursor(journal.folder.name)
         self._at: Position | None = None
         self._past = self._settled = START
-        self._sessions = Sessions()
+        self._turns = Turns()
         self._stops: dict[str, tuple[Position, Turn]] = {}
         """Stops whose episode is not written yet: the place before each, and the turn that it ended."""
         self._recording: list[threading.Thread] = []
@@ -154,7 +156,7 @@ class _Reader:
                 self._at = None
                 raise
             # The episode of a stop stands behind it: only now is known which of them there are already.
-            news = [(event, None if self._sessions.is_recorded(event) else turn, at) for event, turn, at in found]
+            news = [(event, None if self._turns.is_recorded(event) else turn, at) for event, turn, at in found]
             self._stops |= {event.id: (before, turn) for event, turn, before in news if turn is not None}
             if self._at != begun:
                 self._keep()
@@ -165,7 +167,7 @@ class _Reader:
         self._at = at
         for event in self._journal.read(at):
             before, self._at = self._at, event.position
-            turn = self._sessions.take(event, before)
+            turn = self._turns.follow(event, before)
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
             if event.position > self._past or turn is not None:
@@ -184,9 +186,9 @@ class _Reader:
 
     def _record(self, root: Path, stop: Event, turn: Turn) -> None:
         try:
-            found = episode(root, turn, stop, now=time.time())
+            found = record_turn(root, turn, stop, now=time.time())
             if found is not None:
-                self._journal.append("episode", found, head=stop.head)
+                self._journal.append(episode_record.KIND, found.to_event_data(), head=stop.head)
         except UsageError as error:
             # It would be too long for the journal the next time too.
             _log.warning("recording a session of %s: %s", root, error)
@@ -199,7 +201,7 @@ class _Reader:
 
     def _begin(self) -> Position:
         kept = self._bookmark.read()
-        self._sessions = Sessions(kept.patches)
+        self._turns = Turns(kept.patches)
         if kept.past > self._journal.end():
             # The journal is another one than that.
             return START
@@ -210,5 +212,5 @@ class _Reader:
         at = self._at or START
         begins = [turn.begin for _, turn in self._stops.values()]
         settled = min([at, *(before for before, _ in self._stops.values())])
-        start = min([settled, self._sessions.begin or at, *begins])
-        self._bookmark.write(start=start, settled=settled, past=at, patches=self._sessions.patches)
+        start = min([settled, self._turns.begin or at, *begins])
+        self._bookmark.write(start=start, settled=settled, past=at, patches=self._turns.patches)

@@ -8,12 +8,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.journal import Position
+from cm_tui.engine.journal import START, Position
 from cm_tui.errors import UsageError
 from cm_tui.files import write_atomically
-
-START = Position(1, 0)
-"""The beginning of every journal."""
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,123 @@
+"""The turns of agents' sessions: which is under way, what began it, which stop ended it, and which has its episode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+
+PROMPT_CHARACTERS = 8_000
+"""What is kept of each prompt."""
+FORGOTTEN_SECONDS = 86_400.0
+"""A session that was silent for so long before something else happened is not waited for any more."""
+_PROMPTS = 20
+_FILES = 200
+_SESSIONS = 500
+
+Session = tuple[str, str]
+"""Root of the checkout and id of the session."""
+
+
+@dataclass
+class Turn:
+    """What a session was asked and did since it last stopped."""
+
+    begin: Position
+    """Behind the event before its first one: whoever reads on from here sees all of it."""
+    prompts: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    base: str | None = None
+    """The commit at the first prompt."""
+    patch_before: str = ""
+    """Digest of the patch that the session's episode before recorded."""
+    last: float = 0.0
+    """When something happened last."""
+
+    def add(self, event: Event) -> None:
+        """Add a prompt or an edit."""
+        self.last = event.time
+        if event.kind == "hook.prompt":
+            if not self.prompts:
+                self.base = event.head
+            self.prompts = [*self.prompts, str(event.data.get("prompt", ""))[:PROMPT_CHARACTERS]][-_PROMPTS:]
+        elif event.kind == "hook.edit":
+            paths = event.data.get("paths")
+            new = [str(path) for path in paths if path not in self.files] if isinstance(paths, list) else []
+            self.files = [*self.files, *new][-_FILES:]
+
+
+class Turns:
+    """All turns of a journal, from its events in their order.
+
+    A turn begins with a prompt or an edit, ends with a stop, and is recorded by the episode that names the stop.
+
+    Args:
+        patches: digests of the last patches, by session, as `patches` gave them before.
+    """
+
+    def __init__(self, patches: Mapping[Session, str] | None = None) -> None:
+        self._under_way: dict[Session, Turn] = {}
+        self._patches = dict(patches or {})
+        self._recorded: set[str] = set()
+        self._unrecorded: set[str] = set()
+
+    @property
+    def begin(self) -> Position | None:
+        """Where the first of the turns that are under way began."""
+        return min((turn.begin for turn in self._under_way.values()), default=None)
+
+    @property
+    def patches(self) -> dict[Session, str]:
+        """Digests of the last patches, by session."""
+        return dict(list(self._patches.items())[-_SESSIONS:])
+
+    @property
+    def unrecorded(self) -> int:
+        """Number of turns with a prompt that ended and have no episode yet."""
+        return len(self._unrecorded)
+
+    def follow(self, event: Event, before: Position) -> Turn | None:
+        """Take in an event; returns the turn that it ended.
+
+        Args:
+            event: what happened.
+            before: the position of the event before it.
+        """
+        session = (str(event.data.get("root", "")), str(event.data.get("session", "")))
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            # Put last again: a session that never stops is the first to be forgotten.
+            turn = self._under_way[session] = self._under_way.pop(session, Turn(before))
+            turn.add(event)
+            self._forget(event.time - FORGOTTEN_SECONDS)
+        elif event.kind == "hook.stop":
+            return self._end(event, self._under_way.pop(session, Turn(before)), session)
+        elif event.kind == episode_record.KIND:
+            self._record(EpisodeRecord.from_event(event), session)
+        return None
+
+    def is_recorded(self, stop: Event) -> bool:
+        """Whether an episode for a stop was among the events."""
+        return stop.id in self._recorded
+
+    def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:
+        turn.patch_before = self._patches.get(session, "")
+        if turn.prompts:
+            # Without one there may be nothing to record: no episode is waited for.
+            self._unrecorded.add(stop.id)
+        return turn
+
+    def _record(self, record: EpisodeRecord, session: Session) -> None:
+        self._recorded.add(record.stop)
+        self._unrecorded.discard(record.stop)
+        before_this = self._patches.pop(session, "")
+        self._patches[session] = record.patch_digest or before_this
+
+    def _forget(self, since: float) -> None:
+        while True:
+            session, turn = next(iter(self._under_way.items()))
+            if turn.last >= since and len(self._under_way) <= _SESSIONS:
+                return
+            del self._under_way[session]

@@ -1,0 +1,59 @@
+"""Turns: begun by a prompt or an edit, ended by a stop, recorded by an episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cm_tui.engine.journal import START, Event, Position
+from cm_tui.engine.memory.turns import FORGOTTEN_SECONDS, Turns
+
+
+class Told:
+    """Events of one session, a second apart."""
+
+    def __init__(self) -> None:
+        self.turns = Turns()
+        self.time = 0.0
+        self.at = START
+
+    def __call__(self, kind: str, *, later: float = 1.0, **data: Any) -> Any:
+        before, self.time = self.at, self.time + later
+        self.at = Position(1, before.offset + 10)
+        event = Event(str(self.at), self.time, kind, "a" * 40, {"root": "/p", "session": "s", **data}, self.at)
+        return event, self.turns.follow(event, before)
+
+
+def test_a_turn_is_what_came_between_two_stops():
+    told = Told()
+    told("hook.prompt", prompt="do this")
+    told("hook.edit", paths=["a.py"])
+    told("hook.edit", paths=["a.py", "b.py"], session="another")
+    told("hook.edit", paths=["a.py", "c.py"])
+    assert told.turns.begin == START
+    stop, turn = told("hook.stop")
+    assert (turn.prompts, turn.files, turn.base, turn.begin) == (["do this"], ["a.py", "c.py"], "a" * 40, START)
+    assert told.turns.begin == Position(1, 20)
+    assert (told.turns.unrecorded, told.turns.is_recorded(stop)) == (1, False)
+    told("episode", stop=stop.id, patch_digest="d1")
+    assert (told.turns.unrecorded, told.turns.is_recorded(stop)) == (0, True)
+    _, turn = told("hook.stop")
+    assert (turn.prompts, turn.patch_before) == ([], "d1")
+    assert told.turns.unrecorded == 0
+
+
+def test_a_session_that_was_silent_for_a_day_is_waited_for_no_more():
+    told = Told()
+    told("hook.prompt", prompt="long ago")
+    told("hook.prompt", prompt="now", session="another", later=FORGOTTEN_SECONDS + 1)
+    _, turn = told("hook.stop")
+    assert turn.prompts == []
+    assert told.turns.unrecorded == 0
+
+
+def test_strange_events_end_nothing():
+    told = Told()
+    told("hook.edit", paths=7)
+    told("hook.prompt", prompt=None)
+    told("hook.git")
+    told("episode", stop=["x"], patch_digest={})
+    assert told("hook.stop")[1].files == []
