@@ -36,8 +36,7 @@ class HookWork:
         def index(root: Path, files: Sequence[str], source: Source) -> None:
             dispatcher.sync_manager.signal(root, source, files)
 
-        # The keeper waits until it is quiet.
-        self._processor = JournalConsumer(index, quiet=0)
+        self._processor = JournalConsumer(index)
 
     def on_nudge(self, root: Path) -> None:
         """The journal of the project at this root has news."""

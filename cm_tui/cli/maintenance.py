@@ -42,9 +42,9 @@ def reset(
     """Remove the index of this project, or of all. The code itself is never touched."""
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.daemon.open_engine import remove
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.api import projects
 
-    stores = LocalEngine.stores() if everywhere else [LocalEngine.store_of(project_of(project))]
+    stores = projects.all_stores() if everywhere else [projects.store_of(project_of(project))]
     present = [store for store in stores if store.exists()]
     if present and not yes:
         for store in present:

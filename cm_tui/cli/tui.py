@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 
 def launch(project: Path | None, episode: str = "") -> int:
@@ -41,9 +41,9 @@ def launch(project: Path | None, episode: str = "") -> int:
 
     def mend() -> None:
         from cm_tui.daemon.open_engine import remove
-        from cm_tui.engine.local import LocalEngine
+        from cm_tui.engine.api import projects
 
-        remove(LocalEngine.store_of(folder))
+        remove(projects.store_of(folder))
 
     code = run(open_engine, folder, load_config(_root_around(folder)), repair=mend, startup_notes=said, episode=episode)
     if said:

@@ -48,6 +48,11 @@ class RemoteEngine:
         self.own_jobs: set[str] = set()
         """Numbers of the jobs that were started through this engine."""
 
+    @property
+    def uses_daemon(self) -> bool:
+        """Return True."""
+        return True
+
     def __enter__(self) -> Self:
         return self
 

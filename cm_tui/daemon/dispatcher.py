@@ -17,24 +17,10 @@ from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.project_pool import PATIENCE_SECONDS, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager, with_layers
+from cm_tui.engine.api import projects
 from cm_tui.engine.freshness.watcher import NAME as WATCHER
-from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotIndexedError, RefusedError, StoreBusyError
 from cm_tui.model import Cancel, Check, Freshness, Progress
-
-QUERIES = frozenset(
-    {
-        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
-        "search", "symbols",
-    }
-)  # fmt: skip
-"""Questions that are answered from an index that reflects HEAD and the files on disk; with a moment, from the line."""
-OF_THE_LINE = frozenset(
-    {"changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at"},
-)
-"""Questions about commits, which need an index that reflects HEAD: they must not mend drift that somebody looks at."""
-LISTINGS = frozenset({"drift", "files", "skipped"})
-"""Questions about the index as it is, which must be that of the checkout that asks all the same."""
 
 HISTORY = "#history"
 """Where jobs that read the past queue: index runs do not wait for them."""
@@ -48,13 +34,13 @@ class Dispatcher:
     """Answers requests of all clients.
 
     Args:
-        projects: where engines are lent.
+        pool: where engines are lent.
         jobs: where long work goes.
         events: told what changed.
     """
 
-    def __init__(self, projects: ProjectPool, jobs: Jobs, events: Events) -> None:
-        self.projects = projects
+    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events) -> None:
+        self.pool = pool
         self.jobs = jobs
         self.events = events
         self.sync_manager = SyncManager(self)
@@ -66,7 +52,7 @@ class Dispatcher:
 
     def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
         """Open a project, and say where it lies."""
-        with self.projects.acquire(where, create=create) as project:
+        with self.pool.acquire(where, create=create) as project:
             answer = {"root": str(project.root), "store": str(project.store)}
             wanted = project.engine.wants_history()
         if wanted:
@@ -85,13 +71,15 @@ class Dispatcher:
             return self._reset(where)
         if name == "freshness":
             return self._freshness(where)
-        if name in OF_THE_LINE or (name in QUERIES and values.get("at") is not None):
-            return self._query(name, where, values, self.refresh(where, line=True))
-        if name in QUERIES:
-            return self._query(name, where, values, self.refresh(where))
-        if name in LISTINGS:
+        need = method.need(values)
+        if need in ("files", "head"):
+            return self._query(name, where, values, self.refresh(where, line=need == "head"))
+        if need == "checkout":
             return self._query(name, where, values, "")
-        with self.projects.acquire(where, create=name != "stale_reason") as project:
+        if name == "wants_history":
+            # It is read here, in the background, after the project is opened and after each index run.
+            return False
+        with self.pool.acquire(where, create=name != "stale_reason") as project:
             other = project.engine.indexed_checkout()
             result = ask(project, name, values)
             if name == "save_profile":
@@ -103,7 +91,7 @@ class Dispatcher:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + PATIENCE_SECONDS
         with ExitStack() as lent:
-            project = lent.enter_context(self.projects.acquire(where))
+            project = lent.enter_context(self.pool.acquire(where))
             # While it is lent, no other checkout can take it.
             while other := project.engine.indexed_checkout():
                 if time.monotonic() > until:
@@ -112,7 +100,7 @@ class Dispatcher:
                 lent.close()
                 with self.waiters.waiting(project.root):
                     failure = self._bring_back(where)
-                    project = lent.enter_context(self.projects.acquire(where))
+                    project = lent.enter_context(self.pool.acquire(where))
                 note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
                 if failure and (other := project.engine.indexed_checkout()):
                     note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
@@ -124,7 +112,7 @@ class Dispatcher:
 
     def _bring_back(self, where: ProjectRef) -> str:
         """Wait until a run of this checkout has had the store; gives what went wrong."""
-        root, store = self.projects.locate(where)
+        root, store = self.pool.locate(where)
         own = [
             job for job in self.jobs.of(store) if job.project == str(root) and not (job.cancel.is_set or job.is_over)
         ]
@@ -144,7 +132,7 @@ class Dispatcher:
             where: the project.
             line: only when HEAD has moved; files that differ from it are left alone.
         """
-        root, store = self.projects.locate(where)
+        root, store = self.pool.locate(where)
         for job in self.jobs.of(store):
             if job.state == "running" and job.project == str(root):
                 return "" if job.searchable else "An index run is under way; this is what was known before it."
@@ -163,7 +151,7 @@ class Dispatcher:
     def _catch_up(self, where: ProjectRef, root: Path, store: Path) -> str | None:
         """Index what HEAD says is missing; None for what was never indexed."""
         try:
-            with self.projects.acquire(where, create=False) as project:
+            with self.pool.acquire(where, create=False) as project:
                 reason = project.engine.stale_reason()
         except NotIndexedError:
             return None
@@ -178,20 +166,20 @@ class Dispatcher:
         return f"{reason}; the index was brought up to date first."
 
     def _freshness(self, where: ProjectRef) -> Freshness:
-        root, store = self.projects.locate(where)
+        root, store = self.pool.locate(where)
         found = self.sync_manager.freshness(root, store)
         if found is not None:
             other = self._reflected.get(store, root)
             if other != root:
                 found = replace(found, behind=True, why=other_checkout_note(str(other)))
             return with_layers(found, root)
-        with self.projects.acquire(where, create=False) as project:
+        with self.pool.acquire(where, create=False) as project:
             state = project.engine.freshness()
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return replace(state, layers=tuple(layers))
 
     def _reset(self, where: ProjectRef) -> None:
-        root, store = self.projects.locate(where)
+        root, store = self.pool.locate(where)
         self.remove(store.name)
         self.events.publish("index", project=str(root))
 
@@ -207,9 +195,9 @@ class Dispatcher:
             wanted: asked when its turn has come; otherwise nothing is done.
         """
         values = method_of(name, streams=True).unpack(arguments)
-        root, store = self.projects.locate(where)
-        if name == "backfill":
-            return self._submit_history(where, root, store, values)
+        root, store = self.pool.locate(where)
+        if name in ("backfill", "catch_up"):
+            return self._submit_history(where, root, store, None if name == "catch_up" else values)
         return self._submit(where, root, store, name, values, wanted)
 
     def _submit(
@@ -239,10 +227,10 @@ class Dispatcher:
         while more:
             more = False
             until = time.monotonic() + _SLICE_SECONDS
-            with self.projects.acquire(where, run=True) as project:
+            with self.pool.acquire(where, run=True) as project:
                 engine = project.engine
                 with closing(
-                    engine.catch_up(cancel) if values is None else engine.read_back(cancel, **values)
+                    engine.catch_up(cancel=cancel) if values is None else engine.backfill(**values, cancel=cancel)
                 ) as steps:
                     for step in steps:
                         yield step
@@ -254,7 +242,7 @@ class Dispatcher:
 
     def _read_on(self, where: ProjectRef) -> None:
         """Have the past read in the background, unless that is waiting to be done already."""
-        root, store = self.projects.locate(where)
+        root, store = self.pool.locate(where)
         if any(job.state == "queued" for job in self.jobs.of(store, lane=HISTORY)):
             return
         try:
@@ -269,10 +257,10 @@ class Dispatcher:
         if name == "rebuild":
             # Not through an open engine: what is there may be damaged, and others must not meet a closed store.
             self._end_history(store)
-            with self.projects.exclusive(store):
-                LocalEngine.clear(store)
+            with self.pool.exclusive(store):
+                projects.clear_store(store)
             values = {"full": True}
-        with self.projects.acquire(where, run=True) as project:
+        with self.pool.acquire(where, run=True) as project:
             due = name != "refresh" or bool(project.engine.stale_reason())
             if due:
                 yield from project.engine.index(**values, cancel=cancel)
@@ -299,17 +287,17 @@ class Dispatcher:
         """`cm doctor`, also for a project that does not open."""
         where = replace(where, force=True)
         try:
-            with self.projects.acquire(where) as project:
+            with self.pool.acquire(where) as project:
                 return project.engine.doctor()
         except CmError as error:
-            root, _ = self.projects.locate(where)
-            return LocalEngine.checks_without_store(root, error)
+            root, _ = self.pool.locate(where)
+            return projects.examine_without_store(root, error)
 
     def remove(self, name: str) -> None:
         """Remove a store, after ending what is done with it.
 
         Args:
-            name: of its folder, as in `LocalEngine.stores()`.
+            name: of its folder, as in `api.projects.all_stores()`.
 
         Raises:
             RefusedError: it is no name of a store.
@@ -324,8 +312,8 @@ class Dispatcher:
             job.cancel.set()
             job.join()
         self._end_history(store)
-        with self.projects.exclusive(store):
-            LocalEngine.remove(store)
+        with self.pool.exclusive(store):
+            projects.remove_store(store)
 
     def _end_history(self, store: Path) -> None:
         for job in self.jobs.of(store, lane=HISTORY):

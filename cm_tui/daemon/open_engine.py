@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
 from cm_tui.daemon import bootstrap
+from cm_tui.engine.api import projects
 from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def open_engine(
         return cast("Engine", RemoteEngine(_where(folder, force=force)).open(create=create))
     from cm_tui.engine.local import LocalEngine
 
-    if not create and not LocalEngine.is_indexed(folder):
+    if not create and not projects.is_indexed(folder):
         raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
     return LocalEngine.open(folder, force=force)
 
@@ -55,9 +56,7 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
     try:
         daemon = bootstrap.health() if uses_daemon() else None
     except CmError as error:
-        from cm_tui.engine.local import LocalEngine
-
-        return (*LocalEngine.examine(folder), Check("daemon", "failed", error.message, error.hint))
+        return (*_examine_here(folder), Check("daemon", "failed", error.message, error.hint))
     if daemon is not None:
         from pydantic import TypeAdapter
 
@@ -66,9 +65,19 @@ def examine(folder: Path | None = None) -> tuple[Check, ...]:
         answer = _tell("/v1/upkeep/examine", {"where": rpc.plain(_where(folder))})
         checks: tuple[Check, ...] = rpc.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
         return (*checks, *(Check("daemon", "warning", said) for said in daemon.get("complaints", ())))
+    return _examine_here(folder)
+
+
+def _examine_here(folder: Path | None) -> tuple[Check, ...]:
+    """Check a project that may not open: what is wrong with its store is one of the findings."""
     from cm_tui.engine.local import LocalEngine
 
-    return LocalEngine.examine(folder)
+    root, _ = projects.locate(folder, force=True)
+    try:
+        with LocalEngine.open(folder, force=True) as engine:
+            return engine.doctor()
+    except CmError as error:
+        return projects.examine_without_store(root, error)
 
 
 def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterator[Progress]:
@@ -95,9 +104,7 @@ def remove(store: Path) -> None:
     if _runs():
         _tell("/v1/upkeep/remove", {"store": store.name})
         return
-    from cm_tui.engine.local import LocalEngine
-
-    LocalEngine.remove(store)
+    projects.remove_store(store)
 
 
 def uses_daemon() -> bool:

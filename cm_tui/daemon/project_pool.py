@@ -15,6 +15,7 @@ from pathlib import Path
 from cm_tui import paths
 from cm_tui.config import load_config
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api import projects
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.model import Candidates
@@ -105,7 +106,7 @@ class ProjectPool:
             known = self._located.get(where)
         if known is not None and now - known[0] < _LOCATED_SECONDS and known[1].is_dir() and folder.exists():
             return known[1], known[2]
-        root, store = LocalEngine.locate(folder, force=where.force, around=where.around)
+        root, store = projects.locate(folder, force=where.force, around=where.around)
         with self._changed:
             self._located[where] = (now, root, store)
             self._located.move_to_end(where)
@@ -152,7 +153,7 @@ class ProjectPool:
                 project.users += 1
                 project.runs += run
                 return project
-            if not create and not LocalEngine.store_file(store).exists():
+            if not create and not projects.has_store(store):
                 raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
             self._taken.add(store)
         try:
@@ -274,7 +275,7 @@ def _signature(root: Path, store: Path) -> Signature:
         _stamp(path, whole=whole)
         for path, whole in (
             (root, False),
-            (LocalEngine.store_file(store), False),
+            (projects.store_file(store), False),
             (paths.config_file(), True),
             (paths.project_config_file(root), True),
         )

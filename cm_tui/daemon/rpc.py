@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from cm_tui import errors
 from cm_tui.daemon import bootstrap
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.needs import Need, need_of, need_of_call
 from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Candidates, Mode, Progress
 
@@ -54,10 +55,11 @@ class Method:
         function: the method of the protocol.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.name: str = function.__name__
         self._function = function
         self._signature = inspect.signature(function)
+        self._need = need_of(function)
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
@@ -66,8 +68,12 @@ class Method:
 
     @property
     def streams(self) -> bool:
-        """Whether it is long work that tells how far it is."""
+        """Return whether it is long work that tells how far it is."""
         return "cancel" in self._signature.parameters
+
+    def need(self, arguments: Mapping[str, Any]) -> Need:
+        """Return what the index must reflect before it is called so."""
+        return need_of_call(self._need, arguments)
 
     @cached_property
     def _arguments(self) -> TypeAdapter[Any]:
@@ -118,8 +124,8 @@ class Method:
 
 METHODS: dict[str, Method] = {
     name: Method(member)
-    for name, member in vars(Engine).items()
-    if inspect.isfunction(member) and not name.startswith("_") and name != "close"
+    for name, member in inspect.getmembers(Engine, inspect.isfunction)
+    if not name.startswith("_") and name != "close"
 }
 """Every method of the engine, by name."""
 

@@ -137,7 +137,7 @@ class SyncManager:
         Raises:
             CmError: the project cannot be found, or its settings cannot be read.
         """
-        root, store = self._dispatcher.projects.locate(ProjectRef(str(root)))
+        root, store = self._dispatcher.pool.locate(ProjectRef(str(root)))
         keeper = self.current(root, store)
         if keeper is None:
             try:

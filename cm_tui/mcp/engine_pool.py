@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 from cm_tui.daemon.open_engine import open_engine, uses_daemon
+from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import StoreBusyError
 
 
@@ -32,7 +32,7 @@ class EnginePool:
         """
         folder = Path(project) if project else self._default
         with self._opening:
-            root, store = LocalEngine.locate(folder)
+            root, store = projects.locate(folder)
             if root not in self._open:
                 self._refuse_shared(root, store)
                 self._open[root] = store, open_engine(folder)

@@ -67,7 +67,10 @@ def reduced(found: Rooms) -> Rooms:
     def reach(room: str) -> set[str]:
         return found[room].union(*(reach(other) for other in found[room]))
 
-    return {room: {one for one in others if not any(one in reach(two) for two in others - {one})} for room, others in found.items()}
+    return {
+        room: {one for one in others if not any(one in reach(two) for two in others - {one})}
+        for room, others in found.items()
+    }
 
 
 def picture() -> str:

@@ -160,7 +160,7 @@ def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: py
 
 
 def test_whoever_comes_later_waits_behind_another_checkout(room: Room) -> None:
-    projects = room.dispatcher.projects
+    projects = room.dispatcher.pool
     _, store = projects.locate(room.first)
     came: list[str] = []
 

@@ -115,6 +115,8 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "resolve": [lambda engine: engine.resolve("HEAD"), lambda engine: engine.resolve("#1")],
     "history": [lambda engine: (list(engine.backfill()), dataclasses.replace(engine.history(), running=False))[1]],
     "backfill": [lambda engine: list(engine.backfill())[-1], lambda engine: list(engine.backfill(depth=1))[-1]],
+    "wants_history": [lambda engine: (list(engine.backfill()), engine.wants_history())[1]],
+    "catch_up": [lambda engine: (list(engine.backfill()), list(engine.catch_up()))[1]],
     "symbols_at": [
         lambda engine: engine.symbols_at("HEAD", kind="function"),
         lambda engine: engine.symbols_at("#1", file="shop/cart.py", match="tot", limit=1),
@@ -234,14 +236,14 @@ def test_candidates_are_good_however_many_came_after(engine: Engine):
 def test_progress_tells_every_stage_and_ends_with_a_summary(new_engine: Engine):
     assert not new_engine.status().indexed
     with pytest.raises(NotIndexedError):
-        new_engine.behind()
+        new_engine.stale_reason()
     steps = list(new_engine.index())
     stages = list(dict.fromkeys(step.stage for step in steps))
     assert stages[0] == "scan"
     assert {"store", "vectors", "done"} <= set(stages)
     assert steps[-1].summary is not None
     assert steps[-1].summary.files == new_engine.status().files
-    assert new_engine.behind() == ""
+    assert new_engine.stale_reason() == ""
 
 
 def test_what_is_not_indexed_has_no_answers(new_engine: Engine):
@@ -289,7 +291,7 @@ def test_an_edit_is_found(new_engine: Engine):
 def test_behind_says_that_head_moved(new_engine: Engine):
     list(new_engine.index())
     git(new_engine.root, "commit", "-q", "--allow-empty", "-m", "on")
-    assert "HEAD moved" in new_engine.behind()
+    assert "HEAD moved" in new_engine.stale_reason()
 
 
 def test_wrong_arguments_are_a_type_error(engine: Engine):

@@ -384,12 +384,12 @@ def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_ro
     going, go_on = threading.Event(), threading.Event()
 
     def run(_: Cancel) -> Iterator[Progress]:
-        with dispatcher.projects.acquire(where) as project:
+        with dispatcher.pool.acquire(where) as project:
             yield from itertools.islice(project.engine.index(full=True), 2)
             going.set()
             assert go_on.wait(90)
 
-    root, store = dispatcher.projects.locate(where)
+    root, store = dispatcher.pool.locate(where)
     job = dispatcher.jobs.submit(store, root, "index", run)
     assert going.wait(90)
     # HEAD has moved as well: a question that waited for the next run would wait for ever.

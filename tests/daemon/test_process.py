@@ -19,6 +19,7 @@ from cm_tui.daemon import bootstrap
 from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import examine, open_engine
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api import projects
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import DaemonError, RefusedError
 from tests.cli.conftest import git
@@ -240,7 +241,7 @@ def test_a_store_without_an_owner_is_private_too(cm_home: Path, shop_root: Path)
             list(engine.index())
             modes = {path.name: path.stat().st_mode & 0o777 for path in (engine.store, *engine.store.parents[:2])}
             assert set(modes.values()) == {0o700}
-            assert LocalEngine.store_file(engine.store).stat().st_mode & 0o777 == 0o600
+            assert projects.store_file(engine.store).stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
 
@@ -413,8 +414,6 @@ def test_an_owner_that_cannot_start_says_why(owned: Path, shop_root: Path):
 
 
 def test_without_an_owner_the_door_is_local_and_says_so(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.local import LocalEngine
-
     monkeypatch.setattr(bootstrap, "start_daemon", _cannot_start)
     said: list[str] = []
     engine = open_engine(shop_root, say=said.append)

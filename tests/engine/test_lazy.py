@@ -21,7 +21,7 @@ class House:
     """Two rooms, of which each slowly makes the other first when it is asked so."""
 
     def __init__(self) -> None:
-        self._making = threading.RLock()
+        self._build_lock = threading.RLock()
         self.made: list[str] = []
 
     @shared_property
@@ -125,7 +125,7 @@ def test_the_rooms_of_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     repo.write("a.py", "def f():\n    pass\n")
     repo.commit()
     with LocalEngine.open(repo.root) as engine:
-        monkeypatch.setattr(engine, "_making", SlowLock())
+        monkeypatch.setattr(engine, "_build_lock", SlowLock())
         for _ in range(5):
             given.clear()
             found = at_once(engine, [*ROOMS, *reversed(ROOMS)])

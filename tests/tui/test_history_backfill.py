@@ -64,7 +64,7 @@ async def test_it_can_be_stopped_and_does_not_begin_again_by_itself(unread):
 
     def slow(cancel):
         runs.append(1)
-        for number, progress in enumerate(original(cancel)):
+        for number, progress in enumerate(original(cancel=cancel)):
             yield progress
             if not number:
                 reached.set()
@@ -99,7 +99,7 @@ async def test_an_index_is_made_anew_only_when_nobody_reads_the_past_into_it(unr
     original = engine.catch_up
 
     def slow(cancel):
-        for number, progress in enumerate(original(cancel)):
+        for number, progress in enumerate(original(cancel=cancel)):
             yield progress
             if not number and not reached.is_set():
                 reached.set()

@@ -255,9 +255,7 @@ class Backfill:
                         f"WHERE v.path = file_span.path AND file_span.{column} {where}",
                         [list(values), list(values.values())],
                     )
-            bulk.insert(
-                self._db, "file_span", bulk.transpose(("path", "blob", "from_ord", "to_ord"), found)
-            )
+            bulk.insert(self._db, "file_span", bulk.transpose(("path", "blob", "from_ord", "to_ord"), found))
             coverage.save(self._db, known)
         return known
 

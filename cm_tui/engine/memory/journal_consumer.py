@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.memory import episode_record
-from cm_tui.engine.memory.debounce import Debounce
 from cm_tui.engine.memory.journal_cursor import JournalCursor
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn, Turns
 from cm_tui.errors import CmError, UsageError
 
-QUIET_SECONDS = 1.5
-"""How long it must have been quiet before what was edited is indexed: 20 edits are one run."""
 LEAVE_SECONDS = 15.0
 _SEVERAL = 500
 """More paths than this are not worth naming."""
@@ -28,27 +25,24 @@ _log = logging.getLogger(__name__)
 Source = Literal["agent hooks", "git hooks"]
 """Who told of it."""
 Index = Callable[[Path, Sequence[str], Source], None]
-"""Brings a root's index up to date: these paths, or all that changed when there are none. Returns when it is done."""
+"""Told that a root's index is to be brought up to date: these paths, or all that changed when there are none."""
 
 
 class JournalConsumer:
     """Reads the journals of projects as they grow.
 
     Args:
-        index: what runs an index.
-        quiet: seconds of quiet before it is called.
+        index: told what to index, once for each checkout that a nudge is about; the scheduler behind it waits for more.
     """
 
-    def __init__(self, index: Index, *, quiet: float = QUIET_SECONDS) -> None:
+    def __init__(self, index: Index) -> None:
         self._index = index
-        self._quiet = quiet
         self._lock = threading.Lock()
         self._readers: dict[Path, _Reader] = {}
-        self._pending: dict[Path, _Pending] = {}
         self._closed = False
 
     def on_nudge(self, root: Path) -> None:
-        """Read what a project's journal holds since last time; soon done, as the work itself comes later.
+        """Read what a project's journal holds since last time, and pass on what is to be indexed.
 
         Raises:
             CmError: the journal cannot be read.
@@ -58,73 +52,62 @@ class JournalConsumer:
                 return
             journal = Journal.of(root)
             reader = self._readers.setdefault(journal.folder, _Reader(journal))
+        pending: dict[Path, _Pending] = {}
         for event, turn in reader.news():
-            self._take(reader, event, turn, root)
+            # Clones and worktrees share a journal: an event says which of them it is about.
+            about = Path(str(event.data.get("root") or root))
+            if event.kind == "hook.edit":
+                pending.setdefault(about, _Pending()).add_files(map(str, event.data.get("paths", ())))
+            elif event.kind in {"hook.git", "hook.session-start"}:
+                pending.setdefault(about, _Pending()).add_all(
+                    "git hooks" if event.kind == "hook.git" else "agent hooks"
+                )
+            elif turn is not None and not self._closed:
+                reader.stopped(about, event, turn)
+        for about, what in pending.items():
+            self._pass_on(about, what)
 
     def close(self) -> None:
-        """Finish what is under way; what is still waiting is found again by the next check of the project."""
+        """Finish what is under way; what is not indexed yet is found again by the next check of the project."""
         with self._lock:
             self._closed = True
-            pending = list(self._pending.values())
-        for one in pending:
-            one.timer.close()
         for reader in self._readers.values():
             reader.close()
 
-    def _take(self, reader: _Reader, event: Event, turn: Turn | None, nudged: Path) -> None:
-        # Clones and worktrees share a journal: an event says which of them it is about.
-        root = Path(str(event.data.get("root") or nudged))
-        if event.kind == "hook.edit":
-            self._due(root, [str(path) for path in event.data.get("paths", ())], "agent hooks")
-        elif event.kind in {"hook.git", "hook.session-start"}:
-            self._due(root, None, "git hooks" if event.kind == "hook.git" else "agent hooks")
-        elif turn is not None and not self._closed:
-            reader.stopped(root, event, turn)
-
-    def _due(self, root: Path, files: list[str] | None, source: Source) -> None:
-        with self._lock:
-            if self._closed:
-                return
-            if root not in self._pending:
-                self._pending[root] = _Pending(root, self._index, self._quiet)
-            self._pending[root].add(files, source)
+    def _pass_on(self, root: Path, what: _Pending) -> None:
+        if self._closed or not root.is_dir():
+            return
+        try:
+            self._index(root, what.files, what.source)
+        except CmError as error:
+            _log.warning("indexing %s after a hook: %s", root, error.message)
+        except Exception:  # noqa: BLE001 - kept in the log
+            # Other checkouts are to have their run whatever became of this one.
+            _log.exception("indexing %s after a hook", root)
 
 
 class _Pending:
-    """What is to be indexed below a root once it is quiet."""
+    """What of one checkout is to be indexed."""
 
-    def __init__(self, root: Path, index: Index, quiet: float) -> None:
-        self._root = root
-        self._index = index
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
         self._files: dict[str, None] = {}
         self._all = False
-        self._source: Source = "agent hooks"
-        self.timer = Debounce(self._run, quiet)
+        self.source: Source = "agent hooks"
 
-    def add(self, files: list[str] | None, source: Source) -> None:
-        """Ask for these files, or for everything that changed."""
-        with self._lock:
-            # Of several it is git that asks for most.
-            self._source = source if source == "git hooks" else self._source
-            self._files |= dict.fromkeys(files or ())
-            self._all = self._all or files is None or len(self._files) > _SEVERAL
-        self.timer.call()
+    @property
+    def files(self) -> list[str]:
+        """Return the paths to look at; none: everything that changed."""
+        return [] if self._all or len(self._files) > _SEVERAL else list(self._files)
 
-    def _run(self) -> None:
-        with self._lock:
-            files = [] if self._all else list(self._files)
-            source = self._source
-            self._files, self._all, self._source = {}, False, "agent hooks"
-        if not self._root.is_dir():
-            return
-        try:
-            self._index(self._root, files, source)
-        except CmError as error:
-            _log.warning("indexing %s after a hook: %s", self._root, error.message)
-        except Exception:  # noqa: BLE001 - kept in the log
-            # The next edit is to have its run whatever became of this one.
-            _log.exception("indexing %s after a hook", self._root)
+    def add_files(self, files: Iterable[str]) -> None:
+        """Ask for these files."""
+        self._files |= dict.fromkeys(files)
+
+    def add_all(self, source: Source) -> None:
+        """Ask for everything that changed."""
+        self._all = True
+        # Of several it is git that asks for most.
+        self.source = source if source == "git hooks" else self.source
 
 
 class _Reader:

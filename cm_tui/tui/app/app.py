@@ -44,7 +44,7 @@ from cm_tui.tui.theme.contrast import text_levels
 from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 
 class CmApp(App[int]):

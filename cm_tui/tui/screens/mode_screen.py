@@ -18,7 +18,7 @@ from cm_tui.tui.widgets.revision_bar import RevisionBar
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.tui.app.app import CmApp
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 SHORT_SHA = 8
 NOTHING = "#0"

@@ -16,7 +16,7 @@ from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 Post = Callable[[Message], None]
 
@@ -55,12 +55,11 @@ class JobEnded(Message):
 
 def listen(engine: Engine, post: Post, stop: threading.Event) -> None:
     """Tell of the daemon's events until the end; returns at once for an engine that goes straight to the store."""
-    from cm_tui.daemon import subscribe as line
-    from cm_tui.daemon.client import RemoteEngine
+    from cm_tui.daemon import subscribe
 
-    if not isinstance(engine, RemoteEngine):
+    if not engine.uses_daemon:
         return
-    for record in line.events(stop):
+    for record in subscribe.events(stop):
         if record["event"] == "disconnected":
             # The next daemon counts its jobs from one again.
             engine.own_jobs.clear()
@@ -71,11 +70,11 @@ def listen(engine: Engine, post: Post, stop: threading.Event) -> None:
 
 def follow(job: str, post: Post, stop: threading.Event) -> None:
     """Tell of a job's steps and its end."""
-    from cm_tui.daemon import subscribe as line
+    from cm_tui.daemon import subscribe
 
     summary: IndexSummary | None = None
     try:
-        for progress in line.watch(job):
+        for progress in subscribe.watch(job):
             if stop.is_set():
                 return
             summary = progress.summary or summary

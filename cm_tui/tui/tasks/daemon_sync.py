@@ -166,8 +166,8 @@ class DaemonSync:
     @property
     def _own(self) -> set[str]:
         """Jobs that this engine started: their steps come another way."""
-        own: set[str] = getattr(self._tasks.engine, "own_jobs", set())
-        return own
+        engine = self._tasks.engine
+        return engine.own_jobs if engine is not None else set()
 
     def stepped(self, message: JobStep) -> None:
         """A job got on."""

@@ -9,12 +9,11 @@ from cm_tui.errors import CmError
 from cm_tui.model import Cancel, HistoryStatus, IndexPlan, Progress, ProjectStatus
 from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.project import ProjectView
-from cm_tui.tui.tasks import local
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_run import RunEnded
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 
 class ProjectLifecycle:
@@ -170,14 +169,14 @@ class ProjectLifecycle:
         """Read the past in the background, as far as the configuration wants it; a daemon does that by itself."""
 
         def got(required: bool) -> None:
-            if required and self._tasks.read_history(local.catch_up):
+            if required and self._tasks.read_history(lambda engine, cancel: engine.catch_up(cancel=cancel)):
                 self._log.add("Reading history in the background.")
 
         if self._tasks.reading_history:
             # What that run knows of the line may be older than the index.
             self._after_history = self._after_history or self._read_on
         elif self._may_read_on:
-            self._tasks.ask("app.wants-history", local.wants_history, got, self._history_failed)
+            self._tasks.ask("app.wants-history", lambda engine: engine.wants_history(), got, self._history_failed)
 
     def refresh_history(self) -> None:
         """Ask how much of the past is known."""

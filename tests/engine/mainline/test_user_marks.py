@@ -10,8 +10,8 @@ import pytest
 
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.api import projects
 from cm_tui.errors import NotFoundError, StoreError
-from cm_tui.model import Cancel
 from tests.gitrepo import Repo
 
 
@@ -50,7 +50,7 @@ def test_what_was_vacuumed_stays_so_after_a_rebuild_until_it_is_asked_for(engine
     assert "was removed" in removed
     drain(engine.rebuild())
     assert engine.history().vacuumed == removed
-    drain(engine.catch_up(Cancel()))
+    drain(engine.catch_up())
     assert engine.history().known_from.ordinal == 4
     assert not engine.wants_history()
     with pytest.raises(NotFoundError, match="was removed"):
@@ -58,7 +58,7 @@ def test_what_was_vacuumed_stays_so_after_a_rebuild_until_it_is_asked_for(engine
     drain(engine.backfill())
     drain(engine.rebuild())
     assert engine.history().vacuumed == ""
-    drain(engine.catch_up(Cancel()))
+    drain(engine.catch_up())
     assert engine.history().complete
 
 
@@ -68,14 +68,14 @@ def test_a_vacuum_of_a_line_that_is_gone_binds_nothing(engine, repo):
     repo.commit("elsewhere")
     drain(engine.rebuild())
     assert engine.history().vacuumed == ""
-    drain(engine.catch_up(Cancel()))
+    drain(engine.catch_up())
     assert engine.history().complete
 
 
 def test_a_damaged_store_is_made_again_with_the_marks(engine, repo):
     engine.drift(looked=True)
     engine.close()
-    LocalEngine.store_file(engine.store).write_bytes(b"no database")
+    projects.store_file(engine.store).write_bytes(b"no database")
     with LocalEngine.open_empty(repo.root) as again:
         drain(again.index(full=True))
         assert again.drift("last").looked.ordinal == 6

@@ -6,22 +6,20 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.freshness.changes import Changes
+from cm_tui.engine.freshness.scheduler import Scheduler
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.engine.local import LocalEngine
-from cm_tui.engine.memory.debounce import Debounce
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
 from tests.gitrepo import Repo
-
-QUIET = 0.2
 
 
 class Runs:
@@ -54,7 +52,7 @@ def runs() -> Runs:
 
 @pytest.fixture
 def processor(runs: Runs) -> Iterator[JournalConsumer]:
-    processor = JournalConsumer(runs, quiet=QUIET)
+    processor = JournalConsumer(runs)
     yield processor
     processor.close()
 
@@ -68,13 +66,37 @@ def episodes(repo: Repo) -> list[Event]:
     return [event for event in Journal.of(repo.root).read() if event.kind == "episode"]
 
 
-def test_twenty_edits_are_one_run(repo: Repo, processor: JournalConsumer, runs: Runs):
+def test_twenty_edits_are_one_run(repo: Repo):
+    ran: list[Changes] = []
+
+    def run(changes: Changes) -> str:
+        ran.append(changes)
+        return "indexed"
+
+    scheduler = Scheduler(run, lambda _: False)
+    scheduler.start()
+    processor = JournalConsumer(lambda _, files, source: scheduler.signal(source, Changes.of(files)))
     for number in range(20):
         tell(repo, "edit", paths=[f"f{number % 7}.py"])
         processor.on_nudge(repo.root)
-    until(lambda: runs.calls, "the run")
+    until(lambda: ran, "the run")
     processor.close()
+    scheduler.stop()
+    assert ran == [Changes.of(f"f{number}.py" for number in range(7))]
+
+
+def test_the_edits_of_one_nudge_are_passed_on_together(repo: Repo, processor: JournalConsumer, runs: Runs):
+    for number in range(20):
+        tell(repo, "edit", paths=[f"f{number % 7}.py"])
+    processor.on_nudge(repo.root)
     assert runs.calls == [(repo.root, tuple(f"f{number}.py" for number in range(7)))]
+
+
+def test_nothing_is_passed_on_after_the_end(repo: Repo, processor: JournalConsumer, runs: Runs):
+    tell(repo, "edit", paths=["a.py"])
+    processor.close()
+    processor.on_nudge(repo.root)
+    assert runs.calls == []
 
 
 def test_a_move_of_git_asks_for_everything(repo: Repo, processor: JournalConsumer, runs: Runs):
@@ -114,7 +136,7 @@ def test_a_real_index_follows_the_edits(repo: Repo):
             for _ in engine.index(paths=files):
                 pass
 
-        processor = JournalConsumer(index, quiet=QUIET)
+        processor = JournalConsumer(index)
         repo.write("a.py", "def freshly_made():\n    pass\n")
         tell(repo, "edit", paths=["a.py"])
         processor.on_nudge(repo.root)
@@ -221,16 +243,16 @@ def test_another_owner_goes_on_where_the_last_one_ended(repo: Repo, runs: Runs):
     repo.write("a.py", "x = 2\n")
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "edit", paths=["a.py"])
-    first = JournalConsumer(runs, quiet=QUIET)
+    first = JournalConsumer(runs)
     first.on_nudge(repo.root)
     until(lambda: runs.calls)
     first.close()
     tell(repo, "stop")
-    second = JournalConsumer(runs, quiet=QUIET)
+    second = JournalConsumer(runs)
     second.on_nudge(repo.root)
     until(lambda: episodes(repo))
     second.close()
-    third = JournalConsumer(runs, quiet=QUIET)
+    third = JournalConsumer(runs)
     third.on_nudge(repo.root)
     third.close()
     assert [event.data["prompts"] for event in episodes(repo)] == [["Add tax"]]
@@ -241,7 +263,7 @@ def test_a_lost_place_records_no_session_twice(repo: Repo, runs: Runs, cm_home: 
     tell(repo, "prompt", prompt="Add tax")
     tell(repo, "stop")
     for _ in range(2):
-        processor = JournalConsumer(runs, quiet=QUIET)
+        processor = JournalConsumer(runs)
         processor.on_nudge(repo.root)
         processor.close()
         for file in (cm_home / "state" / "hook").glob("*.json"):
@@ -261,7 +283,7 @@ def read_by_another_daemon(repo: Repo, runs: Runs, monkeypatch: pytest.MonkeyPat
 
     with monkeypatch.context() as patch:
         patch.setattr(Journal, "read", read)
-        processor = JournalConsumer(runs, quiet=QUIET)
+        processor = JournalConsumer(runs)
         processor.on_nudge(repo.root)
         processor.close()
     return seen
@@ -324,7 +346,7 @@ else:
         append(*words, **named)
         die()
     Journal.append = append_and_die
-processor = journal_consumer.JournalConsumer(lambda *_: None, quiet=0)
+processor = journal_consumer.JournalConsumer(lambda *_: None)
 processor.on_nudge(Path(sys.argv[1]))
 processor.close()
 """
@@ -403,33 +425,3 @@ def test_a_folder_that_is_gone_is_not_indexed(repo: Repo, processor: JournalCons
     processor.on_nudge(repo.root)
     until(lambda: runs.calls)
     assert runs.calls == [(repo.root, ("a.py",))]
-
-
-# --- debounce ---
-
-
-def test_work_waits_for_quiet_but_not_for_ever():
-    ran = threading.Event()
-    debounce = Debounce(ran.set, seconds=3600, patience=0.3)
-    debounce.call()
-    assert ran.wait(60)
-    debounce.close()
-
-
-def test_closing_drops_what_waits_and_ends_the_thread():
-    ran = threading.Event()
-    debounce = Debounce(ran.set, seconds=3600, patience=3600)
-    debounce.call()
-    debounce.close()
-    debounce.call()
-    assert not ran.is_set()
-    assert not [thread for thread in threading.enumerate() if thread.name == "cm-debounce" and thread.is_alive()]
-
-
-def test_it_runs_again_after_a_rest():
-    count = []
-    debounce = Debounce(lambda: count.append(1), seconds=0.01)
-    for wanted in (1, 2, 3):
-        debounce.call()
-        until(lambda wanted=wanted: len(count) == wanted)
-    debounce.close()

@@ -13,7 +13,7 @@ from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 LOG_LINES = 12
 _LOG_BYTES = 8_000
@@ -55,7 +55,6 @@ def gather(engine: Engine | None) -> DaemonFacts:
     Args:
         engine: the project; None when it does not open.
     """
-    from cm_tui.daemon.client import RemoteEngine
     from cm_tui.daemon.open_engine import uses_daemon
 
     problems: dict[str, str] = {}
@@ -64,7 +63,7 @@ def gather(engine: Engine | None) -> DaemonFacts:
     jobs: tuple[JobRecord, ...] = ()
     try:
         used = uses_daemon()
-        if used and (engine is None or isinstance(engine, RemoteEngine)):
+        if used and (engine is None or engine.uses_daemon):
             daemon, jobs = _daemon()
         elif used:
             problems["daemon"] = "The daemon could not be started: this application has the store for itself."

@@ -25,7 +25,7 @@ from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.model.freshness import GitHooks
 
 _LEFT = (
@@ -249,9 +249,9 @@ class HealthScreen(ModeScreen):
         root = self.cm.root
 
         def examine() -> tuple[Check, ...]:
-            from cm_tui.engine.doctor import examine
+            from cm_tui.engine.api import projects
 
-            return examine(root)
+            return projects.examine_installation(root)
 
         self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
 

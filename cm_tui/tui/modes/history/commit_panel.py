@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""

@@ -21,7 +21,7 @@ from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 DETAILS = ("diff", "source", "callers", "callees")
 

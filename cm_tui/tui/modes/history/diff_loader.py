@@ -18,7 +18,7 @@ from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 _DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
 

@@ -22,7 +22,7 @@ from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 PAGE = 100
 TYPING = 0.15

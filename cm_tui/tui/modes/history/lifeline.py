@@ -16,7 +16,7 @@ from cm_tui.tui.state.revision import day
 from cm_tui.tui.widgets.text import count, elide_end
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
 

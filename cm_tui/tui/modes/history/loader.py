@@ -27,7 +27,7 @@ from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 T = TypeVar("T")
 

@@ -31,7 +31,7 @@ from cm_tui.tui.widgets.text import count, one_line
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 NO_PIECES = (
     "Nothing is collected yet. Press a on a hit in Search or on a symbol in Symbols, "

@@ -11,7 +11,7 @@ from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 PAGE = 40
 """Hits that are asked for at first, and with each step of scrolling."""

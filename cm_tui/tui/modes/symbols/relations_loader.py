@@ -14,7 +14,7 @@ from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.relations import Relation
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 DEPTHS = (1, 2, 3)
 _EDGES = ("callers", "callees")

@@ -11,7 +11,7 @@ from cm_tui.tui.state.revision import symbols_of
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 MOST_LINES = 3000
 """Lines of source on screen at once, around the line asked for."""

@@ -1,12 +1,20 @@
-"""Projects and their stores: found, listed and removed without opening one."""
+"""Projects and their stores: found, listed, checked and removed without opening an engine.
+
+Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+"""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui import paths
 from cm_tui.errors import StoreError
+
+if TYPE_CHECKING:
+    from cm_tui.errors import CmError
+    from cm_tui.model import Check
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
@@ -33,9 +41,14 @@ def store_of(folder: Path | None = None) -> Path:
     return locate(folder, force=True)[1]
 
 
+def has_store(store: Path) -> bool:
+    """Return whether there is a store in a folder; nothing is made to find out."""
+    return store_file(store).exists()
+
+
 def is_indexed(folder: Path | None = None) -> bool:
-    """Whether a project has a store at all; nothing is made to find out."""
-    return store_file(locate(folder)[1]).exists()
+    """Return whether a project has a store at all; nothing is made to find out."""
+    return has_store(locate(folder)[1])
 
 
 def store_file(store: Path) -> Path:
@@ -50,8 +63,8 @@ def all_stores() -> list[Path]:
     return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
 
 
-def remove(store: Path, *, keep: str = "") -> None:
-    """Remove a store's folder; with `keep`, all in it but the file of that name.
+def remove_store(store: Path, *, keep: str = "") -> None:
+    """Remove a store that no daemon has open; with `keep`, all in it but the file of that name.
 
     Raises:
         StoreBusyError: another process has it.
@@ -75,8 +88,27 @@ def remove(store: Path, *, keep: str = "") -> None:
         raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
 
 
-def clear(store: Path) -> None:
-    """Remove of a store what can be made again: all but the marks that a person set."""
+def clear_store(store: Path) -> None:
+    """Remove of a store what can be made again: all but the marks that a person set.
+
+    Raises:
+        StoreBusyError: another process has it.
+        StoreError: it cannot be removed.
+    """
     from cm_tui.engine.mainline.user_marks import FILE
 
-    remove(store, keep=FILE)
+    remove_store(store, keep=FILE)
+
+
+def examine_installation(root: Path) -> tuple[Check, ...]:
+    """Check all that an engine needs but the store: for a project that does not open."""
+    from cm_tui.engine.doctor import examine
+
+    return examine(root)
+
+
+def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
+    """Check what can be checked without the store of a root, and say why that did not open."""
+    from cm_tui.model import Check
+
+    return (*examine_installation(root), Check("store", "failed", error.message, error.hint))

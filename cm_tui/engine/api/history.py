@@ -1,0 +1,129 @@
+"""The history: commits of the mainline, and symbols and files as they were at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from cm_tui.engine.api.needs import needs
+from cm_tui.model import (
+    Cancel,
+    CommitPoint,
+    Drift,
+    FileEntry,
+    HistoryStatus,
+    Page,
+    Progress,
+    PruneReport,
+    ResolvedRevision,
+    Symbol,
+    SymbolChange,
+    SymbolHistory,
+    SymbolKey,
+)
+
+
+class HistoryApi(Protocol):
+    """What was there at which commit of the mainline: HEAD's first-parent line."""
+
+    @needs("head")
+    def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
+        """Return commits of the mainline, newest first.
+
+        Args:
+            match: only those whose subject, author, date or sha has these words.
+            before: only those below this ordinal: the last one of a page asks for the next page.
+            limit: how many at most; the total counts all that match, whatever `before` is.
+        """
+
+    @needs("head")
+    def resolve(self, ref: str) -> ResolvedRevision:
+        """Return the revision that a name stands for: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
+
+        A commit that is not on the mainline gives its nearest ancestor there, and says so. A date (`2024-05-01`, UTC)
+        gives the last commit made before it.
+
+        Raises:
+            NotFoundError: nothing is called so, or nothing of it is on the mainline.
+            UsageError: the name is ambiguous or malformed, or the project has no git.
+        """
+
+    @needs("nothing")
+    def history(self) -> HistoryStatus:
+        """Return how much of the mainline is known."""
+
+    @needs("nothing")
+    def backfill(
+        self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
+    ) -> Iterator[Progress]:
+        """Read the mainline's history, newest first; what is known answers meanwhile, and a later run goes on from there.
+
+        Args:
+            depth: how many commits back from HEAD; all when neither is given.
+            since: a revision or a date to go back to.
+            cancel: looked at between steps; what was read is kept.
+        """
+
+    @needs("nothing")
+    def wants_history(self) -> bool:
+        """Return whether `catch_up` is due: more is to be known than is, and nothing reads it in the background."""
+
+    @needs("nothing")
+    def catch_up(self, *, cancel: Cancel | None = None) -> Iterator[Progress]:
+        """Read the history that the configuration asks for; nothing that was pruned is read again.
+
+        Args:
+            cancel: looked at between steps; what was read is kept.
+        """
+
+    @needs("head")
+    def symbols_at(
+        self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
+    ) -> Page[Symbol]:
+        """Return symbols alive at a revision, as `symbols` lists them now."""
+
+    @needs("head")
+    def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
+        """Return the files below a folder at a revision, all levels, sorted by path."""
+
+    @needs("head")
+    def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
+        """Return what became of symbols between two revisions: added, removed, changed, of another signature, moved."""
+
+    @needs("head")
+    def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
+        """Return the history of the symbols that bear a name, those alive first; also of symbols that are gone.
+
+        Args:
+            name: as for `definitions`; a key names one symbol.
+            callers: say who called those that are gone, at the last revision they were there.
+            limit: how many symbols at most.
+
+        Raises:
+            NotFoundError: nothing that is known ever bore that name.
+        """
+
+    @needs("checkout")
+    def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
+        """Return where the index and the checkout differ, symbol by symbol.
+
+        Args:
+            since: also what changed since this revision or date; `last`: since the person last looked.
+            looked: remember the indexed commit as where they last looked, after answering.
+            limit: how many rows (and changes) at most.
+        """
+
+    @needs("nothing")
+    def prune(
+        self,
+        *,
+        before: str | None = None,
+        older_than: str | None = None,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> PruneReport:
+        """Drop the history before a revision, older than an age such as `30d`, or all of it.
+
+        Raises:
+            UsageError: not exactly one of the three is given, or the age is malformed.
+        """

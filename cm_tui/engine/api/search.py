@@ -1,0 +1,36 @@
+"""Search: retrieve candidates, rank them, and the profiles that say how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from cm_tui.engine.api.needs import needs
+from cm_tui.model import Candidates, Mode, Profile, SearchResult
+
+
+class SearchApi(Protocol):
+    """Questions in words, answered by keyword and by meaning."""
+
+    @needs("files")
+    def search(
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
+    ) -> SearchResult:
+        """Retrieve and rank."""
+
+    @needs("files")
+    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+        """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
+
+    @needs("nothing")
+    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
+        """Rank alone: no access to store or model, milliseconds."""
+
+    @needs("nothing")
+    def profiles(self) -> Mapping[str, Profile]:
+        """Return every profile, with the user's and the project's changes."""
+
+    @needs("nothing")
+    def save_profile(self, profile: Profile) -> Path:
+        """Write a profile's changes to the project's configuration, and return the file."""

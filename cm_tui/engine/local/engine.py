@@ -1,0 +1,42 @@
+"""One project's engine, in this process: its rooms, and how it is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from cm_tui.config import load_config
+from cm_tui.engine.local.context import LocalContext
+from cm_tui.engine.local.history import LocalHistory
+from cm_tui.engine.local.memory import LocalMemory
+from cm_tui.engine.api import projects
+
+
+class LocalEngine(LocalContext, LocalHistory, LocalMemory):
+    """The engine to one project on this machine; each method hands on to the room that knows."""
+
+    @classmethod
+    def open(cls, folder: Path | None = None, *, force: bool = False) -> Self:
+        """Open the project around a folder (the current one when not given).
+
+        Raises:
+            RefusedError: the root is unsafe and `force` is not set.
+            NotFoundError: there is no such folder.
+            CmError: its store or settings cannot be read.
+        """
+        root, store = projects.locate(folder, force=force)
+        return cls(root, store, load_config(root))
+
+    @classmethod
+    def open_empty(cls, folder: Path | None = None) -> Self:
+        """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
+        root, store = projects.locate(folder)
+        config = load_config(root)
+        projects.clear_store(store)
+        return cls(root, store, config)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

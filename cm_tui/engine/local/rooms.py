@@ -1,0 +1,128 @@
+"""What the rooms of a local engine share: root, store and settings, and the parts that are built when first needed."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.config import Config
+from cm_tui.engine.lazy import is_built, shared_property
+from cm_tui.engine.api import projects
+
+if TYPE_CHECKING:
+    from cm_tui.engine.embed import Provider
+    from cm_tui.engine.git.repository import Repository
+    from cm_tui.engine.graph import Graph
+    from cm_tui.engine.history.time_travel import HistoricalView
+    from cm_tui.engine.memory.episodes import Episodes
+    from cm_tui.engine.search.pipeline import Searcher
+    from cm_tui.engine.store.database import Database
+    from cm_tui.engine.vectors import VectorIndex
+
+
+class LocalRooms:
+    """An open store, and what answers from it.
+
+    Args:
+        root: the project's root folder.
+        store: folder of its store.
+        config: its settings.
+
+    Raises:
+        StoreBusyError: another process has the store.
+        StoreError: it cannot be opened.
+    """
+
+    def __init__(self, root: Path, store: Path, config: Config) -> None:
+        from cm_tui.engine.store.database import Database
+
+        self._root = root
+        self.store = store
+        self.config = config
+        self._build_lock = threading.RLock()
+        self._is_new = not projects.store_file(store).exists()
+        self._closed = False
+        self._db: Database = Database(store)
+
+    @property
+    def root(self) -> Path:
+        """Return the project's root folder."""
+        return self._root
+
+    @property
+    def uses_daemon(self) -> bool:
+        """Return False: this engine goes straight to the store."""
+        return False
+
+    @property
+    def own_jobs(self) -> set[str]:
+        """Return nothing: without a daemon there are no jobs."""
+        return set()
+
+    def close(self) -> None:
+        """Let go of the store; one that was made for questions alone and holds nothing leaves no trace."""
+        if self._closed:
+            return
+        self._closed = True
+        self._close_searcher()
+        unused = (
+            self._is_new and not self._db.value("SELECT count(*) FROM blob") and not self._db.get_meta("indexed_at")
+        )
+        self._db.close()
+        if unused:
+            projects.clear_store(self.store)
+
+    def _close_searcher(self) -> None:
+        if is_built(self, "_searcher"):
+            self._searcher.close()
+
+    @shared_property
+    def _repository(self) -> Repository:
+        from cm_tui.engine.git.repository import Repository
+
+        return Repository(self._root, self.store / "shadow")
+
+    @shared_property
+    def _graph(self) -> Graph:
+        from cm_tui.engine.graph import Graph
+        from cm_tui.engine.scan.content_reader import ContentReader
+
+        return Graph(self._db, ContentReader(self._repository).text)
+
+    @shared_property
+    def _past(self) -> HistoricalView:
+        from cm_tui.engine.history.time_travel import HistoricalView
+
+        return HistoricalView(self._db, self._repository, self.config)
+
+    @shared_property
+    def _episodes(self) -> Episodes:
+        from cm_tui.engine.journal import Journal
+        from cm_tui.engine.memory.episodes import Episodes
+
+        return Episodes(Journal.of(self._root), self._past.moments, self._repository)
+
+    @shared_property
+    def _provider(self) -> Provider:
+        from cm_tui.engine.embed import provider_for
+
+        return provider_for(self.config.embedding)
+
+    @shared_property
+    def _vectors(self) -> VectorIndex:
+        from cm_tui.engine.vectors import VectorIndex
+
+        return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
+
+    @shared_property
+    def _searcher(self) -> Searcher:
+        from cm_tui.engine.search.pipeline import Searcher
+
+        return Searcher(self._db, self._vectors, self.config, provider=self._provider, root=self._root)
+
+    def _inside(self, path: str) -> str:
+        """A path as the index has it: relative to the root."""
+        from cm_tui.engine.index.files import relative
+
+        return relative(self._root, path)

@@ -1,0 +1,56 @@
+"""Each method of the engine declares what its answer must reflect."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.needs import need_of, need_of_call, needs
+
+METHODS = [
+    member
+    for name, member in inspect.getmembers(Engine, inspect.isfunction)
+    if not name.startswith("_") and name != "close"
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+def test_every_method_declares_what_it_needs(method) -> None:
+    assert need_of(method) in {"files", "head", "checkout", "nothing"}
+
+
+def test_every_room_is_there() -> None:
+    rooms = {method.__module__.rpartition(".")[2] for method in METHODS}
+    assert rooms == {"index", "search", "code", "history", "memory", "context"}
+
+
+def test_what_declares_nothing_is_refused() -> None:
+    def forgotten() -> None: ...
+
+    with pytest.raises(TypeError, match="forgotten"):
+        need_of(forgotten)
+
+
+def test_an_earlier_revision_does_not_depend_on_the_files_on_disk() -> None:
+    @needs("files")
+    def callers(*, at: str | None = None) -> None: ...
+
+    assert need_of_call(need_of(callers), {"at": "HEAD~1"}) == "head"
+    assert need_of_call(need_of(callers), {"at": None}) == "files"
+    assert need_of_call("checkout", {"at": "HEAD~1"}) == "checkout"
+
+
+def test_the_needs_of_the_questions_that_people_rely_on() -> None:
+    declared: dict[str, set[str]] = {}
+    for method in METHODS:
+        declared.setdefault(need_of(method), set()).add(method.__name__)
+    assert declared["files"] == {
+        "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
+        "search", "symbols",
+    }  # fmt: skip
+    assert declared["head"] == {
+        "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
+    }  # fmt: skip
+    assert declared["checkout"] == {"drift", "files", "skipped"}
