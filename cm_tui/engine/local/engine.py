@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Self
 
 from cm_tui.config import load_config
+from cm_tui.engine.api import projects
 from cm_tui.engine.local.context import LocalContext
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.memory import LocalMemory
-from cm_tui.engine.api import projects
 
 
 class LocalEngine(LocalContext, LocalHistory, LocalMemory):

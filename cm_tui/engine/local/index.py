@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.engine import lazy
-from cm_tui.engine.local.rooms import LocalRooms
 from cm_tui.engine.api import projects
+from cm_tui.engine.local.rooms import LocalRooms
 from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, Progress, ProjectStatus, SkippedFile
 
 if TYPE_CHECKING:

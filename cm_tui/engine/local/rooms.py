@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
-from cm_tui.engine.lazy import is_built, shared_property
 from cm_tui.engine.api import projects
+from cm_tui.engine.lazy import is_built, shared_property
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
