@@ -33,6 +33,14 @@ ci:
 bench name *args:
     .venv/bin/cm bench {{name}} {{args}}
 
+# Draw the picture of the rooms in ARCHITECTURE.md from the code.
+rooms:
+    .venv/bin/python -m tests.architecture.rooms
+
+# Take new snapshots of the screens after a wanted change; look at them before you commit.
+snapshots:
+    .venv/bin/pytest tests/tui/test_snapshots.py --snapshot-update
+
 # Render every screen again.
 screenshots path=".":
     .venv/bin/python screenshots/make.py {{path}}
