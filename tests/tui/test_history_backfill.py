@@ -224,7 +224,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size
         await driver.press("o")
         assert driver.app.current_mode == "symbols"
         assert driver.app.revision.moment.ordinal == 17
-        assert driver.app.screen.view.symbol.qualname == "late"
+        assert driver.app.screen.shown.symbol.qualname == "late"
 
 
 # --- rewritten meanwhile ---

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
+from cm_tui.model.times import day
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 SHORT_SHA = 8
 NOTHING = "#0"
@@ -48,22 +48,6 @@ class ShownRevision:
         if (moment, note, episode) != (self.moment, self.note, self.episode):
             self.moment, self.note, self.episode = moment, note, episode
             self._changed()
-
-
-def day(seconds: float) -> str:
-    """A commit's day, as git has it in UTC; commits can have absurd dates."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
-
-
-def minute(seconds: float) -> str:
-    """Day and time, in UTC."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
 
 
 def name_of(moment: CommitPoint) -> str:

@@ -16,7 +16,7 @@ from cm_tui.model import IndexSummary, Progress
 from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 Post = Callable[[Message], None]
 

@@ -26,7 +26,7 @@ from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, Ind
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 
 def wants_history(engine: Engine) -> bool:

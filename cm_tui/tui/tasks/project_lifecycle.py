@@ -14,7 +14,7 @@ from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.long_run import RunEnded
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 
 class ProjectLifecycle:

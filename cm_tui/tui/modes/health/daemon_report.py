@@ -13,7 +13,7 @@ from cm_tui.tui.tasks.errors import as_cm_error
 
 if TYPE_CHECKING:
     from cm_tui.daemon.jobs import JobRecord
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 LOG_LINES = 12
 _LOG_BYTES = 8_000

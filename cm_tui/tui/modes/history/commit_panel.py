@@ -16,13 +16,13 @@ from textual.widgets import Input, Static
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
 from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.search.session import Ask
-from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.modes.history.texts import known_text
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
@@ -36,7 +36,7 @@ class CommitPanel(Vertical):
         drop: forgets a question by its topic.
     """
 
-    class Came(Message):
+    class PointChanged(Message):
         """The cursor stands on another moment, or there is none."""
 
         def __init__(self, moment: CommitPoint | None) -> None:
@@ -137,6 +137,15 @@ class CommitPanel(Vertical):
         self.commits.set_rows((), empty=f"{error.message} {error.hint}".strip())
         self._tell(None)
 
+    def look_for_episodes(self) -> None:
+        """Ask at which commits episodes were recorded, and mark them."""
+
+        def got(ordinals: tuple[int, ...]) -> None:
+            self.commits.recorded = frozenset(ordinals)
+            self.commits.redraw()
+
+        self._ask("episode-marks", lambda engine: engine.episode_moments(), got)
+
     # --- letters ---
 
     def clear(self) -> None:
@@ -209,7 +218,7 @@ class CommitPanel(Vertical):
         waiting = moment is None and bool(self.commits.rows)
         if not waiting and moment != self._notified:
             self._notified = moment
-            self.post_message(self.Came(moment))
+            self.post_message(self.PointChanged(moment))
 
     def go(self, moment: CommitPoint) -> None:
         """Put the cursor on a moment of the whole line."""
@@ -237,33 +246,3 @@ class CommitPanel(Vertical):
         if words != self._known_words:
             self._known_words = words
             note.update(words)
-
-
-def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
-    """How much of the line is known, in honest words."""
-    lines: list[Content] = []
-    if reading is not None:
-        share = reading.done / reading.total if reading.total else 0.0
-        lines.append(
-            Content.assemble(
-                share_bar(share, max(6, width - 16)), (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")
-            )
-        )
-        lines.append(
-            Content.styled(reading.message or f"reading: {reading.done:,} of {reading.total:,} commits", "$soft")
-        )
-        return Content("\n").join(lines)
-    if error is not None:
-        lines.append(Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
-    if status is None:
-        return Content("\n").join(lines)
-    if status.text:
-        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
-    if status.vacuumed:
-        lines.append(Content.styled(status.vacuumed, "$muted"))
-    if status.running:
-        lines.append(Content.styled("It is being read now.", "$accent"))
-    elif status.length and not status.complete:
-        lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
-    lines += [Content.styled(words, "$muted") for words in status.notes]
-    return Content("\n").join(lines)

@@ -15,13 +15,13 @@ from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
 from cm_tui.tui.modes.history.diff_loader import SymbolDiff, load_diff, patch_lines, prose_lines
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
-from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 DETAILS = ("diff", "source", "callers", "callees")
 

@@ -16,13 +16,13 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Page
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import agent_of, asked_of, name_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 PAGE = 100
 TYPING = 0.15

@@ -22,12 +22,12 @@ from cm_tui.model import (
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.episode_rows import of_episode
 from cm_tui.tui.modes.history.rows import HistoryRow
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 T = TypeVar("T")
 

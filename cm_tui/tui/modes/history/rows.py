@@ -19,9 +19,10 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.tui.modes.history.lifeline import life_words, lifeline_of
-from cm_tui.tui.state.revision import before, day
+from cm_tui.model.times import day
+from cm_tui.tui.state.revision import before
 from cm_tui.tui.widgets.code_nodes import kind_mark
+from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 

@@ -7,14 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import Page, SymbolKey
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
-from cm_tui.tui.modes.symbols.symbol_view import SymbolView
+from cm_tui.tui.screens.symbol_content import SymbolContent
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.relations import Relation
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 DEPTHS = (1, 2, 3)
 _EDGES = ("callers", "callees")
@@ -39,7 +39,7 @@ class RelationsLoader:
         self.depth = 1
         """How many steps callers and callees are followed."""
 
-    def show(self, view: SymbolView, *, again: bool) -> None:
+    def show(self, view: SymbolContent, *, again: bool) -> None:
         """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
         symbol, path, at = view.symbol, view.place.path, self.at
         self._key = symbol.key if symbol else None

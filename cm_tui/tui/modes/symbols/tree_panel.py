@@ -13,9 +13,9 @@ from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.state.revision import files_of, symbols_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
 
 _MATCHES = 200

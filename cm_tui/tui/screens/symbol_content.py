@@ -1,4 +1,4 @@
-"""What the symbols mode shows at a place: a symbol, or a file at a line. Everything here runs on a worker."""
+"""What there is to see at a place: a symbol, or a file at a line. Everything here runs on a worker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.tui.state.revision import symbols_of
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import Engine
+    from cm_tui.engine.api.engine import Engine
 
 MOST_LINES = 3000
 """Lines of source on screen at once, around the line asked for."""
@@ -30,7 +30,7 @@ class SymbolPlace:
 
 
 @dataclass(frozen=True)
-class SymbolView:
+class SymbolContent:
     """What is on screen for a place."""
 
     place: SymbolPlace
@@ -42,7 +42,7 @@ class SymbolView:
     note: str = ""
 
 
-def look(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolView:
+def load_content(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolContent:
     """Read what there is to see at a place, at a moment of the past where one is given.
 
     Raises:
@@ -61,7 +61,7 @@ def look(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolVie
     lines = tuple(code_lines(source))
     if len(lines) == MOST_LINES:
         note = f"lines {first:,} to {first + MOST_LINES - 1:,} only"
-    return SymbolView(place, symbol, symbols, lines, source.stale, note)
+    return SymbolContent(place, symbol, symbols, lines, source.stale, note)
 
 
 def innermost(symbols: Iterable[Symbol], line: int) -> Symbol | None:

@@ -1,0 +1,39 @@
+"""The texts of the history mode."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from cm_tui.errors import CmError
+from cm_tui.model import HistoryStatus, Progress
+from cm_tui.tui.widgets.bars import share_bar
+
+
+def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
+    """How much of the line is known, in honest words."""
+    lines: list[Content] = []
+    if reading is not None:
+        share = reading.done / reading.total if reading.total else 0.0
+        lines.append(
+            Content.assemble(
+                share_bar(share, max(6, width - 16)), (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")
+            )
+        )
+        lines.append(
+            Content.styled(reading.message or f"reading: {reading.done:,} of {reading.total:,} commits", "$soft")
+        )
+        return Content("\n").join(lines)
+    if error is not None:
+        lines.append(Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
+    if status is None:
+        return Content("\n").join(lines)
+    if status.text:
+        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
+    if status.vacuumed:
+        lines.append(Content.styled(status.vacuumed, "$muted"))
+    if status.running:
+        lines.append(Content.styled("It is being read now.", "$accent"))
+    elif status.length and not status.complete:
+        lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
+    lines += [Content.styled(words, "$muted") for words in status.notes]
+    return Content("\n").join(lines)
