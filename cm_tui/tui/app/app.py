@@ -26,10 +26,11 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import Answer, EngineFailed, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
+from cm_tui.tui.tasks.worker_threads import Answer
 from cm_tui.tui.theme.themes import CM_DARK
 
 if TYPE_CHECKING:
