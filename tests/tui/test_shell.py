@@ -146,7 +146,7 @@ async def test_the_palette_finds_commands_and_runs_them(project):
     async with driving(project) as driver:
         await driver.press("ctrl+p")
         await driver.type("Health")
-        await driver.until(lambda: "Owner, jobs, freshness" in driver.text)
+        await driver.until(lambda: "Daemon, jobs, freshness" in driver.text)
         await driver.press("enter")
         assert driver.app.current_mode == "health"
 
