@@ -92,7 +92,7 @@ async def test_found_commits_load_further_as_one_scrolls(project, long_line):
         await driver.press("slash")
         await driver.type("77")
         screen = driver.app.screen
-        await driver.until(lambda: screen.commits.letters == "77")
+        await driver.until(lambda: screen.commits.filter_words == "77")
         await driver.settle()
         total = sum("77" in str(n) for n in range(1, LENGTH + 1))
         assert f"{PAGE} of {total:,} commits" in driver.text

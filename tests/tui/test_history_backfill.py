@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from cm_tui.engine.local import LocalEngine
-from cm_tui.tui.modes.history.prune_dialog import wanted
+from cm_tui.tui.modes.history.prune_dialog import prune_arguments
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, driving
 from tests.tui.story import tell
@@ -190,7 +190,7 @@ async def test_all_of_it_and_nothing_of_it(story):
     ],
 )
 def test_what_an_answer_means(answer, expected):
-    assert wanted(answer) == expected
+    assert prune_arguments(answer) == expected
 
 
 # --- who called what is gone ---

@@ -228,9 +228,9 @@ async def test_what_an_earlier_release_called_time_is_found_again_as_history(pro
         await driver.press("Z")
         assert driver.app.screen.has_class("-zoomed")
         await driver.press("Z", "F")
-        assert driver.app.screen.focused is not driver.app.screen.commit_panel.letters
+        assert driver.app.screen.focused is not driver.app.screen.commit_panel.filter_input
         await driver.press("f")
-        assert driver.app.screen.focused is driver.app.screen.commit_panel.letters
+        assert driver.app.screen.focused is driver.app.screen.commit_panel.filter_input
         await driver.press("escape", "1", "f9")
         assert driver.app.current_mode == "history"
         driver.app.state_writer.flush()

@@ -46,7 +46,7 @@ class CmApp(ModeApp):
         config: the configuration.
         repair: puts a damaged store out of the way, so that the engine opens again; None: not possible.
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
-        episode: name of an episode whose moment is shown, once the index reflects the checkout.
+        episode: name of an episode whose revision is shown, once the index reflects the checkout.
     """
 
     TITLE = "cm"
@@ -117,7 +117,7 @@ class CmApp(ModeApp):
         self.state.mode = self.current_mode
         self.state.theme = self.theme
         for screen in self.modes.shown():
-            if screen.taken_up:
+            if screen.restored:
                 screen.keep()
         return self.state
 

@@ -31,7 +31,7 @@ def run(
         config: the configuration.
         repair: puts a damaged store out of the way, so that the engine opens again.
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
-        episode: name of an episode whose moment is shown.
+        episode: name of an episode whose revision is shown.
 
     Returns:
         The exit code.

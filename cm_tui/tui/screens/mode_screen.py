@@ -44,7 +44,7 @@ class ModeScreen(Screen[None]):
     ZOOMS: ClassVar[tuple[str, ...]] = ()
     """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
     AUTO_FOCUS = ""
-    taken_up = False
+    restored = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
 
     @property
@@ -150,7 +150,7 @@ class ModeScreen(Screen[None]):
             self.split.set_share(self.cm.state.of(self.MODE).get("share"))
         self.query_one(RevisionBar).refresh_text()
         self.project_changed()
-        self.taken_up = True
+        self.restored = True
 
     def on_project_changed(self, event: ProjectChanged) -> None:
         """The project's state changed."""

@@ -43,7 +43,7 @@ class SymbolContent:
 
 
 def load_content(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolContent:
-    """Read what there is to see at a place, at a moment of the past where one is given.
+    """Read what there is to see at a place, at a revision of the past where one is given.
 
     Raises:
         CmError: the file is gone.

@@ -72,8 +72,8 @@ def freshness_text(facts: DaemonFacts, width: int) -> Content:
         label = Content.styled(f"{local_second(state.ran_at)} ", "$muted")
         lines.append(hang(label, 9, one_line(state.did), "$soft", width))
     if state.runs:
-        told = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
-        lines.append(hang(Content(""), 0, told, "$muted", width))
+        words = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
+        lines.append(hang(Content(""), 0, words, "$muted", width))
     longest = max((cell_len(layer.name) for layer in state.layers), default=0)
     lines += [_layer(layer, longest, width) for layer in state.layers]
     return Content("\n").join(lines)

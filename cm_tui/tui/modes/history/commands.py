@@ -80,7 +80,7 @@ def flip_mark(screen: HistoryView) -> None:
 def find(screen: HistoryView) -> None:
     """Type to find a commit."""
     screen.unzoom()
-    screen.commit_panel.letters.focus()
+    screen.commit_panel.filter_input.focus()
 
 
 def go_to(screen: HistoryView) -> None:
@@ -90,7 +90,7 @@ def go_to(screen: HistoryView) -> None:
         screen.arrive(place.moment, place.note, place.sha)
         screen.commits.focus()
 
-    screen.revision_prompt.moment(named)
+    screen.revision_prompt.revision(named)
 
 
 def ask_since(screen: HistoryView) -> None:

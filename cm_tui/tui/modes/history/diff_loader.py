@@ -53,7 +53,7 @@ def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
 
 
 def _look_at(engine: Engine, spot: Spot) -> SymbolContent | None:
-    """A symbol (or a file, where none is named) at a moment, None where it was not there; never whatever else stands at its line."""
+    """A symbol (or a file, where none is named) at a revision, None where it was not there; never whatever else stands at its line."""
     if spot.at is None:
         return _on_disk(engine, spot)
     view = load_content(engine, SymbolPlace(spot.key.path, spot.line, spot.key), spot.at)

@@ -49,7 +49,7 @@ class Filled:
 
 
 class HistoryLoader:
-    """The point, the other moment, and what is asked about them.
+    """The point, the other revision, and what is asked about them.
 
     Args:
         ask: asks the engine.
@@ -74,7 +74,7 @@ class HistoryLoader:
 
     @property
     def span(self) -> tuple[str, str]:
-        """The two moments that changes are shown between, the earlier one first."""
+        """The two revisions that changes are shown between, the earlier one first."""
         assert self.point is not None
         if self.mark is None or self.mark.sha == self.point.sha:
             return before(self.point), self.point.sha

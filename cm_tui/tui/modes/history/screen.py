@@ -55,14 +55,14 @@ class HistoryScreen(HistoryView):
 
     def action_into_commits(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.commit_panel.letters:
+        if self.focused is self.commit_panel.filter_input:
             self.commits.focus()
 
     def action_escape(self) -> None:
         """Leave zoom, then the filter, then the mark."""
         if self.has_class("-zoomed"):
             self.unzoom()
-        elif self.commit_panel.letters.value or self.focused is self.commit_panel.letters:
+        elif self.commit_panel.filter_input.value or self.focused is self.commit_panel.filter_input:
             self.commit_panel.clear()
         elif self.loader.mark is not None:
             self.loader.mark = None

@@ -79,7 +79,7 @@ class HistoryView(ModeScreen):
 
     @property
     def head(self) -> RevisionHeading:
-        """The moment that is shown, in words."""
+        """The revision that is shown, in words."""
         return self.query_one("#history-top", RevisionHeading)
 
     @property
@@ -99,7 +99,7 @@ class HistoryView(ModeScreen):
 
     @property
     def point(self) -> CommitPoint | None:
-        """The moment that is shown."""
+        """The revision that is shown."""
         return self.loader.point
 
     @property
@@ -195,7 +195,7 @@ class HistoryView(ModeScreen):
     # --- going to a name ---
 
     def arrive(self, moment: CommitPoint, note: str, asked: str = "") -> None:
-        """Put the point on a moment, and say what must be said of it."""
+        """Put the point on a revision, and say what must be said of it."""
         self.head.say(note, moment, asked)
         self.loader.point = moment
         self.commit_panel.go(moment)

@@ -43,7 +43,7 @@ def undo(screen: PackView) -> None:
 def drop(screen: PackView) -> None:
     """Take the piece under the cursor out."""
     index = screen.pieces.cursor
-    screen.pieces.stand_on(max(0, min(index, len(screen.draft.items) - 2)))
+    screen.pieces.put_cursor(max(0, min(index, len(screen.draft.items) - 2)))
     screen.draft.drop(index)
 
 
@@ -66,7 +66,7 @@ def move_down(screen: PackView) -> None:
 
 def _move(screen: PackView, by: int) -> None:
     index = screen.pieces.cursor
-    screen.pieces.stand_on(max(0, min(index + by, len(screen.draft.items) - 1)))
+    screen.pieces.put_cursor(max(0, min(index + by, len(screen.draft.items) - 1)))
     screen.draft.move(index, by)
 
 

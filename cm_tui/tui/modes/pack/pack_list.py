@@ -71,18 +71,18 @@ class BudgetBar(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.used = 0
-        self.wanted = 0
+        self.chosen = 0
         self.budget = 0
 
-    def show(self, used: int, wanted: int, budget: int) -> None:
+    def show(self, used: int, chosen: int, budget: int) -> None:
         """Tokens of the pack, tokens of everything chosen, and the budget."""
-        self.used, self.wanted, self.budget = used, wanted, budget
+        self.used, self.chosen, self.budget = used, chosen, budget
         self.refresh()
 
     def render(self) -> Content:
         """A bar over the width, then the words."""
-        over = self.wanted > self.budget
-        left_out = f" · {self.wanted:,} chosen" if over else ""
+        over = self.chosen > self.budget
+        left_out = f" · {self.chosen:,} chosen" if over else ""
         words = f" {self.used:,} of {self.budget:,} tokens{left_out} "
         room = max(4, self.size.width - cell_len(words) - 1)
         filled = min(room, round(room * self.used / self.budget)) if self.budget else 0

@@ -74,7 +74,7 @@ def _choose_pieces(screen: PackView, question: str) -> None:
         ]
         if chosen:
             screen.pack = None
-            screen.pieces.stand_on(0)
+            screen.pieces.put_cursor(0)
             screen.draft.change(chosen, question=question)
             if pack.notes:
                 screen.cm.tell(" ".join(pack.notes), timeout=4)

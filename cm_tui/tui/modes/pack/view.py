@@ -95,8 +95,8 @@ class PackView(ModeScreen):
         self.pack, lines = built
         pack = self.pack
         self._show_rows()
-        wanted = sum(item.tokens for item in pack.items)
-        self.query_one(BudgetBar).show(pack.tokens, max(pack.tokens, wanted), self.draft.budget)
+        chosen = sum(item.tokens for item in pack.items)
+        self.query_one(BudgetBar).show(pack.tokens, max(pack.tokens, chosen), self.draft.budget)
         preview = self.query_one("#pack-preview", SourceList)
         preview.set_rows(lines, cursor=preview.cursor)
         self._show_piece()

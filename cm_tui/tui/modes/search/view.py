@@ -92,7 +92,7 @@ class SearchView(ModeScreen):
             self.refresh_results()
         elif not self.session.asked:
             self._show()
-        if self.taken_up and self._config_news != view.config_news:
+        if self.restored and self._config_news != view.config_news:
             self._config_news = view.config_news
             self.keep()
             self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)

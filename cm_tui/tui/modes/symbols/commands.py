@@ -39,7 +39,7 @@ def _no_symbol(screen: SymbolsView) -> str | None:
 def find(screen: SymbolsView) -> None:
     """Type to find a symbol."""
     screen.unzoom()
-    screen.finder.letters.focus()
+    screen.finder.filter_input.focus()
 
 
 def back(screen: SymbolsView) -> None:

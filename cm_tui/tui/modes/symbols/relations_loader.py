@@ -35,7 +35,7 @@ class RelationsLoader:
         self._drop = drop
         self._key: SymbolKey | None = None
         self.at: str | None = None
-        """The moment that is asked about; None: now."""
+        """The revision that is asked about; None: now."""
         self.depth = 1
         """How many steps callers and callees are followed."""
 

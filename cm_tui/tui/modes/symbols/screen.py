@@ -57,7 +57,7 @@ class SymbolsScreen(SymbolsView):
 
     def action_into_tree(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.finder.letters:
+        if self.focused is self.finder.filter_input:
             self.code_tree.focus()
 
     def action_escape(self) -> None:

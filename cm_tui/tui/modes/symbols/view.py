@@ -124,10 +124,10 @@ class SymbolsView(ModeScreen):
             self.go(self.place, record=False)
 
     def revision_changed(self) -> None:
-        """Show everything as it is at another moment."""
+        """Show everything as it is at another revision."""
         self.finder.at = self.relations_loader.at = self.cm.revision.at
         if self.cm.project.why_not_searchable is None:
-            self.finder.travel(self.cm.revision.at)
+            self.finder.show_at(self.cm.revision.at)
             if self.place is not None:
                 self.go(self.place, record=False)
 
