@@ -103,15 +103,17 @@ class DetailPanel(Vertical):
         if row is not None and row.body and (active == "diff" or spot is None):
             self._drop("detail")
             self._show_body(row)
+        elif row is None or spot is None:
             return
-        if row is None or spot is None:
-            return
-        if not spot.key.qualname and active in ("callers", "callees"):
+        elif active in ("callers", "callees"):
+            self._read_edges(row, spot)
+        elif self.loaded is None:
+            self._ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
+
+    def _read_edges(self, row: HistoryRow, spot: Spot) -> None:
+        active = self.tabs.active
+        if not spot.key.qualname:
             self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
-            return
-        if active in ("diff", "source"):
-            if self.loaded is None:
-                self._ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
             return
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:

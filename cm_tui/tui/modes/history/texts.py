@@ -10,23 +10,27 @@ from cm_tui.tui.widgets.bars import share_bar
 
 
 def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
-    """How much of the line is known, in honest words."""
-    lines: list[Content] = []
+    """How much of the history is known, in honest words."""
     if reading is not None:
-        share = reading.done / reading.total if reading.total else 0.0
-        lines.append(
-            Content.assemble(
-                share_bar(share, max(6, width - 16)), (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")
-            )
-        )
-        lines.append(
-            Content.styled(reading.message or f"reading: {reading.done:,} of {reading.total:,} commits", "$soft")
-        )
-        return Content("\n").join(lines)
-    if error is not None:
-        lines.append(Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
-    if status is None:
-        return Content("\n").join(lines)
+        return Content("\n").join(_reading(reading, width))
+    lines = [Content.styled(f"{error.message} {error.hint}".strip(), "$error")] if error is not None else []
+    if status is not None:
+        lines += _known(status)
+    return Content("\n").join(lines)
+
+
+def _reading(reading: Progress, width: int) -> list[Content]:
+    share = reading.done / reading.total if reading.total else 0.0
+    bar = share_bar(share, max(6, width - 16))
+    words = reading.message or f"reading: {reading.done:,} of {reading.total:,} commits"
+    return [
+        Content.assemble(bar, (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")),
+        Content.styled(words, "$soft"),
+    ]
+
+
+def _known(status: HistoryStatus) -> list[Content]:
+    lines = []
     if status.text:
         lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
     if status.vacuumed:
@@ -35,5 +39,4 @@ def known_text(status: HistoryStatus | None, reading: Progress | None, error: Cm
         lines.append(Content.styled("It is being read now.", "$accent"))
     elif status.length and not status.complete:
         lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
-    lines += [Content.styled(words, "$muted") for words in status.notes]
-    return Content("\n").join(lines)
+    return lines + [Content.styled(words, "$muted") for words in status.notes]

@@ -119,27 +119,28 @@ class PackView(ModeScreen):
         notes.display = bool(text)
 
     def _show_rows(self) -> None:
-        items, question = self.draft.items, self.draft.question
+        items, budget = self.draft.items, self.draft.budget
         counted = self.pack.items if self.pack and len(self.pack.items) == len(items) else ()
         rows = []
         for index, request in enumerate(items):
             item = counted[index] if counted and counted[index].path == request.path else None
-            rows.append(PackRow(index + 1, request, item, self.draft.budget))
-        self.pieces.set_rows(
-            rows,
-            cursor=self.pieces.cursor,
-            empty=NO_PIECES if self.cm.project.engine == "open" else self.cm.project.why_not_searchable or "",
-        )
+            rows.append(PackRow(index + 1, request, item, budget))
+        empty = NO_PIECES if self.cm.project.engine == "open" else self.cm.project.why_not_searchable or ""
+        self.pieces.set_rows(rows, cursor=self.pieces.cursor, empty=empty)
         panel = self.query_one("#pack-panel")
         inside = sum(item.included for item in counted)
         some = f"{inside} of {len(items)} fit" if counted and inside < len(items) else count(len(items), "piece")
         panel.border_subtitle = Content(some if items else "")
+        if not items:
+            panel.border_title = Content("Pieces")
+            self.query_one(BudgetBar).show(0, 0, budget)
+        self._show_question()
+
+    def _show_question(self) -> None:
+        question = self.draft.question
         above = self.query_one("#pack-question", Static)
         above.update(Content.assemble(("Question  ", "$muted"), one_line(question)))
         above.display = bool(question)
-        if not items:
-            panel.border_title = Content("Pieces")
-            self.query_one(BudgetBar).show(0, 0, self.draft.budget)
 
     @property
     def current(self) -> PackRequest:
