@@ -28,7 +28,7 @@ def launch(project: Path | None, episode: str = "") -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
     from cm_tui.config import load_config
-    from cm_tui.tui.app.app import run
+    from cm_tui.tui.app.run import run
 
     folder = (project or Path.cwd()).absolute()
 

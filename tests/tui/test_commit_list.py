@@ -1,6 +1,6 @@
-"""The list of 100,000 commits, paging only: the engine's `line` is a fake here that makes commits up.
+"""The list of 100,000 commits, paging only: the engine's `mainline` is a fake here that makes commits up.
 
-Everything else about time is tested on real repositories, in `test_time_mode.py`.
+Everything else about history is tested on real repositories, in `test_history_mode.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class LongLine:
     def __init__(self, project) -> None:
         self.engine = LocalEngine.open(project)
         self.asked: list[tuple[str, int | None, int]] = []
-        self.engine.line = self.commit_panel
+        self.engine.mainline = self.mainline
         self.engine.history = self.history
         self.engine.changes = lambda before, after, limit=1000: Page((), 0, f"asked {before} {after[-6:]}")
 
@@ -92,7 +92,7 @@ async def test_found_commits_load_further_as_one_scrolls(project, long_line):
         await driver.press("slash")
         await driver.type("77")
         screen = driver.app.screen
-        await driver.until(lambda: screen.commits.letters == "77")
+        await driver.until(lambda: screen.commits.filter_words == "77")
         await driver.settle()
         total = sum("77" in str(n) for n in range(1, LENGTH + 1))
         assert f"{PAGE} of {total:,} commits" in driver.text

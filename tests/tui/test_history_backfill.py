@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from cm_tui.engine.local import LocalEngine
-from cm_tui.tui.modes.history.prune_dialog import wanted
+from cm_tui.tui.modes.history.prune_dialog import prune_arguments
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, driving
 from tests.tui.story import tell
@@ -190,7 +190,7 @@ async def test_all_of_it_and_nothing_of_it(story):
     ],
 )
 def test_what_an_answer_means(answer, expected):
-    assert wanted(answer) == expected
+    assert prune_arguments(answer) == expected
 
 
 # --- who called what is gone ---
@@ -224,7 +224,7 @@ async def test_the_callers_before_a_removal_are_rows_that_lead_there(story, size
         await driver.press("o")
         assert driver.app.current_mode == "symbols"
         assert driver.app.revision.moment.ordinal == 17
-        assert driver.app.screen.view.symbol.qualname == "late"
+        assert driver.app.screen.shown.symbol.qualname == "late"
 
 
 # --- rewritten meanwhile ---

@@ -170,7 +170,7 @@ async def test_standing_in_the_past_shows_everywhere_and_one_key_leads_back(stor
         await driver.type("gone")
         await driver.press("enter")
         screen = driver.app.screen
-        assert screen.view.place.path == "shop/cart.py"
+        assert screen.shown.place.path == "shop/cart.py"
         assert "return one()" in driver.text
         assert [row.name for row in screen.relation_list.rows] == ["user"]
         await driver.press("a")
@@ -295,8 +295,8 @@ async def test_drift_shows_on_every_tab_and_is_looked_for_when_its_tab_is_opened
 
 
 async def test_drift_comes_by_itself_while_somebody_looks(story, monkeypatch):
-    monkeypatch.setattr("cm_tui.tui.modes.history.screen.LOOK_AGAIN", 0.05)
-    monkeypatch.setattr("cm_tui.tui.modes.history.screen.DRIFT_AGAIN", 0.1)
+    monkeypatch.setattr("cm_tui.tui.modes.history.view.LOOK_AGAIN", 0.05)
+    monkeypatch.setattr("cm_tui.tui.modes.history.view.DRIFT_AGAIN", 0.1)
     async with driving(story.root, mode="6") as driver:
         await driver.press("t", "t", "t")
         story.write("shop/cart.py", EDITED)

@@ -12,12 +12,14 @@ from cm_tui.daemon import bootstrap, subscribe
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from cm_tui.model import PackRequest
+from cm_tui.tui.modes.pack.screen import PackScreen
+from cm_tui.tui.modes.search.screen import SearchScreen
 from tests.daemon.conftest import pid_of_daemon
 from tests.tui.mode_driver import Driver, connected, driving, make_project, through_daemon
 
 
 def results(driver: Driver) -> list[str]:
-    return [hit.symbol for hit in driver.app.mode_screen("search").results.rows]
+    return [hit.symbol for hit in driver.app.modes.screen(SearchScreen).results.rows]
 
 
 async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where_it_was(owned):
@@ -26,12 +28,12 @@ async def test_what_another_door_indexes_is_in_the_results_with_the_cursor_where
         await driver.press("2")
         await driver.type("load record")
         await driver.press("escape", "down")
-        here = driver.app.mode_screen("search").hit
+        here = driver.app.modes.screen(SearchScreen).hit
         (owned / "src/fresh.py").write_text("def load_record_freshly(record):\n    return record\n")
         with open_engine(owned) as other:
             list(other.index())
         await driver.until(lambda: "load_record_freshly" in results(driver))
-        screen = driver.app.mode_screen("search")
+        screen = driver.app.modes.screen(SearchScreen)
         assert screen.query_input.value == "load record"
         assert (screen.hit.path, screen.hit.symbol) == (here.path, here.symbol)
         await driver.until(lambda: driver.app.project.status.files == 6)
@@ -43,7 +45,7 @@ async def test_symbols_and_pack_follow_another_client(owned):
         assert "fresh.py" not in driver.text
         driver.app.pack_selection.add([PackRequest("src/remote.py", 1, 3, "Remote", "")])
         await driver.press("4")
-        screen = driver.app.mode_screen("pack")
+        screen = driver.app.modes.screen(PackScreen)
         await driver.until(lambda: screen.pack is not None and "return None" in screen.pack.markdown)
         (owned / "fresh.py").write_text("def fresh():\n    return 1\n")
         text = (owned / "src/remote.py").read_text()
@@ -55,7 +57,7 @@ async def test_symbols_and_pack_follow_another_client(owned):
         await driver.until(lambda: "fresh.py" in driver.text)
 
 
-async def test_a_run_of_another_door_shows_how_far_it_is_and_is_stopped_here(owned):
+async def test_a_run_of_another_client_shows_how_far_it_is_and_is_stopped_here(owned):
     for number in range(400):
         (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
     async with driving(owned, open_engine=through_daemon(owned)) as driver:
@@ -94,7 +96,7 @@ async def test_a_lost_owner_is_found_again_and_nothing_is_lost(owned, how):
         await connected(driver)
         assert pid_of_daemon() != old
         await driver.type("rd")
-        screen = driver.app.mode_screen("search")
+        screen = driver.app.modes.screen(SearchScreen)
         assert screen.query_input.value == "load record"
         assert screen.session.problem is None
         assert results(driver)
@@ -106,7 +108,7 @@ async def test_profiles_that_another_door_saves_are_known_here(owned):
     async with driving(owned, open_engine=through_daemon(owned), mode="2") as driver:
         await connected(driver)
         await driver.type("load")
-        screen = driver.app.mode_screen("search")
+        screen = driver.app.modes.screen(SearchScreen)
         with open_engine(owned) as other:
             profile = other.profiles()["code"]
             other.save_profile(replace(profile, limit=3))

@@ -265,7 +265,7 @@ async def test_more_is_asked_for_near_the_end():
     asked = []
 
     class Asking(ListApp):
-        def on_result_list_more_wanted(self, event):
+        def on_result_list_more_requested(self, event):
             asked.append(event)
 
     app = Asking()

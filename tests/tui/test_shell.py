@@ -146,7 +146,7 @@ async def test_the_palette_finds_commands_and_runs_them(project):
     async with driving(project) as driver:
         await driver.press("ctrl+p")
         await driver.type("Health")
-        await driver.until(lambda: "Owner, jobs, freshness" in driver.text)
+        await driver.until(lambda: "Daemon, jobs, freshness" in driver.text)
         await driver.press("enter")
         assert driver.app.current_mode == "health"
 
@@ -228,14 +228,14 @@ async def test_what_an_earlier_release_called_time_is_found_again_as_history(pro
         await driver.press("Z")
         assert driver.app.screen.has_class("-zoomed")
         await driver.press("Z", "F")
-        assert driver.app.screen.focused is not driver.app.screen.commit_panel.letters
+        assert driver.app.screen.focused is not driver.app.screen.commit_panel.filter_input
         await driver.press("f")
-        assert driver.app.screen.focused is driver.app.screen.commit_panel.letters
+        assert driver.app.screen.focused is driver.app.screen.commit_panel.filter_input
         await driver.press("escape", "1", "f9")
         assert driver.app.current_mode == "history"
         driver.app.state_writer.flush()
     assert json.loads(file.read_text())["mode"] == "history"
-    assert list(json.loads(file.read_text())["screens"]) == ["history"]
+    assert "time" not in json.loads(file.read_text())["screens"]
 
 
 def test_state_is_written_whole_and_read_back(tmp_path):
@@ -282,11 +282,11 @@ def test_the_first_frame_waits_for_nothing_heavy():
 
 
 def test_the_guide_lists_every_key_id():
-    from cm_tui.tui.modes.overview.screen import OverviewScreen
+    from cm_tui.tui.modes.overview.commands import OVERVIEW_COMMANDS
     from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS
 
     guide = (Path(__file__).parents[2] / "cm_tui/docs/application.md").read_text(encoding="utf-8")
-    for command in (*APP_COMMANDS, *OverviewScreen.COMMANDS_HERE, *SEARCH_COMMANDS):
+    for command in (*APP_COMMANDS, *OVERVIEW_COMMANDS, *SEARCH_COMMANDS):
         assert f"`{command.id}`" in guide
 
 

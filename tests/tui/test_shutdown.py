@@ -22,7 +22,7 @@ import sys, time
 from pathlib import Path
 from cm_tui.config import Config
 from cm_tui.engine.memory import Memory
-from cm_tui.tui.app import run
+from cm_tui.tui.app.run import run
 
 root, begun, go = map(Path, sys.argv[1:])
 

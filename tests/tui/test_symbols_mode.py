@@ -48,12 +48,12 @@ async def test_jump_along_a_call_and_back(project):
         assert "store = make_store()" in driver.text
         await driver.press("enter")
         screen = driver.app.screen
-        assert screen.view.symbol.qualname == "report"
+        assert screen.shown.symbol.qualname == "report"
         assert screen.code.current.number == 10
         await driver.press("left_square_bracket")
-        assert screen.view.symbol.qualname == "make_store"
+        assert screen.shown.symbol.qualname == "make_store"
         await driver.press("right_square_bracket")
-        assert screen.view.symbol.qualname == "report"
+        assert screen.shown.symbol.qualname == "report"
 
 
 async def test_depth_follows_callers_of_callers(project):
@@ -78,14 +78,14 @@ async def test_ambiguous_call_opens_its_candidates(project):
         names = {(row.path, row.name) for row in relation_list.rows if row.candidate}
         assert names == {("src/store.py", "Store.sync"), ("src/remote.py", "Remote.sync")}
         await driver.press("down", "enter")
-        assert driver.app.screen.view.symbol.name == "sync"
+        assert driver.app.screen.shown.symbol.name == "sync"
 
 
 async def test_imports_and_importers_jump_to_files(project):
     async with driving(project, mode="3") as driver:
         await find(driver, "make_store")
         await driver.press("t", "t", "tab", "enter")
-        assert driver.app.screen.view.place.path == "src/store.py"
+        assert driver.app.screen.shown.place.path == "src/store.py"
         await driver.press("t")
         assert [row.path for row in driver.app.screen.relation_list.rows] == ["src/service.py"]
 
@@ -162,7 +162,7 @@ async def test_mouse_chooses_a_tab_and_a_row(project):
         await driver.settle()
         await driver.pilot.click(offset=(lines[y].index("Callers") + 4, y + 1))
         await driver.settle()
-        assert driver.app.screen.view.symbol.qualname == "report"
+        assert driver.app.screen.shown.symbol.qualname == "report"
 
 
 async def test_zoom_shows_one_panel(project):
@@ -181,7 +181,7 @@ async def test_place_is_found_again_after_a_restart(project):
         driver.app.state_writer.flush()
     async with driving(project) as driver:
         assert driver.app.current_mode == "symbols"
-        assert driver.app.screen.view.symbol.qualname == "make_store"
+        assert driver.app.screen.shown.symbol.qualname == "make_store"
 
 
 async def test_vanished_file_is_said_where_the_source_would_be(project):

@@ -3,51 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
-
-from textual.app import App
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.errors import CmError
-from cm_tui.tui.app.modes import TITLES, Modes, screens
-from cm_tui.tui.app.shutdown import finish
+from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.state_writer import StateWriter
-from cm_tui.tui.screens.app_commands import APP_COMMANDS
-from cm_tui.tui.screens.commands import Command, CommandPalette, key_name
+from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.commands import Command, key_name
 from cm_tui.tui.screens.messages import (
     AddToPack,
     OpenEpisode,
-    OpenPath,
-    OpenRevision,
-    OpenSymbol,
-    OpenSymbolHistory,
     PackSelectionChanged,
     ProjectChanged,
-    RevisionChanged,
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
-from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.screens.palette import CommandPalette
 from cm_tui.tui.state.former_names import current_keys
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
-from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
-from cm_tui.tui.tasks.engine_tasks import Answer, EngineFailed, EngineTasks
+from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
-from cm_tui.tui.theme.contrast import text_levels
-from cm_tui.tui.theme.themes import CM_DARK, CM_LIGHT, DARK_PARTS, style_sheets
+from cm_tui.tui.tasks.worker_threads import Answer
+from cm_tui.tui.theme.themes import CM_DARK
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 
-class CmApp(App[int]):
+class CmApp(ModeApp):
     """The full-screen application over one project.
 
     Args:
@@ -56,18 +46,14 @@ class CmApp(App[int]):
         config: the configuration.
         repair: puts a damaged store out of the way, so that the engine opens again; None: not possible.
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
-        episode: name of an episode whose moment is shown, once the index reflects the checkout.
+        episode: name of an episode whose revision is shown, once the index reflects the checkout.
     """
 
     TITLE = "cm"
-    MODE_TITLES: ClassVar[dict[str, str]] = TITLES
-    MODES: ClassVar = screens()
-    DEFAULT_MODE = "overview"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - declared so by Textual
     COMMANDS: ClassVar = {CommandPalette}
     COMMAND_PALETTE_BINDING = "ctrl+p"
     ENABLE_COMMAND_PALETTE = True
-    APP_COMMANDS = APP_COMMANDS
 
     def __init__(
         self,
@@ -78,16 +64,13 @@ class CmApp(App[int]):
         startup_notes: list[str] | None = None,
         episode: str = "",
     ) -> None:
-        super().__init__(css_path=style_sheets())
+        super().__init__()
         self._startup_notes = startup_notes if startup_notes is not None else []
         self._episode = episode
         self.root = root
         self.config = config
-        self.modes = Modes(self)
         self.project = ProjectView()
-        self.activity_log = ActivityLog()
         self.pack_selection = PackSelection(self._pack_selection_changed)
-        self.revision = ShownRevision(partial(self.modes.tell, RevisionChanged))
         self.tasks = EngineTasks(self, open_engine)
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
@@ -101,29 +84,17 @@ class CmApp(App[int]):
         )
         self.pack_selection.restore(self.state.of("pack").get("items"))
         self._key_overrides = current_keys(config.tui.keys)
-        self.register_theme(CM_DARK)
-        self.register_theme(CM_LIGHT)
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Colours of score parts for themes that have none."""
-        return DARK_PARTS
-
-    def get_css_variables(self) -> dict[str, str]:
-        """The colours of the theme, with the levels of text."""
-        variables = super().get_css_variables()
-        self.theme_variables = {**variables, **text_levels(variables)}
-        return self.theme_variables
 
     # --- the beginning and the end ---
 
     def on_mount(self) -> None:
         """Theme and keys, then the engine, in the background."""
         self.theme = self._first_theme()
-        self.theme_changed_signal.subscribe(self, lambda _: self.state_writer.changed())
+        self.theme_changed_signal.subscribe(self, lambda _: self.remember())
         if self._key_overrides:
             self.set_keymap(self._key_overrides)
         mode = "history" if self._episode else self.state.mode
-        if mode in self.MODE_TITLES and mode != self.current_mode:
+        if mode in self.titles and mode != self.current_mode:
             self.switch_mode(mode)
         if self._state_note:
             self.tell(self._state_note, severity="warning")
@@ -146,7 +117,7 @@ class CmApp(App[int]):
         self.state.mode = self.current_mode
         self.state.theme = self.theme
         for screen in self.modes.shown():
-            if screen.taken_up:
+            if screen.restored:
                 screen.keep()
         return self.state
 
@@ -156,10 +127,14 @@ class CmApp(App[int]):
     def _state_not_saved(self, error: OSError) -> None:
         self.log(f"State not saved: {error}")
 
+    def remember(self) -> None:
+        """Write what is remembered soon: something of it may have changed."""
+        self.state_writer.changed()
+
     def _pack_selection_changed(self) -> None:
         self.state.of("pack")["items"] = self.pack_selection.values()
-        self.state_writer.changed()
-        self.modes.tell(PackSelectionChanged)
+        self.remember()
+        self.modes.broadcast(PackSelectionChanged)
 
     def leave(self) -> None:
         """Quit."""
@@ -170,47 +145,7 @@ class CmApp(App[int]):
         """Textual's own way out, kept in step."""
         self.leave()
 
-    # --- modes ---
-
-    def mode_screen(self, name: str) -> ModeScreen:
-        """The screen of a mode, once it was shown."""
-        return self.modes.screen(name)
-
-    async def action_go(self, mode: str) -> None:
-        """Show a mode; what was said about the one before is kept in Health, where it was a warning."""
-        if mode != self.current_mode:
-            self.clear_notifications()
-        await self.switch_mode(mode)
-        self.state_writer.changed()
-        self.modes.tell(ProjectChanged)
-
-    def go_to_now(self) -> None:
-        """Leave the past."""
-        self.revision.go(None)
-
-    async def on_open_symbol(self, message: OpenSymbol) -> None:
-        """Show a symbol in its mode."""
-        await self.action_go("symbols")
-        self.mode_screen("symbols").open_symbol(message)  # type: ignore[attr-defined]
-
-    async def on_open_path(self, message: OpenPath) -> None:
-        """Show a file in the symbols mode."""
-        await self.action_go("symbols")
-        self.mode_screen("symbols").open_path(message)  # type: ignore[attr-defined]
-
-    def on_open_revision(self, message: OpenRevision) -> None:
-        """Stand at a moment."""
-        self.revision.go(message.moment, message.note, asked=message.asked)
-
-    async def on_open_symbol_history(self, message: OpenSymbolHistory) -> None:
-        """Show a symbol's life in the history mode."""
-        await self.action_go("history")
-        self.mode_screen("history").open_life(message.key)  # type: ignore[attr-defined]
-
-    async def on_open_episode(self, message: OpenEpisode) -> None:
-        """Show in the history mode what an agent saw."""
-        await self.action_go("history")
-        self.mode_screen("history").replay.open(message.name)  # type: ignore[attr-defined]
+    # --- what modes send ---
 
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
@@ -236,7 +171,7 @@ class CmApp(App[int]):
         """The overview shows why, with the keys that help."""
         self.lifecycle.failed(message.error)
         if self.current_mode not in {"overview", "health"}:
-            self.modes.go_overview()
+            self.go("overview")
 
     def on_index_step(self, message: IndexStep) -> None:
         """An index run got on."""
@@ -281,7 +216,7 @@ class CmApp(App[int]):
 
     def _project_changed(self) -> None:
         self.revision_tracker.check()
-        self.modes.tell(ProjectChanged)
+        self.modes.broadcast(ProjectChanged)
 
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
@@ -296,38 +231,17 @@ class CmApp(App[int]):
             self.refresh()
             self.lifecycle.start_index()
 
-    # --- words to the user ---
-
-    def tell(
-        self,
-        text: str,
-        *,
-        title: str = "",
-        severity: Literal["information", "warning", "error"] = "information",
-        timeout: float = 4,
-    ) -> None:
-        """Show a short message; its text is never read as markup."""
-        if severity != "information":
-            self.activity_log.add(f"{title} {text}".strip(), severity)
-        self.notify(text, title=title, severity=severity, timeout=timeout, markup=False)
-
-    def tell_error(self, error: CmError) -> None:
-        """Show an error with its hint."""
-        self.tell(error.hint or error.message, title=error.message if error.hint else "", severity="error", timeout=6)
-
     # --- keys ---
 
-    def keys_of(self, command: Command) -> str:
+    def keys_of(self, command: Command[Any]) -> str:
         """The key of a command as it is now, written for people."""
         keys = self._key_overrides.get(command.id, command.key)
         return command.shown_as or key_name(keys.split(",")[0])
 
     def show_help(self) -> None:
         """Help for the mode on screen."""
-        from cm_tui.tui.screens.help import HelpScreen
-
         if isinstance(self.screen, ModeScreen):
-            self.push_screen(HelpScreen(self.screen))
+            self.push_screen(self.screen.help_screen())
 
     def show_palette(self) -> None:
         """Find a command by name."""
@@ -338,31 +252,8 @@ class CmApp(App[int]):
         self.search_themes()
 
 
-def run(
-    open_engine: Callable[[], Engine],
-    root: Path,
-    config: Config,
-    *,
-    repair: Callable[[], None] | None = None,
-    startup_notes: list[str] | None = None,
-    episode: str = "",
-) -> int:
-    """Run the application until the user leaves it.
+if TYPE_CHECKING:
 
-    Args:
-        open_engine: opens the engine; called on a worker thread after the first frame.
-        root: the project's root folder.
-        config: the configuration.
-        repair: puts a damaged store out of the way, so that the engine opens again.
-        startup_notes: what opening the engine has to say to the user; taken out once it was said.
-        episode: name of an episode whose moment is shown.
-
-    Returns:
-        The exit code.
-    """
-    app = CmApp(open_engine, root, config, repair, startup_notes, episode)
-    try:
-        app.run()
-    finally:
-        finish(app.tasks)
-    return app.return_code or 0
+    def _services(app: CmApp) -> AppServices:
+        """The type checker proves here that the application has all that modes use."""
+        return app

@@ -10,7 +10,7 @@ from cm_tui.tui.tasks.engine_tasks import EngineTasks
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
-PATIENCE = 0.3
+QUIET_SECONDS = 0.3
 """Seconds that the shell may take to come back without a word."""
 
 
@@ -22,7 +22,7 @@ def finish(tasks: EngineTasks) -> None:
     closing = threading.Thread(target=tasks.close, name="cm-close")
     try:
         closing.start()
-        closing.join(PATIENCE)
+        closing.join(QUIET_SECONDS)
         if closing.is_alive():
             _say("finishing the step that was begun; Ctrl-C leaves at once…")
             closing.join()

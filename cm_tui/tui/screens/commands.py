@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-if TYPE_CHECKING:
-    from textual.screen import Screen
+S_contra = TypeVar("S_contra", contravariant=True)
+"""The screen that a command is for."""
 
 
 @dataclass(frozen=True)
-class Command:
-    """Something a person can ask for.
-
-    `id` names it in the keymap of the configuration (`tui.keys`), `method` is the method of the screen, or else of
-    the application, that does it. `blocked` gets the screen and says why the command is not possible now.
-    """
+class Command(Generic[S_contra]):
+    """Something a person can ask for."""
 
     id: str
+    """Names it in the keymap of the configuration (`tui.keys`)."""
     key: str
     label: str
     help: str
-    method: str
+    run: Callable[[S_contra], None]
     bar: bool = True
     """Shown in the key bar."""
     priority: bool = False
@@ -34,15 +29,16 @@ class Command:
     shown_as: str = ""
     """How the key is written; derived from the key when empty."""
     palette: bool = True
-    blocked: Callable[[Any], str | None] | None = None
-    shown: Callable[[Any], bool] | None = None
-    """Gets the screen and says whether the command belongs into the key bar now, though it does not always."""
+    blocked: Callable[[S_contra], str | None] | None = None
+    """Says why the command is not possible now; None when it is."""
+    shown: Callable[[S_contra], bool] | None = None
+    """Says whether the command belongs into the key bar now, though it does not always."""
 
-    def in_bar(self, screen: Screen[Any]) -> bool:
+    def in_bar(self, screen: S_contra) -> bool:
         """True when the command belongs into the key bar."""
         return self.bar or (self.shown is not None and self.shown(screen))
 
-    def why_not(self, screen: Screen[Any]) -> str | None:
+    def why_not(self, screen: S_contra) -> str | None:
         """Why the command is not possible now; None when it is."""
         return self.blocked(screen) if self.blocked else None
 
@@ -64,7 +60,7 @@ def key_name(key: str) -> str:
     return name
 
 
-def bindings(commands: Iterable[Command]) -> list[BindingType]:
+def bindings(commands: Iterable[Command[Any]]) -> list[BindingType]:
     """Key bindings of commands; every key runs through `action_command`, which can say why not."""
     return [
         Binding(
@@ -78,37 +74,3 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
         )
         for command in commands
     ]
-
-
-class CommandPalette(Provider):
-    """Every command of the application and of the mode on screen, with its key."""
-
-    def _rows(self) -> list[tuple[Command, str, Callable[[], None]]]:
-        screen = self.screen
-        run = getattr(screen, "run_command", None)
-        if run is None:
-            return []
-        rows: list[tuple[Command, str, Callable[[], None]]] = []
-        done: set[str] = set()
-        for command in getattr(screen, "all_commands", tuple)():
-            # What a mode and the application both offer is listed once.
-            if command.palette and command.method not in done:
-                done.add(command.method)
-                reason = command.why_not(screen)
-                keys = self.app.keys_of(command)  # type: ignore[attr-defined]
-                text = f"not now: {reason}" if reason else f"{keys}  {command.help}"
-                rows.append((command, text, partial(run, command)))
-        return rows
-
-    async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
-        for command, text, run in self._rows():
-            yield DiscoveryHit(command.label, run, help=text)
-
-    async def search(self, query: str) -> Hits:
-        """Those that match what was typed."""
-        matcher = self.matcher(query)
-        for command, text, run in self._rows():
-            score = max(matcher.match(command.label), 0.7 * matcher.match(command.help))
-            if score > 0:
-                yield Hit(score, matcher.highlight(command.label), run, help=text)

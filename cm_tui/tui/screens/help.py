@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,21 +16,30 @@ from textual.widgets import Static
 
 from cm_tui.tui.widgets.text import fit
 
-if TYPE_CHECKING:
-    from cm_tui.tui.app.app import CmApp
-    from cm_tui.tui.screens.commands import Command
-    from cm_tui.tui.screens.mode_screen import ModeScreen
-
 KEY = 8
 """Cells for a key."""
 LABEL = 16
+
+
+@dataclass(frozen=True)
+class HelpRow:
+    """A command as help lists it."""
+
+    keys: str
+    label: str
+    help: str
+    reason: str | None
+    """Why it is not possible now."""
 
 
 class HelpScreen(ModalScreen[None]):
     """All commands of a mode.
 
     Args:
-        mode: the screen that help was asked for.
+        title: what the mode is called.
+        intro: what it is for.
+        here: the commands of the mode.
+        everywhere: those that every mode has.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,19 +48,20 @@ class HelpScreen(ModalScreen[None]):
         Binding("k", "up", show=False),
     ]
 
-    def __init__(self, mode: ModeScreen) -> None:
+    def __init__(self, title: str, intro: str, here: Sequence[HelpRow], everywhere: Sequence[HelpRow]) -> None:
         super().__init__()
-        self._mode = mode
+        self._title = title
+        self._intro = intro
+        self._here = here
+        self._everywhere = everywhere
 
     def compose(self) -> ComposeResult:
         """A box with the text; it scrolls."""
-        cm = cast("CmApp", self.app)
-        title = cm.MODE_TITLES.get(self._mode.MODE, "cm")
         with Vertical(id="help-box") as box:
-            box.border_title = Content(f" Help · {title} ")
+            box.border_title = Content(f" Help · {self._title} ")
             box.border_subtitle = Content(" esc closes · keys can be changed in config.toml, [tui.keys] ")
             with VerticalScroll(id="help-scroll"):
-                yield Static(Content(self._mode.INTRO.strip()), id="help-intro")
+                yield Static(Content(self._intro.strip()), id="help-intro")
                 yield Static("", id="help-mode")
                 yield Static("", id="help-everywhere")
 
@@ -75,26 +87,25 @@ class HelpScreen(ModalScreen[None]):
 
     def _fill(self) -> None:
         width = max(40, self.query_one("#help-scroll").size.width - 2)
-        self.query_one("#help-mode", Static).update(self._rows("In this mode", self._mode.COMMANDS_HERE, width))
-        cm = cast("CmApp", self.app)
-        self.query_one("#help-everywhere", Static).update(self._rows("Everywhere", cm.APP_COMMANDS, width))
+        self.query_one("#help-mode", Static).update(_section("In this mode", self._here, width))
+        self.query_one("#help-everywhere", Static).update(_section("Everywhere", self._everywhere, width))
 
-    def _rows(self, heading: str, commands: tuple[Command, ...], width: int) -> Content:
-        rows = [Content.styled(heading, "bold $primary")]
-        for command in commands:
-            rows.extend(self._row(command, width))
-        return Content("\n").join(rows)
 
-    def _row(self, command: Command, width: int) -> list[Content]:
-        cm = cast("CmApp", self.app)
-        reason = command.why_not(self._mode)
-        words = [(line, "$soft") for line in textwrap.wrap(command.help, width - KEY - LABEL)]
-        if reason:
-            words += [(line, "$warning") for line in textwrap.wrap(f"not now: {reason}", width - KEY - LABEL)]
-        rows = []
-        for index, (line, style) in enumerate(words):
-            key, label = ("", "") if index else (cm.keys_of(command), command.label)
-            rows.append(
-                Content.assemble((fit(key, KEY), "bold $accent"), (fit(label, LABEL), "$foreground"), (line, style))
-            )
-        return rows
+def _section(heading: str, rows: Sequence[HelpRow], width: int) -> Content:
+    lines = [Content.styled(heading, "bold $primary")]
+    for row in rows:
+        lines.extend(_lines(row, width))
+    return Content("\n").join(lines)
+
+
+def _lines(row: HelpRow, width: int) -> list[Content]:
+    words = [(line, "$soft") for line in textwrap.wrap(row.help, width - KEY - LABEL)]
+    if row.reason:
+        words += [(line, "$warning") for line in textwrap.wrap(f"not now: {row.reason}", width - KEY - LABEL)]
+    lines = []
+    for index, (line, style) in enumerate(words):
+        keys, label = ("", "") if index else (row.keys, row.label)
+        lines.append(
+            Content.assemble((fit(keys, KEY), "bold $accent"), (fit(label, LABEL), "$foreground"), (line, style))
+        )
+    return lines

@@ -27,7 +27,7 @@ class OpenPath(Message):
 
 
 class OpenRevision(Message):
-    """Stand at a moment of the past, in every mode that can show it."""
+    """Stand at a revision of the past, in every mode that can show it."""
 
     def __init__(self, moment: CommitPoint, note: str = "", asked: str = "") -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class ProjectChanged(Message):
 
 
 class RevisionChanged(Message):
-    """Sent to every mode: another moment is shown, or now."""
+    """Sent to every mode: another revision is shown, or now."""
 
 
 class PackSelectionChanged(Message):

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar, cast
 
 from textual.app import ComposeResult
 from textual.screen import Screen
+from textual.widget import Widget
 
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
+from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command, bindings
+from cm_tui.tui.screens.frame import mode_tabs, project_facts, revision_text
+from cm_tui.tui.screens.help import HelpRow, HelpScreen
 from cm_tui.tui.screens.messages import PackSelectionChanged, ProjectChanged, RevisionChanged
 from cm_tui.tui.widgets.header import Header
-from cm_tui.tui.widgets.keybar import KeyBar
-from cm_tui.tui.widgets.revision_bar import RevisionBar
+from cm_tui.tui.widgets.keybar import KeyBar, KeyEntry
+from cm_tui.tui.widgets.revision_bar import RevisionBar, RevisionWords
 from cm_tui.tui.widgets.split import Split
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.tui.app.app import CmApp
 
 T = TypeVar("T")
 
@@ -27,64 +30,91 @@ T = TypeVar("T")
 class ModeScreen(Screen[None]):
     """Base of the modes.
 
-    A mode declares `MODE`, `COMMANDS_HERE` and `BINDINGS = bindings(COMMANDS_HERE)`, yields its widgets from
-    `compose_body`, asks questions with `ask`, and overrides `project_changed`,
-    `pack_selection_changed`, `revision_changed` and `keep` where it cares.
+    A mode declares `MODE` and `INTRO`, gives its commands in `mode_commands` and their keys in `BINDINGS`, yields its
+    widgets from `compose_body`, asks questions with `ask`, and overrides `project_changed`, `pack_selection_changed`,
+    `revision_changed` and `keep` where it cares.
     """
 
     MODE: ClassVar[str] = ""
     BINDINGS = bindings(APP_COMMANDS)
-    COMMANDS_HERE: ClassVar[tuple[Command, ...]] = ()
     INTRO: ClassVar[str] = ""
     """What the mode is for; the first lines of its help."""
     SHOWS_REVISION: ClassVar[bool] = False
-    """True where the mode shows the past moment that was chosen; the others show now, and say so."""
+    """True where the mode shows the past revision that was chosen; the others show now, and say so."""
     ZOOMS: ClassVar[tuple[str, ...]] = ()
     """Ids of the panels that can be shown alone, the one first that is meant when none has the focus."""
     AUTO_FOCUS = ""
-    taken_up = False
+    restored = False
     """True once the mode shows what was remembered; before that there is nothing of its own to keep."""
 
     @property
-    def cm(self) -> CmApp:
-        """The application, typed."""
-        return cast("CmApp", self.app)
+    def cm(self) -> AppServices:
+        """What a mode may use of the application."""
+        return cast("AppServices", self.app)
 
     def compose(self) -> ComposeResult:
         """Header, body, key bar."""
-        yield Header()
-        yield RevisionBar()
+        cm = self.cm
+        yield Header(lambda: mode_tabs(cm), lambda: project_facts(cm), cm.go)
+        yield RevisionBar(self._revision_words, lambda: self.action_command("app.now"))
         yield from self.compose_body()
-        yield KeyBar()
+        yield KeyBar(self._key_entries, self.action_command)
 
-    def compose_body(self) -> Iterable[Any]:
+    def compose_body(self) -> Iterable[Widget]:
         """The mode's own widgets."""
         return ()
 
     # --- commands ---
 
-    def all_commands(self) -> tuple[Command, ...]:
+    def mode_commands(self) -> tuple[Command[Self], ...]:
+        """For a mode to override: the commands that it alone has."""
+        return ()
+
+    def all_commands(self) -> tuple[Command[Self], ...]:
         """Those of the mode, then those of the application."""
-        return (*self.COMMANDS_HERE, *APP_COMMANDS)
+        return (*self.mode_commands(), *APP_COMMANDS)
 
     def action_command(self, command_id: str) -> None:
         """Run a command by id: what keys and the key bar call."""
         self.run_command(self.command(command_id))
 
-    def command(self, command_id: str) -> Command:
+    def command(self, command_id: str) -> Command[Self]:
         """A command by id."""
         return next(item for item in self.all_commands() if item.id == command_id)
 
-    def run_command(self, command: Command) -> None:
+    def run_command(self, command: Command[Self]) -> None:
         """Run a command, or say why it is not possible now."""
         if reason := command.why_not(self):
             self.cm.tell(f"{command.label}: {reason}", severity="warning")
             return
-        owner = next(
-            owner for owner in (self, self.cm, self.cm.modes, self.cm.lifecycle) if hasattr(owner, command.method)
-        )
-        getattr(owner, command.method)()
+        command.run(self)
         self.remember()
+
+    def help_screen(self) -> HelpScreen:
+        """Make the help of this mode, with the reasons why commands are not possible now."""
+        here, everywhere = self._help_rows(self.mode_commands()), self._help_rows(APP_COMMANDS)
+        return HelpScreen(self.cm.titles[self.MODE], self.INTRO, here, everywhere)
+
+    def _help_rows(self, commands: Iterable[Command[Self]]) -> list[HelpRow]:
+        return [
+            HelpRow(self.cm.keys_of(command), command.label, command.help, command.why_not(self))
+            for command in commands
+        ]
+
+    def _key_entries(self) -> list[KeyEntry]:
+        """The key bar: help first."""
+        commands = sorted(
+            (command for command in self.all_commands() if command.in_bar(self)),
+            key=lambda command: command.id != "app.help",
+        )
+        return [
+            KeyEntry(command.id, self.cm.keys_of(command), command.label, command.why_not(self) is None)
+            for command in commands
+        ]
+
+    def _revision_words(self) -> RevisionWords | None:
+        text = revision_text(self.cm.revision, shown_here=self.SHOWS_REVISION)
+        return None if text is None else RevisionWords(text, self.cm.keys_of(self.command("app.now")))
 
     # --- work ---
 
@@ -120,7 +150,7 @@ class ModeScreen(Screen[None]):
             self.split.set_share(self.cm.state.of(self.MODE).get("share"))
         self.query_one(RevisionBar).refresh_text()
         self.project_changed()
-        self.taken_up = True
+        self.restored = True
 
     def on_project_changed(self, event: ProjectChanged) -> None:
         """The project's state changed."""
@@ -136,7 +166,7 @@ class ModeScreen(Screen[None]):
         self.pack_selection_changed()
 
     def on_revision_changed(self, event: RevisionChanged) -> None:
-        """Another moment is shown."""
+        """Another revision is shown."""
         event.stop()
         self.query_one(RevisionBar).refresh_text()
         self.query_one(KeyBar).refresh_text()
@@ -163,16 +193,6 @@ class ModeScreen(Screen[None]):
         """The two parts of the mode, where it has two."""
         return next(iter(self.query(Split)), None)
 
-    def wider(self) -> None:
-        """More room for the first part."""
-        if self.split:
-            self.split.widen(1)
-
-    def narrower(self) -> None:
-        """Less room for the first part."""
-        if self.split:
-            self.split.widen(-1)
-
     def zoom(self) -> None:
         """The panel with the focus alone, and back."""
         if self.has_class("-zoomed"):
@@ -189,7 +209,7 @@ class ModeScreen(Screen[None]):
 
     def remember(self) -> None:
         """Something that `keep` writes may have changed."""
-        self.cm.state_writer.changed()
+        self.cm.remember()
 
     def refresh_keys(self) -> None:
         """Draw the key bar again, after something made commands possible or impossible."""

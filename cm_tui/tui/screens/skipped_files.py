@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from cm_tui.model import Page, SkippedFile
+from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_middle, fit, one_line
 
@@ -47,5 +48,14 @@ class SkippedScreen(ModalScreen[None]):
         self.query_one(SkippedList).focus()
 
     def action_close(self) -> None:
-        """Back to the overview."""
+        """Back to the mode."""
         self.dismiss()
+
+
+def list_skipped(screen: ModeScreen) -> None:
+    """List the files that are not indexed."""
+
+    def got(page: Page[SkippedFile]) -> None:
+        screen.app.push_screen(SkippedScreen(page))
+
+    screen.ask("skipped", lambda engine: engine.skipped(), got)

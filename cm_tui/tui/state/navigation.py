@@ -49,13 +49,13 @@ class Navigation(Generic[P]):
         """The place before this one."""
         if not self._off:
             self._at -= 1
-        return self._stand()
+        return self._arrive()
 
     def forward(self) -> P:
         """The place that was left by going back."""
         self._at += 1
-        return self._stand()
+        return self._arrive()
 
-    def _stand(self) -> P:
+    def _arrive(self) -> P:
         self.here = self._steps[self._at]
         return self.here

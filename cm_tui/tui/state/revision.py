@@ -1,12 +1,12 @@
-"""Which moment is shown: now, or one of the past, the same one in every mode that can show it."""
+"""Which revision is shown: now, or one of the past, the same one in every mode that can show it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
+from cm_tui.model.times import day
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ NOTHING = "#0"
 
 
 class ShownRevision:
-    """The moment that the application stands at.
+    """The revision that the application stands at.
 
     Args:
         changed: called when it is another one.
@@ -33,37 +33,21 @@ class ShownRevision:
         self.episode: Episode | None = None
         """Who saw it, where that is why it is shown."""
         self.asked = ""
-        """The commit that was asked for: another one than the moment's when it is not on the line."""
+        """The commit that was asked for: another one than the revision's when it is not on the line."""
 
     @property
     def at(self) -> str | None:
-        """The moment as the engine takes it; None: now."""
+        """The revision as the engine takes it; None: now."""
         return self.moment.sha if self.moment else None
 
     def go(
         self, moment: CommitPoint | None, note: str = "", episode: Episode | None = None, *, asked: str = ""
     ) -> None:
-        """Stand at a moment, as an agent saw it where an episode is given; None: come back to now."""
+        """Stand at a revision, as an agent saw it where an episode is given; None: come back to now."""
         self.asked = asked or (moment.sha if moment else "")
         if (moment, note, episode) != (self.moment, self.note, self.episode):
             self.moment, self.note, self.episode = moment, note, episode
             self._changed()
-
-
-def day(seconds: float) -> str:
-    """A commit's day, as git has it in UTC; commits can have absurd dates."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
-
-
-def minute(seconds: float) -> str:
-    """Day and time, in UTC."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
 
 
 def name_of(moment: CommitPoint) -> str:
@@ -88,10 +72,10 @@ def before(moment: CommitPoint) -> str:
 
 
 def files_of(engine: Engine, at: str | None) -> Page[FileEntry]:
-    """Every file at a moment."""
+    """Every file at a revision."""
     return engine.files() if at is None else engine.files_at(at)
 
 
-def symbols_of(engine: Engine, at: str | None, **wanted: Any) -> Page[Symbol]:
-    """Symbols at a moment, chosen as `Engine.symbols` does."""
-    return engine.symbols(**wanted) if at is None else engine.symbols_at(at, **wanted)
+def symbols_of(engine: Engine, at: str | None, **filters: Any) -> Page[Symbol]:
+    """Symbols at a revision, chosen as `Engine.symbols` does."""
+    return engine.symbols(**filters) if at is None else engine.symbols_at(at, **filters)

@@ -1,4 +1,4 @@
-"""The only file that starts work.
+"""The way from screens to the engine, and back.
 
 Work leaves as a request with an id and comes back as a message to the application. A screen never waits, never opens
 a thread, and never sees the answer to a question that it has replaced by a newer one.
@@ -6,13 +6,10 @@ a thread, and never sees the answer to a question that it has replaced by a newe
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
 
@@ -22,6 +19,7 @@ from cm_tui.tui.tasks import daemon_listener
 from cm_tui.tui.tasks.debounce import DelayedRequests
 from cm_tui.tui.tasks.errors import as_cm_error
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep, LongRun, RunEnded, RunStep
+from cm_tui.tui.tasks.worker_threads import Answer, WorkerThreads
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -29,16 +27,6 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 T = TypeVar("T")
-
-
-class Answer(Message):
-    """A request came back; `deliver` hands the value to whoever asked."""
-
-    def __init__(self, topic: str, request: int, deliver: Callable[[], None]) -> None:
-        super().__init__()
-        self.topic = topic
-        self.request = request
-        self.deliver = deliver
 
 
 class EngineOpened(Message):
@@ -62,26 +50,20 @@ class EngineTasks:
     """
 
     def __init__(self, target: MessagePump, open_engine: Callable[[], Engine]) -> None:
-        self._target = target
         self._open_engine = open_engine
-        self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
-        self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
+        self._workers = WorkerThreads(target)
         self._ids = count(1)
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
-        self._running: set[Future[None]] = set()
-        self._lock = threading.Lock()
-        self._delays = DelayedRequests(target, self._send, self._follow)
+        self._delays = DelayedRequests(target, self._send, self._workers.follow)
         self._runs: dict[type[RunEnded], LongRun] = {}
-        self._closing = False
-        self._stop = threading.Event()
         self.engine: Engine | None = None
 
     # --- the engine ---
 
     def open(self, *, first: Callable[[], None] | None = None) -> None:
         """Open the engine, after something else where given; `EngineOpened` or `EngineFailed` follows."""
-        self._submit(self._quick, partial(self._open, first))
+        self._workers.run_quick(partial(self._open, first))
 
     def _open(self, first: Callable[[], None] | None) -> None:
         try:
@@ -89,9 +71,9 @@ class EngineTasks:
                 first()
             self.engine = self._open_engine()
         except Exception as error:  # noqa: BLE001 - whatever went wrong is shown, with its message
-            self._post(EngineFailed(as_cm_error(error)))
+            self._workers.post(EngineFailed(as_cm_error(error)))
             return
-        self._post(EngineOpened())
+        self._workers.post(EngineOpened())
 
     def start_waiting(self) -> None:
         """Send off what was asked before the engine was open."""
@@ -143,9 +125,9 @@ class EngineTasks:
 
         def run() -> None:
             if self.is_latest(topic, request):
-                self._post(Answer(topic, request, _bind(then, call())))
+                self._workers.post(Answer(topic, request, partial(then, call())))
 
-        self._submit(self._quick, run)
+        self._workers.run_quick(run)
 
     def drop(self, topic: str) -> None:
         """Forget a question: its answer, should it come, is not wanted any more."""
@@ -162,9 +144,9 @@ class EngineTasks:
 
     def _send(self, work: Callable[[], None]) -> None:
         if self.engine is None:
-            self._waiting.append(lambda: self._submit(self._quick, work))
+            self._waiting.append(lambda: self._workers.run_quick(work))
         else:
-            self._submit(self._quick, work)
+            self._workers.run_quick(work)
 
     def _answer(
         self,
@@ -180,11 +162,11 @@ class EngineTasks:
             value = call(self.engine)
         except Exception as error:  # noqa: BLE001 - shown where the user looks
             problem = as_cm_error(error)
-            deliver = _bind(fail, problem)
+            deliver = partial(fail, problem)
         else:
-            deliver = _bind(then, value)
+            deliver = partial(then, value)
         if self.is_latest(topic, request):
-            self._post(Answer(topic, request, deliver))
+            self._workers.post(Answer(topic, request, deliver))
 
     # --- long work ---
 
@@ -219,14 +201,14 @@ class EngineTasks:
     ) -> bool:
         if ended in self._runs or self.engine is None:
             return False
-        run = self._runs[ended] = LongRun(partial(steps, self.engine), self._post, step, ended)
+        run = self._runs[ended] = LongRun(partial(steps, self.engine), self._workers.post, step, ended)
 
         def work() -> None:
             message = run.run()
             del self._runs[ended]
-            self._post(message)
+            self._workers.post(message)
 
-        self._submit(self._long, work)
+        self._workers.run_long(work)
         return True
 
     def cancel_index(self) -> None:
@@ -246,32 +228,28 @@ class EngineTasks:
     def listen(self) -> None:
         """Hear of what happens in the daemon, where the engine goes through one: `DaemonEvent` messages."""
         if self.engine is not None:
-            self._beside(partial(daemon_listener.listen, self.engine, self._post, self._stop))
+            self._workers.run_beside(
+                partial(daemon_listener.listen, self.engine, self._workers.post, self._workers.stopped)
+            )
 
     def follow(self, job: str) -> None:
         """Follow a job that somebody else started: `JobStep` messages, then `JobEnded`."""
-        self._beside(partial(daemon_listener.follow, job, self._post, self._stop))
-
-    def _beside(self, work: Callable[[], None]) -> None:
-        # A daemon: nobody has to wait at the end for the daemon's next word.
-        threading.Thread(target=work, name="cm-outside", daemon=True).start()
+        self._workers.run_beside(partial(daemon_listener.follow, job, self._workers.post, self._workers.stopped))
 
     # --- the end ---
 
     async def settled(self) -> None:
         """Wait until nothing is running (for tests and pictures)."""
-        while running := [asyncio.wrap_future(future) for future in self._running_now()]:
-            await asyncio.wait(running)
+        await self._workers.settled()
 
     @property
     def busy(self) -> bool:
         """True while anything is running."""
-        return bool(self._running_now())
+        return bool(self._workers.running())
 
     def stop(self) -> None:
         """Take no more work, forget what waits, and ask what runs to stop; returns at once."""
-        self._closing = True
-        self._stop.set()
+        self._workers.stop()
         self._latest.clear()
         self._waiting.clear()
         self._delays.release_all()
@@ -281,38 +259,6 @@ class EngineTasks:
     def close(self) -> None:
         """Stop, wait for the step that is being done, and let go of the store."""
         self.stop()
-        self._long.shutdown(cancel_futures=True)
-        self._quick.shutdown(cancel_futures=True)
+        self._workers.close()
         if self.engine is not None:
             self.engine.close()
-
-    def _running_now(self) -> list[Future[None]]:
-        with self._lock:
-            return list(self._running)
-
-    def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
-        if not self._closing:
-            self._follow(pool.submit(work))
-
-    def _follow(self, future: Future[None]) -> None:
-        with self._lock:
-            self._running.add(future)
-        future.add_done_callback(self._finished)
-
-    def _finished(self, future: Future[None]) -> None:
-        with self._lock:
-            self._running.discard(future)
-        if not future.cancelled() and (error := future.exception()) is not None:
-            self._post(Answer("", 0, _bind(_raise, error)))
-
-    def _post(self, message: Message) -> None:
-        if not self._closing:
-            self._target.post_message(message)
-
-
-def _bind(function: Callable[[Any], Any], value: Any) -> Callable[[], None]:
-    return lambda: function(value)
-
-
-def _raise(error: BaseException) -> None:
-    raise error

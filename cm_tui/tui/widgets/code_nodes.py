@@ -31,14 +31,14 @@ def highlighted(text: str, query: str, style: str = "") -> Content:
     content = Content.styled(text, style) if style else Content(text)
     if not query:
         return content
-    lowered, wanted = text.lower(), query.lower()
+    lowered, sought = text.lower(), query.lower()
     if len(lowered) != len(text):
         return content
-    start = lowered.rfind(wanted)
+    start = lowered.rfind(sought)
     if start >= 0:
-        return content.stylize("bold $accent", start, start + len(wanted))
+        return content.stylize("bold $accent", start, start + len(sought))
     position = 0
-    for character in wanted:
+    for character in sought:
         found = lowered.find(character, position)
         if found < 0:
             continue

@@ -19,14 +19,14 @@ class PagedRows(Sequence["R | None"], Generic[R]):
 
     Args:
         length: how many rows there are.
-        want: is called once with the number of a page that somebody looked at.
+        request: is called once with the number of a page that somebody looked at.
     """
 
-    def __init__(self, length: int, want: Callable[[int], None]) -> None:
+    def __init__(self, length: int, request: Callable[[int], None]) -> None:
         self._length = length
-        self._want = want
+        self._request = request
         self._pages: OrderedDict[int, Sequence[R]] = OrderedDict()
-        self._wanted: set[int] = set()
+        self._requested: set[int] = set()
 
     def __len__(self) -> int:
         return self._length
@@ -45,16 +45,16 @@ class PagedRows(Sequence["R | None"], Generic[R]):
         number, place = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None:
-            if number not in self._wanted:
-                self._wanted.add(number)
-                self._want(number)
+            if number not in self._requested:
+                self._requested.add(number)
+                self._request(number)
             return None
         self._pages.move_to_end(number)
         return page[place] if place < len(page) else None
 
     def put(self, number: int, rows: Sequence[R]) -> None:
         """A page is there."""
-        self._wanted.discard(number)
+        self._requested.discard(number)
         self._pages[number] = rows
         self._pages.move_to_end(number)
         while len(self._pages) > KEPT:
@@ -62,7 +62,7 @@ class PagedRows(Sequence["R | None"], Generic[R]):
 
     def give_up(self, number: int) -> None:
         """A page cannot be had now; it is wanted again when somebody looks."""
-        self._wanted.discard(number)
+        self._requested.discard(number)
 
     @property
     def loaded(self) -> int:

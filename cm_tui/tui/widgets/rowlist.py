@@ -115,7 +115,7 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if rows:
             self.post_message(self.Highlighted(self, self.current))
 
-    def stand_on(self, index: int) -> None:
+    def put_cursor(self, index: int) -> None:
         """Put the cursor where the rows that come next will have it; nobody is told."""
         self.set_reactive(RowList.cursor, index)
 

@@ -2,46 +2,107 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from cm_tui.tui.modes.health.hooks import change_hooks
+from cm_tui.tui.modes.health.jobs import JobsScreen
+from cm_tui.tui.modes.health.view import HealthView
+from cm_tui.tui.screens.app_commands import cannot_index, start_index
 from cm_tui.tui.screens.commands import Command
-
-if TYPE_CHECKING:
-    from cm_tui.tui.modes.health.screen import HealthScreen
-
-
-def _not_now(screen: HealthScreen) -> str | None:
-    if screen.cm.project.engine != "open":
-        return "the project is not open"
-    return "an index run is on its way" if screen.cm.tasks.indexing else None
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.skipped_files import list_skipped
 
 
-def _no_job(screen: HealthScreen) -> str | None:
+def _no_job(screen: HealthView) -> str | None:
     return None if screen.active_jobs else "no job is running or waiting"
 
 
-def _cannot_install(screen: HealthScreen) -> str | None:
+def _cannot_install(screen: HealthView) -> str | None:
     if not screen.hooks_state:
         return "there is no git repository, or it is not known yet"
     return "the hooks are installed" if screen.hooks_state == "on" else None
 
 
-def _cannot_remove(screen: HealthScreen) -> str | None:
+def _cannot_remove(screen: HealthView) -> str | None:
     if not screen.hooks_state:
         return "there is no git repository, or it is not known yet"
     return "no hooks are installed" if screen.hooks_state == "off" else None
 
 
-HEALTH_COMMANDS: tuple[Command, ...] = (
-    Command("health.check", "r", "Check again", "Run all checks again", "check"),
-    Command("health.index", "i", "Update", "Index what changed", "start_index", blocked=_not_now),
-    Command("health.cancel", "c", "Cancel job", "Choose a job of any project and stop it", "cancel_job", blocked=_no_job),
-    Command("health.hooks", "g", "Git hooks", "Add cm's block to git's hooks, after a question", "install_hooks",
+def _confirm(screen: HealthView, question: str, yes: str, action: Callable[[], None]) -> None:
+    def answered(answer: bool | None) -> None:
+        if answer:
+            action()
+
+    screen.app.push_screen(ConfirmScreen(question, yes), answered)
+
+
+def cancel_job(screen: HealthView) -> None:
+    """Choose a job and ask it to stop."""
+
+    def chosen(job: str | None) -> None:
+        if job:
+            screen.cm.daemon_sync.cancel(job)
+
+    screen.app.push_screen(JobsScreen(screen.active_jobs), chosen)
+
+
+def install_hooks(screen: HealthView) -> None:
+    """Ask, then add our block to git's hooks."""
+    question = (
+        "Add cm's block to git's post-checkout, -merge, -rewrite, -commit and -applypatch hooks? Hooks that are there "
+        "go on working; git never waits or fails."
+    )
+    _confirm(screen, question, "Install", lambda: change_hooks(screen, "install"))
+
+
+def remove_hooks(screen: HealthView) -> None:
+    """Ask, then take our block out again."""
+    question = "Take cm's block out of git's hooks? What was there before is back byte for byte."
+    _confirm(screen, question, "Remove", lambda: change_hooks(screen, "uninstall"))
+
+
+def index_in_full(screen: HealthView) -> None:
+    """Read every file again."""
+    screen.cm.lifecycle.start_full_index()
+
+
+def rebuild(screen: HealthView) -> None:
+    """Ask, then build anew."""
+    question = (
+        "Throw the index away and make it again? Nothing of your own is in it; it takes as long as the first time."
+    )
+    _confirm(screen, question, "Build anew", screen.cm.lifecycle.start_rebuild)
+
+
+def reset(screen: HealthView) -> None:
+    """Ask, then remove the index."""
+
+    def remove() -> None:
+        screen.ask("reset", lambda engine: engine.reset(), removed)
+
+    def removed(_: None) -> None:
+        screen.cm.activity_log.add("The index was removed.", "ok")
+        screen.cm.tell("The index was removed; i makes a new one.")
+        screen.cm.lifecycle.refresh_status()
+
+    question = f"Remove the index of {screen.cm.root}? The files of the project stay as they are."
+    _confirm(screen, question, "Remove it", remove)
+
+
+HEALTH_COMMANDS: tuple[Command[HealthView], ...] = (
+    Command("health.check", "r", "Check again", "Run all checks again", HealthView.check),
+    Command("health.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
+    Command("health.cancel", "c", "Cancel job", "Choose a job of any project and stop it", cancel_job, blocked=_no_job),
+    Command("health.hooks", "g", "Git hooks", "Add cm's block to git's hooks, after a question", install_hooks,
             blocked=_cannot_install),
     Command("health.no-hooks", "G", "Remove hooks", "Take cm's block out of git's hooks, after a question",
-            "remove_hooks", shown_as="G", bar=False, blocked=_cannot_remove),
-    Command("health.full", "f", "Full", "Read every file again", "start_full_index", blocked=_not_now),
-    Command("health.rebuild", "b", "Build anew", "Throw the index away and make it again", "rebuild", blocked=_not_now),
-    Command("health.skipped", "s", "Left out", "List the files that are not indexed", "show_skipped", blocked=_not_now),
-    Command("health.reset", "X", "Reset", "Remove the index of this project", "reset", shown_as="X", blocked=_not_now),
+            remove_hooks, shown_as="G", bar=False, blocked=_cannot_remove),
+    Command("health.full", "f", "Full", "Read every file again", index_in_full, blocked=cannot_index),
+    Command("health.rebuild", "b", "Build anew", "Throw the index away and make it again", rebuild,
+            blocked=cannot_index),
+    Command("health.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
+            blocked=cannot_index),
+    Command("health.reset", "X", "Reset", "Remove the index of this project", reset, shown_as="X",
+            blocked=cannot_index),
 )  # fmt: skip

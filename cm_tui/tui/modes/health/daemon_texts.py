@@ -9,10 +9,11 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model.freshness import Freshness, LayerState
+from cm_tui.model.times import local_minute, local_second
 from cm_tui.tui.modes.health.daemon_report import DaemonFacts
 from cm_tui.tui.modes.health.texts import hang
+from cm_tui.tui.screens.frame import STAGES
 from cm_tui.tui.widgets.bars import share_bar
-from cm_tui.tui.widgets.header import STAGES
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, one_line, size
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     if daemon is None:
         words = "None runs now; the next question starts one."
         return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
-    since = time.strftime("%H:%M", time.localtime(daemon.started))
+    since = local_minute(daemon.started)
     rows = [
         ("process", f"{daemon.pid}, cm {daemon.version}"),
         ("running", f"since {since}, {ago(time.time() - daemon.started)}"),
@@ -68,11 +69,11 @@ def freshness_text(facts: DaemonFacts, width: int) -> Content:
         return hang(Content(""), 0, facts.problems.get("freshness", "The project is not open."), "$muted", width)
     lines = [_verdict(state, width)]
     if state.ran_at:
-        label = Content.styled(f"{_clock(state.ran_at)} ", "$muted")
+        label = Content.styled(f"{local_second(state.ran_at)} ", "$muted")
         lines.append(hang(label, 9, one_line(state.did), "$soft", width))
     if state.runs:
-        told = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
-        lines.append(hang(Content(""), 0, told, "$muted", width))
+        words = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
+        lines.append(hang(Content(""), 0, words, "$muted", width))
     longest = max((cell_len(layer.name) for layer in state.layers), default=0)
     lines += [_layer(layer, longest, width) for layer in state.layers]
     return Content("\n").join(lines)
@@ -104,7 +105,9 @@ def _layer(layer: LayerState, longest: int, width: int) -> Content:
     label = Content.assemble((f"{mark} ", style), (fit(layer.name, longest + 2), "$soft"))
     pieces = [layer.state + (f", {layer.mode}" if layer.mode else "")]
     if layer.fired_at:
-        pieces.append(f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else _clock(layer.fired_at))
+        pieces.append(
+            f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_second(layer.fired_at)
+        )
     if layer.note:
         pieces.append(layer.note)
     words_style = "$muted" if layer.state == "off" else "$error" if layer.state == "failed" else "$foreground"
@@ -134,7 +137,7 @@ def job_line(job: JobRecord, width: int) -> Content:
     mark, style = _JOBS[job.state]
     head = f"{job.id:>3} {job.name} "
     if job.ended is not None:
-        tail = f" {job.state} {_clock(job.ended)}, {duration(max(0.0, job.ended - job.started))}"
+        tail = f" {job.state} {local_second(job.ended)}, {duration(max(0.0, job.ended - job.started))}"
     elif job.state == "running" and job.step is not None:
         tail = f" {STAGES.get(job.step.stage, job.step.stage)}"
     else:
@@ -157,7 +160,3 @@ def daemon_log_text(facts: DaemonFacts, width: int) -> Content:
         label = Content.styled(f"{shown[0]} " if shown[0] else "", "$muted")
         lines.append(hang(label, len(label), shown[1], style, width))
     return Content("\n").join(lines)
-
-
-def _clock(at: float) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at))

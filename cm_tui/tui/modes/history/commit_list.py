@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 
 from cm_tui.model import CommitPoint
+from cm_tui.model.times import day
 from cm_tui.tui.modes.history.episode_rows import RECORDED
-from cm_tui.tui.state.revision import day
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, fit, one_line
 
@@ -26,7 +26,7 @@ class CommitList(RowList["CommitPoint | None"]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
 
     class Marked(Message):
-        """The person wants this moment as the other one."""
+        """The person wants this revision as the other one."""
 
         def __init__(self, moment: CommitPoint) -> None:
             super().__init__()
@@ -41,12 +41,12 @@ class CommitList(RowList["CommitPoint | None"]):
         self.mark: CommitPoint | None = None
         self.shown: CommitPoint | None = None
         """Where the whole application stands; None: now."""
-        self.letters = ""
+        self.filter_words = ""
         self.recorded: frozenset[int] = frozenset()
         """Ordinals of what agents saw; they carry a mark."""
 
     def action_mark(self) -> None:
-        """Mark the moment under the cursor, or take its mark away."""
+        """Mark the revision under the cursor, or take its mark away."""
         if self.current is not None:
             self.post_message(self.Marked(self.current))
 
@@ -95,7 +95,7 @@ class CommitList(RowList["CommitPoint | None"]):
         lowered = subject.lower()
         if len(lowered) != len(subject):
             return content
-        for word in self.letters.lower().split():
+        for word in self.filter_words.lower().split():
             start = lowered.find(word)
             if start >= 0:
                 content = content.stylize("bold $accent", start, start + len(word))

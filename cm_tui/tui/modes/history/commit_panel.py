@@ -16,8 +16,8 @@ from textual.widgets import Input, Static
 from cm_tui.errors import CmError
 from cm_tui.model import CommitPoint, HistoryStatus, Page, Progress
 from cm_tui.tui.modes.history.commit_list import CommitList
-from cm_tui.tui.modes.search.session import Ask
-from cm_tui.tui.widgets.bars import share_bar
+from cm_tui.tui.modes.history.texts import known_text
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
 from cm_tui.tui.widgets.text import count
 
@@ -36,8 +36,8 @@ class CommitPanel(Vertical):
         drop: forgets a question by its topic.
     """
 
-    class Came(Message):
-        """The cursor stands on another moment, or there is none."""
+    class PointChanged(Message):
+        """The cursor stands on another revision, or there is none."""
 
         def __init__(self, moment: CommitPoint | None) -> None:
             super().__init__()
@@ -51,8 +51,8 @@ class CommitPanel(Vertical):
         self._found: list[CommitPoint] = []
         self._found_total = 0
         self._notified: CommitPoint | None = None
-        self._wish = 0
-        self._going = 0
+        self._target_ordinal = 0
+        self._requested_ordinal = 0
         """The ordinal that the line is being read for; 0: none."""
         self._known_words = Content("")
         self.border_title = Content("The line")
@@ -69,7 +69,7 @@ class CommitPanel(Vertical):
         return self.query_one("#commits", CommitList)
 
     @property
-    def letters(self) -> Input:
+    def filter_input(self) -> Input:
         """Where letters are typed."""
         return self.query_one("#commit-find", Input)
 
@@ -83,21 +83,21 @@ class CommitPanel(Vertical):
     def refill(self, ordinal: int = 0) -> None:
         """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
         here = self.commits.current
-        self._going = ordinal or self._going
-        self._wish = self._going or (here.ordinal if here else 0)
-        if self.letters.value and not ordinal:
-            self._find_letters()
+        self._requested_ordinal = ordinal or self._requested_ordinal
+        self._target_ordinal = self._requested_ordinal or (here.ordinal if here else 0)
+        if self.filter_input.value and not ordinal:
+            self._find_matches()
             return
-        if self.letters.value:
+        if self.filter_input.value:
             with self.prevent(Input.Changed):
-                self.letters.value = ""
-        self.commits.letters = ""
+                self.filter_input.value = ""
+        self.commits.filter_words = ""
         self._drop("line")
         self._ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
 
     def _got_first(self, page: Page[CommitPoint]) -> None:
         commits, total = self.commits, page.total
-        self._going = 0
+        self._requested_ordinal = 0
         commits.length = total
         if not page.rows:
             self._pages = None
@@ -106,14 +106,14 @@ class CommitPanel(Vertical):
             self._tell(None)
             return
         commits.head = page.rows[0].ordinal
-        self._pages = PagedRows(total, self._want)
+        self._pages = PagedRows(total, self._read_page)
         self._pages.put(0, page.rows)
         self.border_subtitle = Content(count(total, "commit"))
         # Row 0 is the newest: on a whole line ordinals go down by one with each row.
-        cursor = commits.head - self._wish if self._wish else 0
+        cursor = commits.head - self._target_ordinal if self._target_ordinal else 0
         commits.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
 
-    def _want(self, number: int) -> None:
+    def _read_page(self, number: int) -> None:
         pages, head = self._pages, self.commits.head
         assert pages is not None
 
@@ -137,26 +137,35 @@ class CommitPanel(Vertical):
         self.commits.set_rows((), empty=f"{error.message} {error.hint}".strip())
         self._tell(None)
 
+    def look_for_episodes(self) -> None:
+        """Ask at which commits episodes were recorded, and mark them."""
+
+        def got(ordinals: tuple[int, ...]) -> None:
+            self.commits.recorded = frozenset(ordinals)
+            self.commits.redraw()
+
+        self._ask("episode-marks", lambda engine: engine.episode_moments(), got)
+
     # --- letters ---
 
     def clear(self) -> None:
         """The whole line again, with the cursor where it is."""
         here = self.commits.current
-        self.letters.value = ""
+        self.filter_input.value = ""
         self.commits.focus()
-        self._wish = here.ordinal if here else 0
+        self._target_ordinal = here.ordinal if here else 0
 
     @on(Input.Changed, "#commit-find")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         if event.value.strip():
-            self._find_letters(delay=TYPING)
+            self._find_matches(delay=TYPING)
         else:
             self._drop("found")
             self.refill()
 
-    def _find_letters(self, *, delay: float = 0.0) -> None:
-        text = self.letters.value.strip()
+    def _find_matches(self, *, delay: float = 0.0) -> None:
+        text = self.filter_input.value.strip()
         self._drop("line")
         self._ask(
             "found", lambda engine: engine.mainline(match=text, limit=PAGE), partial(self._got_found, text), self._failed,
@@ -165,8 +174,8 @@ class CommitPanel(Vertical):
 
     def _got_found(self, text: str, page: Page[CommitPoint]) -> None:
         self._found, self._found_total = list(page.rows), page.total
-        self.commits.letters = text
-        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._wish), 0)
+        self.commits.filter_words = text
+        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._target_ordinal), 0)
         self._show_found(cursor)
         if not page.rows:
             self.commits.set_rows((), empty=page.note or f"No commit matches {text}.")
@@ -180,12 +189,12 @@ class CommitPanel(Vertical):
     def _more_found(self) -> None:
         """Ask for the next page of what was found, when the cursor comes near its end."""
         near = self.commits.cursor >= len(self._found) - PAGE // 4
-        if not self.commits.letters or len(self._found) >= self._found_total or not near:
+        if not self.commits.filter_words or len(self._found) >= self._found_total or not near:
             return
-        text, before, known = self.commits.letters, self._found[-1].ordinal, len(self._found)
+        text, before, known = self.commits.filter_words, self._found[-1].ordinal, len(self._found)
 
         def got(page: Page[CommitPoint]) -> None:
-            if text == self.commits.letters and len(self._found) == known:
+            if text == self.commits.filter_words and len(self._found) == known:
                 self._found += page.rows
                 self._show_found(self.commits.cursor)
 
@@ -205,18 +214,18 @@ class CommitPanel(Vertical):
         self._tell(event.row)
 
     def _tell(self, moment: CommitPoint | None) -> None:
-        """Tell of another moment; a row whose page is on its way is told of when it is there."""
+        """Tell of another revision; a row whose page is on its way is told of when it is there."""
         waiting = moment is None and bool(self.commits.rows)
         if not waiting and moment != self._notified:
             self._notified = moment
-            self.post_message(self.Came(moment))
+            self.post_message(self.PointChanged(moment))
 
     def go(self, moment: CommitPoint) -> None:
-        """Put the cursor on a moment of the whole line."""
+        """Put the cursor on a revision of the whole line."""
         whole = self._pages is not None and self.commits.rows is self._pages
         if whole and self.commits.head - moment.ordinal < len(self.commits.rows):
             # A reading of the line that is on its way must not put it back.
-            self._wish = moment.ordinal
+            self._target_ordinal = moment.ordinal
             self.commits.cursor = self.commits.head - moment.ordinal
             self._tell(self.commits.current)
         else:
@@ -225,7 +234,7 @@ class CommitPanel(Vertical):
     # --- what is known ---
 
     def show_known(self, status: HistoryStatus | None, reading: Progress | None, error: CmError | None) -> None:
-        """Say how far history is known, or how far it is read at the moment."""
+        """Say how far history is known, or how far it is being read."""
         commits, note = self.commits, self.query_one("#commit-note", Static)
         if status is not None:
             first, last = status.known_from, status.known_to
@@ -237,33 +246,3 @@ class CommitPanel(Vertical):
         if words != self._known_words:
             self._known_words = words
             note.update(words)
-
-
-def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
-    """How much of the line is known, in honest words."""
-    lines: list[Content] = []
-    if reading is not None:
-        share = reading.done / reading.total if reading.total else 0.0
-        lines.append(
-            Content.assemble(
-                share_bar(share, max(6, width - 16)), (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")
-            )
-        )
-        lines.append(
-            Content.styled(reading.message or f"reading: {reading.done:,} of {reading.total:,} commits", "$soft")
-        )
-        return Content("\n").join(lines)
-    if error is not None:
-        lines.append(Content.styled(f"{error.message} {error.hint}".strip(), "$error"))
-    if status is None:
-        return Content("\n").join(lines)
-    if status.text:
-        lines.append(Content.styled(status.text, "$soft" if status.complete else "$warning"))
-    if status.vacuumed:
-        lines.append(Content.styled(status.vacuumed, "$muted"))
-    if status.running:
-        lines.append(Content.styled("It is being read now.", "$accent"))
-    elif status.length and not status.complete:
-        lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
-    lines += [Content.styled(words, "$muted") for words in status.notes]
-    return Content("\n").join(lines)

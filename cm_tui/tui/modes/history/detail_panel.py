@@ -1,4 +1,4 @@
-"""The lower panel of the history mode: a symbol's change as a diff, its source, its callers and callees at that moment."""
+"""The lower panel of the history mode: a symbol's change as a diff, its source, its callers and callees at that revision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Edge, Page
 from cm_tui.tui.modes.history.diff_loader import SymbolDiff, load_diff, patch_lines, prose_lines
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
-from cm_tui.tui.modes.search.session import Ask
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
@@ -39,7 +39,7 @@ class DetailPanel(Vertical):
         self._ask = ask
         self._drop = drop
         self._row: HistoryRow | None = None
-        self.seen: SymbolDiff | None = None
+        self.loaded: SymbolDiff | None = None
 
     def compose(self) -> ComposeResult:
         """Tabs, and one list for each kind of content."""
@@ -66,7 +66,7 @@ class DetailPanel(Vertical):
 
     @property
     def source(self) -> SourceList:
-        """The source at the moment."""
+        """The source at the revision."""
         return self.query_one("#history-source", SourceList)
 
     @property
@@ -76,7 +76,7 @@ class DetailPanel(Vertical):
 
     @property
     def spot(self) -> Spot | None:
-        """The symbol at its moment."""
+        """The symbol at its revision."""
         return (self._row.spot or self._row.before) if self._row else None
 
     # --- filling ---
@@ -85,7 +85,7 @@ class DetailPanel(Vertical):
         """Show what a row stands for."""
         if row == self._row:
             return
-        self._row, self.seen = row, None
+        self._row, self.loaded = row, None
         self.border_title = Content(one_line(_title(row)))
         if row is None or not (row.key or row.body):
             self._drop("detail")
@@ -103,15 +103,17 @@ class DetailPanel(Vertical):
         if row is not None and row.body and (active == "diff" or spot is None):
             self._drop("detail")
             self._show_body(row)
+        elif row is None or spot is None:
             return
-        if row is None or spot is None:
-            return
-        if not spot.key.qualname and active in ("callers", "callees"):
+        elif active in ("callers", "callees"):
+            self._read_edges(row, spot)
+        elif self.loaded is None:
+            self._ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
+
+    def _read_edges(self, row: HistoryRow, spot: Spot) -> None:
+        active = self.tabs.active
+        if not spot.key.qualname:
             self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
-            return
-        if active in ("diff", "source"):
-            if self.seen is None:
-                self._ask("detail", lambda engine: load_diff(engine, row), self._saw, self._failed, delay=0.05)
             return
         key, at = spot.key, spot.at or (row.before.at if row.before else None)
         if at is None:
@@ -134,11 +136,11 @@ class DetailPanel(Vertical):
         self.source.set_rows((), empty=words)
         self.relations.set_rows((), empty=words)
 
-    def _saw(self, seen: SymbolDiff) -> None:
-        self.seen = seen
+    def _got_diff(self, loaded: SymbolDiff) -> None:
+        self.loaded = loaded
         if self._row is None or not self._row.body:
-            self.diff.set_rows(seen.lines, empty=seen.problem or "It is not there at either moment.")
-        view = seen.after or seen.before
+            self.diff.set_rows(loaded.lines, empty=loaded.problem or "It is not there at either moment.")
+        view = loaded.after or loaded.before
         self.source.set_rows(view.lines if view else (), empty="It is not there.")
         if view is not None and (line := view.symbol.start_line if view.symbol else view.place.line):
             self.source.go(line)

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from cm_tui.errors import CmError
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
-from cm_tui.tui.modes.symbols.symbol_view import MOST_LINES, SymbolPlace, SymbolView, look
+from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.revision import NOTHING
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
@@ -27,8 +27,8 @@ _DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
 class SymbolDiff:
     """What was read of a row: both sides of it."""
 
-    before: SymbolView | None
-    after: SymbolView | None
+    before: SymbolContent | None
+    after: SymbolContent | None
     lines: tuple[CodeLine, ...]
     """The difference."""
     problem: str = ""
@@ -52,23 +52,23 @@ def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
     return SymbolDiff(before, after, tuple(diff_lines(_text(before), _text(after))))
 
 
-def _look_at(engine: Engine, spot: Spot) -> SymbolView | None:
-    """A symbol (or a file, where none is named) at a moment, None where it was not there; never whatever else stands at its line."""
+def _look_at(engine: Engine, spot: Spot) -> SymbolContent | None:
+    """A symbol (or a file, where none is named) at a revision, None where it was not there; never whatever else stands at its line."""
     if spot.at is None:
         return _on_disk(engine, spot)
-    view = look(engine, SymbolPlace(spot.key.path, spot.line, spot.key), spot.at)
+    view = load_content(engine, SymbolPlace(spot.key.path, spot.line, spot.key), spot.at)
     whole = not spot.key.qualname
     found = whole or (view.symbol is not None and view.symbol.qualname == spot.key.qualname)
     return view if found else None
 
 
-def _on_disk(engine: Engine, spot: Spot) -> SymbolView:
+def _on_disk(engine: Engine, spot: Spot) -> SymbolContent:
     """A file as it is now, without a question that would bring the index up to date: where it is not is what is looked at."""
     source = engine.source(spot.key.path, 1, MOST_LINES)
-    return SymbolView(SymbolPlace(spot.key.path, spot.line), None, (), tuple(code_lines(source)), source.stale)
+    return SymbolContent(SymbolPlace(spot.key.path, spot.line), None, (), tuple(code_lines(source)), source.stale)
 
 
-def _text(view: SymbolView | None) -> list[str]:
+def _text(view: SymbolContent | None) -> list[str]:
     return [line.content.plain for line in view.lines] if view else []
 
 

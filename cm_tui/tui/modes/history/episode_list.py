@@ -16,8 +16,8 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Page
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import agent_of, asked_of, name_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
 
@@ -86,7 +86,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         return self.query_one(EpisodeList)
 
     @property
-    def letters(self) -> Input:
+    def filter_input(self) -> Input:
         """Where letters are typed."""
         return self.query_one("#episodes-find", Input)
 
@@ -98,7 +98,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
     # --- pages ---
 
     def _read(self, *, delay: float = 0.0) -> None:
-        text = self.letters.value.strip()
+        text = self.filter_input.value.strip()
         self._drop("more")
 
         def got(page: Page[Episode]) -> None:
@@ -126,7 +126,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         known = len(self._rows)
         if known >= self._total or self.rows.cursor < known - PAGE // 4:
             return
-        text, before = self.letters.value.strip(), self._rows[-1].id
+        text, before = self.filter_input.value.strip(), self._rows[-1].id
 
         def call(engine: Engine) -> Page[Episode]:
             return engine.episodes(match=text, before=before, limit=PAGE)
@@ -170,7 +170,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
 
     def action_find(self) -> None:
         """Type to find an episode."""
-        self.letters.focus()
+        self.filter_input.focus()
 
     def action_into_list(self) -> None:
         """Down from the input goes into the list."""
@@ -178,8 +178,8 @@ class EpisodesScreen(ModalScreen[Episode | None]):
 
     def action_escape(self) -> None:
         """Leave the letters, then the list."""
-        if self.letters.value or self.letters.has_focus:
-            self.letters.value = ""
+        if self.filter_input.value or self.filter_input.has_focus:
+            self.filter_input.value = ""
             self.rows.focus()
         else:
             self.action_close()

@@ -1,4 +1,4 @@
-"""The head of the history mode: the moment under the cursor, the one it is compared with, and what must be said of them."""
+"""The head of the history mode: the revision under the cursor, the one it is compared with, and what must be said of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.model import CommitPoint
-from cm_tui.tui.state.revision import SHORT_SHA, minute, name_of
+from cm_tui.model.times import minute
+from cm_tui.tui.state.revision import SHORT_SHA, name_of
 from cm_tui.tui.widgets.text import one_line
 
 
@@ -18,23 +19,23 @@ class RevisionHeading(Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.note = ""
-        """Why the moment is not exactly what was asked for."""
+        """Why the revision is not exactly what was asked for."""
         self.asked = ""
-        """The commit that was asked for; empty: that of the moment."""
+        """The commit that was asked for; empty: that of the revision."""
         self._noted = ""
         """The commit that the note is about."""
 
     def compose(self) -> ComposeResult:
-        """The moments, the note."""
+        """The revisions, the note."""
         yield Static(id="history-head", markup=False)
         yield Static(id="history-where", markup=False)
 
     def say(self, note: str, about: CommitPoint, asked: str = "") -> None:
-        """Note something about a moment, and the commit that it stands for."""
+        """Note something about a revision, and the commit that it stands for."""
         self.note, self._noted, self.asked = note, about.sha, asked
 
     def show(self, point: CommitPoint | None, mark: CommitPoint | None) -> None:
-        """Show the moment under the cursor and the marked one."""
+        """Show the revision under the cursor and the marked one."""
         if point is not None and point.sha != self._noted:
             self.note = self.asked = ""
         marked = mark is not None
@@ -49,7 +50,7 @@ class RevisionHeading(Vertical):
 
 
 def head_text(point: CommitPoint | None, mark: CommitPoint | None) -> Content:
-    """The moment under the cursor, and the other one that it is compared with."""
+    """The revision under the cursor, and the other one that it is compared with."""
     if point is None:
         return Content("")
     rows = [

@@ -22,8 +22,8 @@ from cm_tui.model import (
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.episode_rows import of_episode
 from cm_tui.tui.modes.history.rows import HistoryRow
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Filled:
 
 
 class HistoryLoader:
-    """The point, the other moment, and what is asked about them.
+    """The point, the other revision, and what is asked about them.
 
     Args:
         ask: asks the engine.
@@ -74,7 +74,7 @@ class HistoryLoader:
 
     @property
     def span(self) -> tuple[str, str]:
-        """The two moments that changes are shown between, the earlier one first."""
+        """The two revisions that changes are shown between, the earlier one first."""
         assert self.point is not None
         if self.mark is None or self.mark.sha == self.point.sha:
             return before(self.point), self.point.sha

@@ -46,7 +46,7 @@ class PruneDialog:
         self._screen.app.push_screen(Prompt("Drop history before", value, _HINT, wrong=wrong), answered)
 
     def _count(self, answer: str) -> None:
-        what = wanted(answer)
+        what = prune_arguments(answer)
 
         def failed(error: CmError) -> None:
             self.ask(answer, f"{error.message} {error.hint}".strip())
@@ -72,7 +72,7 @@ class PruneDialog:
         self._screen.cm.lifecycle.history_dropped()
 
 
-def wanted(answer: str) -> dict[str, Any]:
+def prune_arguments(answer: str) -> dict[str, Any]:
     """What the engine is told for an answer."""
     if answer.lower() == ALL:
         return {"everything": True}

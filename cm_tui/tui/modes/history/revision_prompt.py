@@ -1,4 +1,4 @@
-"""Asks a person for a moment or a symbol by name, again with the reason where nothing is called so."""
+"""Asks a person for a revision or a symbol by name, again with the reason where nothing is called so."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class RevisionPrompt:
         self._looked: ResolvedRevision | None = None
         """Since when changes were new in this session; asked once, as asking is what is remembered."""
 
-    def moment(self, then: Callable[[ResolvedRevision], None], value: str = "", wrong: str = "") -> None:
-        """Ask for a moment."""
+    def revision(self, then: Callable[[ResolvedRevision], None], value: str = "", wrong: str = "") -> None:
+        """Ask for a revision."""
 
         def named(ref: str) -> None:
-            self._resolve(ref, then, lambda error: self.moment(then, ref, _words(error)))
+            self._resolve(ref, then, lambda error: self.revision(then, ref, _words(error)))
 
         self._ask("Go to", value, _NAMES, named, wrong)
 

@@ -19,9 +19,10 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.tui.modes.history.lifeline import life_words, lifeline_of
-from cm_tui.tui.state.revision import before, day
+from cm_tui.model.times import day
+from cm_tui.tui.state.revision import before
 from cm_tui.tui.widgets.code_nodes import kind_mark
+from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
 
@@ -40,7 +41,7 @@ DRIFT_MARKS = {"tombstoned": ("−", "$error"), "drifted": ("~", "$warning"), "u
 
 @dataclass(frozen=True)
 class Spot:
-    """A symbol at a moment: what source and callers are read of."""
+    """A symbol at a revision: what source and callers are read of."""
 
     key: SymbolKey
     at: str | None
@@ -64,12 +65,12 @@ class HistoryRow:
     before: Spot | None = None
     """The same before a change."""
     moment: CommitPoint | None = None
-    """Where enter goes, for what happened at a moment."""
+    """Where enter goes, for what happened at a revision."""
     note: str = ""
     life: tuple[SymbolHistory, HistoryStatus] | None = None
     """Drawn as a lifeline instead of words."""
     body: str = ""
-    """What is shown of it instead of a difference between two moments."""
+    """What is shown of it instead of a difference between two revisions."""
     patch: bool = False
     """The body is a patch; else it is prose."""
 
@@ -86,7 +87,7 @@ def heading(text: str, *, bold: bool = True) -> HistoryRow:
 
 
 def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[HistoryRow]:
-    """What became of symbols between two moments."""
+    """What became of symbols between two revisions."""
     rows = []
     for change in changes:
         symbol, old = change.symbol, change.before
@@ -105,7 +106,7 @@ def of_changes(changes: Iterable[SymbolChange], older: str, newer: str) -> list[
 
 
 def of_symbols(symbols: Iterable[Symbol], at: str) -> list[HistoryRow]:
-    """What was there at a moment."""
+    """What was there at a revision."""
     return [
         HistoryRow(" ", "", s.qualname, s.kind, f"{s.path}:{s.start_line}", spot=Spot(s.key, at, s.start_line),
                 note=s.signature)

@@ -24,19 +24,19 @@ class TabsPanel(Vertical):
     """Keeps what was filled in by tab, and wants a tab filled when it is looked at.
 
     Args:
-        want: asks for what a tab shows; `fill` takes it.
+        request: asks for what a tab shows; `fill` takes it.
     """
 
-    class Came(Message):
+    class RowChanged(Message):
         """The cursor stands on another row, or on none."""
 
         def __init__(self, row: HistoryRow | None) -> None:
             super().__init__()
             self.row = row
 
-    def __init__(self, want: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+    def __init__(self, request: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id, classes="panel")
-        self._want = want
+        self._request = request
         self._pages: dict[str, Filled] = {}
 
     def compose(self) -> ComposeResult:
@@ -88,7 +88,7 @@ class TabsPanel(Vertical):
         if shown:
             self._draw()
         if not shown or self.tabs.active in _FLEETING:
-            self._want(self.tabs.active)
+            self._request(self.tabs.active)
 
     def _draw(self) -> None:
         filled = self._pages[self.tabs.active]
@@ -125,4 +125,4 @@ class TabsPanel(Vertical):
     def _describe(self, row: HistoryRow | None) -> None:
         # Its height never changes: a layout of the whole screen with each row would be felt.
         self.query_one("#history-note", Static).update(Content(one_line(row.note) if row else ""), layout=False)
-        self.post_message(self.Came(row))
+        self.post_message(self.RowChanged(row))

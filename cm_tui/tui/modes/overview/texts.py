@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
-from cm_tui.model import ProjectStatus
+from cm_tui.model import IndexSummary, Progress, ProjectStatus
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size
@@ -69,38 +69,44 @@ def index_text(view: ProjectView, width: int) -> Content:
     """What an index run does, or what came of the last one."""
     if view.progress:
         return _running(view, width)
-    lines: list[Content] = []
-    status = view.status
-    if view.index_error:
-        lines.append(Content.styled(f"✖ {view.index_error.message}", "$error"))
-        if view.index_error.hint:
-            lines.append(Content.styled(view.index_error.hint, "$soft"))
-    elif view.cancelled:
-        lines.append(Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning"))
-    if status and status.indexed and not status.files and not lines:
-        lines.append(Content.styled("○ There are no files to index here.", "$warning"))
-        lines.append(Content.styled("Add some, then press i.", "$soft"))
-        return Content("\n").join(lines)
-    if status and status.indexed:
-        when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
-        lines.append(
-            Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$muted"))
-            if not lines
-            else Content(f"Last complete run {when}")
+    problem, status = _problem(view), view.status
+    if status and status.indexed and not status.files and not problem:
+        return Content("\n").join(
+            [
+                Content.styled("○ There are no files to index here.", "$warning"),
+                Content.styled("Add some, then press i.", "$soft"),
+            ]
         )
-    elif status and not lines:
-        lines.append(Content.styled("○ No index yet.", "$warning"))
-    elif not lines:
-        lines.append(Content.styled("Opening…", "$muted"))
+    lines = [*problem, *_state(status, after_problem=bool(problem))]
     if view.summary:
-        lines.append(_summary(view))
+        lines.append(_summary(view.summary))
     lines += [Content.styled(f"▲ {note}", "$warning") for note in (status.notes if status else ())]
     return Content("\n").join(lines)
 
 
-def _summary(view: ProjectView) -> Content:
-    summary = view.summary
-    assert summary is not None
+def _problem(view: ProjectView) -> list[Content]:
+    """Why the last run did not come to its end; empty when it did."""
+    if view.index_error:
+        lines = [Content.styled(f"✖ {view.index_error.message}", "$error")]
+        return [*lines, Content.styled(view.index_error.hint, "$soft")] if view.index_error.hint else lines
+    if view.cancelled:
+        return [Content.styled("■ Stopped. What was done is kept; i goes on.", "$warning")]
+    return []
+
+
+def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content]:
+    """How far the index is; below a problem only when the last complete run was."""
+    if status and status.indexed:
+        when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
+        if after_problem:
+            return [Content(f"Last complete run {when}")]
+        return [Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$muted"))]
+    if after_problem:
+        return []
+    return [Content.styled("○ No index yet.", "$warning") if status else Content.styled("Opening…", "$muted")]
+
+
+def _summary(summary: IndexSummary) -> Content:
     total = sum(summary.seconds.values())
     if not summary.changed and not summary.blobs:
         return Content.styled(f"Nothing had changed; looked in {duration(total)}.", "$soft")
@@ -114,24 +120,12 @@ def _summary(view: ProjectView) -> Content:
 def _running(view: ProjectView, width: int) -> Content:
     step = view.progress
     assert step is not None
-    names = [name for name, _ in STAGES]
-    now = names.index(step.stage) if step.stage in names else len(names)
     lines: list[Content] = []
     if view.plan and not (view.status and view.status.indexed):
         plan = view.plan
         found = f"{count(plan.files, 'file')}, {size(plan.bytes)}; about {duration(plan.estimated_seconds)} to index"
         lines += [Content.styled(found, "bold"), Content("")]
-    for place, (name, label) in enumerate(STAGES):
-        if place < now:
-            lines.append(Content.assemble(("✓ ", "$success"), (fit(label, 12), "$muted")))
-        elif name == step.stage:
-            share = step.done / step.total if step.total else 0.0
-            numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
-            bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
-            lines.append(Content.assemble(("◐ ", "$accent"), (fit(label, 12), "bold"), bar, (numbers, "$soft")))
-        else:
-            lines.append(Content.assemble("· ", (label, "$muted")))
-    lines.append(Content(""))
+    lines += [*_stages(step, width), Content("")]
     if step.message:
         lines.append(Content.styled(step.message, "$muted"))
     if view.job:
@@ -139,6 +133,26 @@ def _running(view: ProjectView, width: int) -> Content:
     can = "Keyword and symbol queries answer now." if view.searchable else "Search answers once the files are parsed."
     lines.append(Content.styled(can, "$success" if view.searchable else "$muted"))
     return Content("\n").join(lines)
+
+
+def _stages(step: Progress, width: int) -> Iterator[Content]:
+    """Every stage of a run: done, at work, or still to come."""
+    names = [name for name, _ in STAGES]
+    now = names.index(step.stage) if step.stage in names else len(names)
+    for place, (name, label) in enumerate(STAGES):
+        if place < now:
+            yield Content.assemble(("✓ ", "$success"), (fit(label, 12), "$muted"))
+        elif name == step.stage:
+            yield _stage_at_work(step, label, width)
+        else:
+            yield Content.assemble("· ", (label, "$muted"))
+
+
+def _stage_at_work(step: Progress, label: str, width: int) -> Content:
+    share = step.done / step.total if step.total else 0.0
+    numbers = f" {step.done:,} of {step.total:,}" if step.total else f" {step.done:,}" if step.done else ""
+    bar = share_bar(share, max(8, width - 15 - cell_len(numbers)), "$accent")
+    return Content.assemble(("◐ ", "$accent"), (fit(label, 12), "bold"), bar, (numbers, "$soft"))
 
 
 def languages_text(languages: Mapping[str, int], width: int) -> Content:

@@ -22,38 +22,57 @@ class PackRow:
     item: PackItem | None
     budget: int
 
+    @property
+    def out(self) -> bool:
+        """True when it did not fit any more."""
+        return self.item is not None and not self.item.included
+
+    @property
+    def empty(self) -> bool:
+        """True when what was chosen is gone."""
+        return self.item is not None and not self.item.text
+
+    @property
+    def tokens(self) -> str:
+        """What it costs."""
+        if self.item is None:
+            return "…"
+        return "gone" if self.empty else f"{self.item.tokens:,}"
+
+    @property
+    def share(self) -> float:
+        """How much of the budget it takes."""
+        return min(1.0, self.item.tokens / self.budget) if self.item is not None and self.budget else 0.0
+
 
 class PackList(RowList[PackRow]):
     """Chosen pieces in order; those beyond the budget are dim."""
 
     def draw(self, row: PackRow, width: int) -> Content:
         """Number, place and symbol; share of the budget as a bar, and tokens."""
-        request, item = row.request, row.item
-        out = item is not None and not item.included
-        empty = item is not None and not item.text
-        tokens = "…" if item is None else "gone" if empty else f"{item.tokens:,}"
         bar_width = 8 if width >= 50 else 0
-        share = min(1.0, item.tokens / row.budget) if item is not None and row.budget else 0.0
-        bar = _bar(share, bar_width)
-        tail = f"{tokens:>7}"
-        start = item.start_line if item else request.start_line
-        end = item.end_line if item else request.end_line
-        lines = f":{start}-{end}"
-        title = one_line(request.title)
+        bar = _bar(row.share, bar_width)
+        tail = f"{row.tokens:>7}"
         room = width - 4 - len(tail) - (bar_width + 1 if bar_width else 0) - 2
-        name = title or one_line(request.path.rpartition("/")[2])
-        where = f"{one_line(request.path)}{lines}"
-        name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
-        where = elide_middle(where, max(0, room - cell_len(name) - 2))
+        name, where = _names(row, room)
         gap = max(1, room - cell_len(name) - cell_len(where))
-        main, dim = ("$muted", "$muted") if out else ("bold", "$muted")
-        mark = "✗" if empty else "⋯" if out else " "
+        mark = "✗" if row.empty else "⋯" if row.out else " "
         return Content.assemble(
-            (f"{row.number:>2}", "$muted"), (f"{mark} ", "$error" if empty else "$warning"),
-            (name, main), "  ", (where, dim), " " * gap,
-            (bar, "$warning on $foreground 8%" if out else "$primary on $foreground 8%"),
-            (tail, "$warning" if out else "$foreground"),
+            (f"{row.number:>2}", "$muted"), (f"{mark} ", "$error" if row.empty else "$warning"),
+            (name, "$muted" if row.out else "bold"), "  ", (where, "$muted"), " " * gap,
+            (bar, "$warning on $foreground 8%" if row.out else "$primary on $foreground 8%"),
+            (tail, "$warning" if row.out else "$foreground"),
         )  # fmt: skip
+
+
+def _names(row: PackRow, room: int) -> tuple[str, str]:
+    """What the piece is called, and where it stands, in so many cells together."""
+    request = row.request
+    start, end = (row.item or request).start_line, (row.item or request).end_line
+    name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
+    where = f"{one_line(request.path)}:{start}-{end}"
+    name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
+    return name, elide_middle(where, max(0, room - cell_len(name) - 2))
 
 
 def _bar(share: float, width: int) -> str:
@@ -71,18 +90,18 @@ class BudgetBar(Widget):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.used = 0
-        self.wanted = 0
+        self.chosen = 0
         self.budget = 0
 
-    def show(self, used: int, wanted: int, budget: int) -> None:
+    def show(self, used: int, chosen: int, budget: int) -> None:
         """Tokens of the pack, tokens of everything chosen, and the budget."""
-        self.used, self.wanted, self.budget = used, wanted, budget
+        self.used, self.chosen, self.budget = used, chosen, budget
         self.refresh()
 
     def render(self) -> Content:
         """A bar over the width, then the words."""
-        over = self.wanted > self.budget
-        left_out = f" · {self.wanted:,} chosen" if over else ""
+        over = self.chosen > self.budget
+        left_out = f" · {self.chosen:,} chosen" if over else ""
         words = f" {self.used:,} of {self.budget:,} tokens{left_out} "
         room = max(4, self.size.width - cell_len(words) - 1)
         filled = min(room, round(room * self.used / self.budget)) if self.budget else 0

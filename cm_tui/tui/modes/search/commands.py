@@ -2,46 +2,145 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from cm_tui.model import PackRequest
+from cm_tui.tui.modes.search.results import lines_of
+from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
 
-if TYPE_CHECKING:
-    from cm_tui.tui.modes.search.screen import SearchScreen
 
-
-def _no_hit(screen: SearchScreen) -> str | None:
+def _no_hit(screen: SearchView) -> str | None:
     return None if screen.hit else "there is no result"
 
 
-def _nothing_tuned(screen: SearchScreen) -> str | None:
+def _nothing_tuned(screen: SearchView) -> str | None:
     return None if screen.session.tuned else "nothing was changed"
 
 
-def _not_narrow(screen: SearchScreen) -> str | None:
+def _not_narrow(screen: SearchView) -> str | None:
     narrow, tuning = screen.has_class("-narrow"), screen.has_class("-tuning")
     if narrow and tuning:
         return "the knobs are open (t closes them)"
     return None if narrow or (tuning and screen.has_class("-normal")) else "both are on screen"
 
 
-SEARCH_COMMANDS = (
-    Command("search.focus", "slash,ctrl+f", "Query", "Type another query", "focus_query"),
-    Command("search.results", "escape,down", "Results", "From the input to the results", "leave_query", bar=False),
-    Command(
-        "search.open", "o", "Open", "Show the symbol, with who calls it", "open_hit", shown_as="⏎", blocked=_no_hit
-    ),
-    Command("search.add", "a,space", "Pack", "Put the result into the pack", "add_hit", blocked=_no_hit),
-    Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", "toggle_tuning"),
-    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", "switch_side", blocked=_not_narrow),
-    Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", "next_mode"),
-    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", "next_profile"),
-    Command("search.copy", "y", "Copy", "Copy path and lines", "copy_place", blocked=_no_hit),
-    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", "edit_hit", blocked=_no_hit),
-    Command(
-        "search.reset", "r", "Reset", "Back to the saved numbers", "reset_tuning", bar=False, blocked=_nothing_tuned
-    ),
-    Command(
-        "search.save", "s", "Save", "Save the numbers to the project", "save_tuning", bar=False, blocked=_nothing_tuned
-    ),
-)
+def focus_query(screen: SearchView) -> None:
+    """Type another query."""
+    screen.query_input.focus()
+    screen.query_input.select_all()
+
+
+def leave_query(screen: SearchView) -> None:
+    """Go from the input or a panel back to the results."""
+    if screen.hit_panel.profile_panel.has_focus:
+        toggle_tuning(screen)
+    screen.results.focus()
+
+
+# --- the hit ---
+
+
+def open_hit(screen: SearchView) -> None:
+    """Show the symbol of the hit, with who calls it."""
+    if hit := screen.hit:
+        screen.post_message(OpenSymbol(path=hit.path, line=hit.start_line))
+
+
+def add_hit(screen: SearchView) -> None:
+    """Put the hit into the pack and go to the next."""
+    if hit := screen.hit:
+        why = f"hit {hit.rank} for: {screen.session.query}"
+        title = hit.symbol or hit.path
+        screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
+        screen.results.cursor += 1
+
+
+def copy_place(screen: SearchView) -> None:
+    """Copy where the hit is."""
+    if hit := screen.hit:
+        place = f"{hit.path}:{lines_of(hit)}"
+        copy_and_tell(screen, place, place)
+
+
+def edit_hit(screen: SearchView) -> None:
+    """Open the hit in the editor."""
+    if hit := screen.hit:
+        screen.cm.edit(hit.path, hit.snippet_line or hit.start_line)
+
+
+def switch_side(screen: SearchView) -> None:
+    """Show preview or explanation, where there is room for one."""
+    screen.set_side("why" if screen.shown_side == "preview" else "preview")
+
+
+# --- how it is ranked ---
+
+
+def next_mode(screen: SearchView) -> None:
+    """Search by hybrid, keyword, vector in turn."""
+    screen.session.next_mode()
+    screen.cm.tell(f"Search mode: {screen.session.mode}", timeout=1.5)
+    screen.search()
+    screen.show_facts()
+
+
+def next_profile(screen: SearchView) -> None:
+    """Rank by the next profile."""
+    screen.session.next_profile()
+    if profile := screen.session.profile:
+        screen.hit_panel.show_profile(screen.session)
+        screen.cm.tell(f"{profile.name}: {profile.description}", timeout=3)
+        screen.search()
+        screen.show_facts()
+
+
+def toggle_tuning(screen: SearchView) -> None:
+    """Show or hide the numbers of the profile."""
+    screen.toggle_class("-tuning")
+    screen.set_side("why")
+    panel = screen.hit_panel.profile_panel
+    if screen.has_class("-tuning"):
+        panel.focus()
+    elif panel.has_focus or screen.focused is None:
+        screen.results.focus()
+    screen.refresh_keys()
+
+
+def reset_tuning(screen: SearchView) -> None:
+    """Go back to the saved numbers."""
+    screen.hit_panel.profile_panel.reset()
+
+
+def save_tuning(screen: SearchView) -> None:
+    """Save the numbers to the project."""
+    profile = screen.session.profile
+    assert profile is not None
+
+    def saved(file: Path) -> None:
+        screen.session.profiles[profile.name] = profile
+        screen.hit_panel.show_profile(screen.session)
+        screen.show_facts()
+        screen.refresh_keys()
+        screen.cm.tell(f"Saved to {file}")
+
+    screen.ask("save", lambda engine: engine.save_profile(profile), saved)
+
+
+SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
+    Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
+    Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
+    Command("search.open", "o", "Open", "Show the symbol, with who calls it", open_hit, shown_as="⏎", blocked=_no_hit),
+    Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
+    Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
+    Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
+    Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
+    Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
+    Command("search.copy", "y", "Copy", "Copy path and lines", copy_place, blocked=_no_hit),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_hit),
+    Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
+    Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
+            blocked=_nothing_tuned),
+)  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, cast
 
 from textual.containers import Vertical
 from textual.content import Content
@@ -13,11 +12,10 @@ from textual.widget import Widget
 from cm_tui.model import Hit, Source
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
-from cm_tui.tui.modes.search.session import Ask, SearchSession
+from cm_tui.tui.modes.search.session import SearchSession
+from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
-
-if TYPE_CHECKING:
-    from cm_tui.tui.app.app import CmApp
 
 PREVIEW_DELAY = 0.03
 NO_HIT = "The source of a result is shown here."
@@ -29,12 +27,21 @@ class HitPanel(Vertical):
     Args:
         ask: asks the engine.
         drop: forgets a question by its topic.
+        tasks: colours source.
     """
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+    def __init__(
+        self,
+        ask: Ask,
+        drop: Callable[[str], None],
+        tasks: EngineTasks,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
         super().__init__(id=id)
         self._ask = ask
         self._drop = drop
+        self._tasks = tasks
         self._shown: object = None
 
     def compose(self) -> Iterable[Widget]:
@@ -52,8 +59,8 @@ class HitPanel(Vertical):
             self.query_one(f"#{name}-panel").border_title = title
 
     @property
-    def knobs(self) -> ProfilePanel:
-        """The knobs."""
+    def profile_panel(self) -> ProfilePanel:
+        """The numbers of the profile."""
         return self.query_one(ProfilePanel)
 
     @property
@@ -100,18 +107,17 @@ class HitPanel(Vertical):
         view.set_rows(code_lines(source, plain=True))
         view.show_marked()
         # Colours take a moment longer, and come when they are there.
-        tasks = cast("CmApp", self.app).tasks
-        tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
+        self._tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
 
     # --- the knobs ---
 
-    def show_knobs(self, session: SearchSession) -> None:
+    def show_profile(self, session: SearchSession) -> None:
         """Show the numbers of the profile in use."""
         if session.profile and session.saved:
-            self.knobs.show(session.settings, session.profile, session.saved)
-            self.title_knobs(session)
+            self.profile_panel.show(session.settings, session.profile, session.saved)
+            self.title_profile(session)
 
-    def title_knobs(self, session: SearchSession) -> None:
+    def title_profile(self, session: SearchSession) -> None:
         """Say whose numbers they are, and how many differ from what is saved."""
         panel, changed = self.query_one("#tune-panel"), len(session.tuned)
         panel.border_title = Content(f"Tuning {session.profile.name if session.profile else ''}")

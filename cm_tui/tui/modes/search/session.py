@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
+from cm_tui.tui.tasks.ask import Ask
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -18,23 +19,8 @@ PAGE = 40
 SEARCH_MODES: tuple[Mode, ...] = ("hybrid", "keyword", "vector")
 
 
-class Ask(Protocol):
-    """How a question reaches the engine: `ModeScreen.ask`."""
-
-    def __call__(
-        self,
-        topic: str,
-        call: Callable[[Engine], Any],
-        then: Callable[[Any], None],
-        fail: Callable[[CmError], None] | None = None,
-        *,
-        delay: float = 0.0,
-    ) -> int:
-        """Ask; a newer question of the same topic replaces this one."""
-
-
 @dataclass(frozen=True)
-class Asked:
+class SearchAnswer:
     """What is answered."""
 
     candidates: Candidates
@@ -60,9 +46,9 @@ class SearchSession:
         """The numbers in use, with what was tuned."""
         self.profiles: dict[str, Profile] = {}
         """As saved."""
-        self.asked: Asked | None = None
+        self.asked: SearchAnswer | None = None
         self.problem: CmError | None = None
-        self._wanted = PAGE
+        self._limit = PAGE
         self._before = ""
 
     # --- the answer ---
@@ -81,7 +67,7 @@ class SearchSession:
 
     def search(self, query: str, *, delay: float = 0.0) -> None:
         """Ask; the answer before stays until the new one is there. An empty query has no answer."""
-        self.query, self._wanted = query, PAGE
+        self.query, self._limit = query, PAGE
         self._ask_again(delay)
 
     def refresh(self) -> None:
@@ -98,11 +84,11 @@ class SearchSession:
             return
         if self.profile is None:
             return
-        profile, mode, wanted = self.profile, self.mode, self._wanted
+        profile, mode, limit = self.profile, self.mode, self._limit
 
-        def call(engine: Engine) -> Asked:
+        def call(engine: Engine) -> SearchAnswer:
             candidates = engine.retrieve(query, profile=profile, mode=mode)
-            return Asked(candidates, engine.rank(candidates, profile, limit=wanted))
+            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit))
 
         self._ask("search", call, self._got, self._failed, delay=delay)
 
@@ -110,21 +96,21 @@ class SearchSession:
         """Rank what was retrieved once more: by other numbers, or for more hits."""
         if self.asked is None or self.profile is None:
             return
-        candidates, profile, wanted = self.asked.candidates, self.profile, self._wanted
+        candidates, profile, limit = self.asked.candidates, self.profile, self._limit
 
-        def call(engine: Engine) -> Asked:
-            return Asked(candidates, engine.rank(candidates, profile, limit=wanted))
+        def call(engine: Engine) -> SearchAnswer:
+            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit))
 
         self._ask("rank", call, self._got, self._failed)
 
     def more(self) -> None:
         """Ask for the next page, where there is one and it was not asked for yet."""
         result = self.result
-        if result and self._wanted <= len(result.hits) < result.total:
-            self._wanted = len(result.hits) + PAGE
+        if result and self._limit <= len(result.hits) < result.total:
+            self._limit = len(result.hits) + PAGE
             self.rank()
 
-    def _got(self, asked: Asked) -> None:
+    def _got(self, asked: SearchAnswer) -> None:
         same = asked.candidates.query == self._before
         self._before = asked.candidates.query
         self.asked, self.problem = asked, None

@@ -53,7 +53,7 @@ class CodeTree(RowList[Node]):
 
         Args:
             files: all of them.
-            anew: symbols shown so far are of another moment, so that files are closed even where their paths are the same.
+            anew: symbols shown so far are of another revision, so that files are closed even where their paths are the same.
         """
         before, self._index = self._index, FileIndex(files)
         if self.rows and not self.query_text and not anew and self._index.paths == before.paths:

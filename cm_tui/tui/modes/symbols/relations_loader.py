@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import Page, SymbolKey
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
-from cm_tui.tui.modes.symbols.symbol_view import SymbolView
+from cm_tui.tui.screens.symbol_content import SymbolContent
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets import relations as rows
 from cm_tui.tui.widgets.relations import Relation
 
@@ -35,11 +35,11 @@ class RelationsLoader:
         self._drop = drop
         self._key: SymbolKey | None = None
         self.at: str | None = None
-        """The moment that is asked about; None: now."""
+        """The revision that is asked about; None: now."""
         self.depth = 1
         """How many steps callers and callees are followed."""
 
-    def show(self, view: SymbolView, *, again: bool) -> None:
+    def show(self, view: SymbolContent, *, again: bool) -> None:
         """Ask for all tabs; `again`: for the same place as before, so that what is there stays until then."""
         symbol, path, at = view.symbol, view.place.path, self.at
         self._key = symbol.key if symbol else None

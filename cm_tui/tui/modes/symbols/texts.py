@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from cm_tui.tui.modes.symbols.symbol_view import SymbolView
+from cm_tui.tui.screens.symbol_content import SymbolContent
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.text import count, one_line
 
 
-def head_text(view: SymbolView) -> Content:
+def head_text(view: SymbolContent) -> Content:
     """What stands above the source: name and kind, signature, the first sentences of its documentation."""
     symbol = view.symbol
     if symbol is None:

@@ -13,9 +13,9 @@ from textual.widgets import Input
 
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry, Page, Symbol
-from cm_tui.tui.modes.search.session import Ask
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.state.revision import files_of, symbols_of
+from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
 
 _MATCHES = 200
@@ -38,7 +38,7 @@ class TreePanel(Vertical):
         self._ask = ask
         self._drop = drop
         self.at: str | None = None
-        """The moment whose files and symbols are shown; None: now."""
+        """The revision whose files and symbols are shown; None: now."""
         self._shown: str | None = None
         self.border_title = Content("Files and symbols")
 
@@ -53,7 +53,7 @@ class TreePanel(Vertical):
         return self.query_one("#tree", CodeTree)
 
     @property
-    def letters(self) -> Input:
+    def filter_input(self) -> Input:
         """Where letters are typed."""
         return self.query_one("#jump", Input)
 
@@ -71,7 +71,7 @@ class TreePanel(Vertical):
         self._ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
     def _got_files(self, page: Page[FileEntry]) -> None:
-        if self.letters.value:
+        if self.filter_input.value:
             return
         some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
         self.border_subtitle = Content(some + count(page.total, "file"))
@@ -94,11 +94,11 @@ class TreePanel(Vertical):
             lambda page: self.tree_list.fill(node, page.rows),
         )
 
-    def travel(self, at: str | None) -> None:
-        """Show another moment."""
+    def show_at(self, at: str | None) -> None:
+        """Show another revision."""
         self.at = at
-        if self.letters.value:
-            self._find_letters(self.letters.value)
+        if self.filter_input.value:
+            self._find_matches(self.filter_input.value)
         else:
             self.refill()
 
@@ -106,15 +106,15 @@ class TreePanel(Vertical):
 
     def clear(self) -> None:
         """Back to the files."""
-        self.letters.value = ""
+        self.filter_input.value = ""
         self.tree_list.focus()
 
     @on(Input.Changed, "#jump")
     def _find(self, event: Input.Changed) -> None:
         event.stop()
-        self._find_letters(event.value)
+        self._find_matches(event.value)
 
-    def _find_letters(self, value: str) -> None:
+    def _find_matches(self, value: str) -> None:
         text = value.strip()
         if not text:
             self._drop("match")

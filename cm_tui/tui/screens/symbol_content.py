@@ -1,4 +1,4 @@
-"""What the symbols mode shows at a place: a symbol, or a file at a line. Everything here runs on a worker."""
+"""What there is to see at a place: a symbol, or a file at a line. Everything here runs on a worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SymbolPlace:
 
 
 @dataclass(frozen=True)
-class SymbolView:
+class SymbolContent:
     """What is on screen for a place."""
 
     place: SymbolPlace
@@ -42,8 +42,8 @@ class SymbolView:
     note: str = ""
 
 
-def look(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolView:
-    """Read what there is to see at a place, at a moment of the past where one is given.
+def load_content(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolContent:
+    """Read what there is to see at a place, at a revision of the past where one is given.
 
     Raises:
         CmError: the file is gone.
@@ -61,7 +61,7 @@ def look(engine: Engine, place: SymbolPlace, at: str | None = None) -> SymbolVie
     lines = tuple(code_lines(source))
     if len(lines) == MOST_LINES:
         note = f"lines {first:,} to {first + MOST_LINES - 1:,} only"
-    return SymbolView(place, symbol, symbols, lines, source.stale, note)
+    return SymbolContent(place, symbol, symbols, lines, source.stale, note)
 
 
 def innermost(symbols: Iterable[Symbol], line: int) -> Symbol | None:

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
-from cm_tui.errors import CmError
-from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey, SymbolSpan
-from cm_tui.tui.modes.search.session import Ask
-from cm_tui.tui.state.revision import day
+from cm_tui.model import HistoryStatus, SymbolHistory, SymbolSpan
+from cm_tui.model.times import day
 from cm_tui.tui.widgets.text import count, elide_end
-
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
 
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"
 
@@ -76,63 +68,35 @@ def life_words(life: SymbolHistory) -> str:
 
 
 class LifeLine(Widget):
-    """Asks for the life of a symbol and draws it in one line; not there for a project without history.
-
-    Args:
-        ask: asks the engine.
-        drop: forgets a question by its topic.
-    """
+    """Draws the life of a symbol in one line; not there for a project without history."""
 
     DEFAULT_CSS = "LifeLine { height: 1; padding: 0 1; display: none; } LifeLine.-shown { display: block; }"
     CELLS = 28
     """Most cells for the line itself."""
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
-        self._ask = ask
-        self._drop = drop
-        self._key: SymbolKey | None = None
         self._life: SymbolHistory | None = None
         self._status: HistoryStatus | None = None
         self._problem = ""
         self._here = 0
 
-    def show(self, key: SymbolKey | None, here: int = 0, *, again: bool = False) -> None:
-        """Show the life of a symbol, or of none.
+    def show(self, life: SymbolHistory | None, status: HistoryStatus | None, problem: str, here: int) -> None:
+        """Show a life, or that it is not known yet.
 
         Args:
-            key: whose.
+            life: of the symbol.
+            status: how much of the history is known; None: that is not known yet.
+            problem: why there is no life to show.
             here: the ordinal that is shown; 0: now.
-            again: ask also when it is the symbol that is shown already, as the past has news.
         """
-        self._here = here
-        if key != self._key or again:
-            self._key = key
-            self._life, self._problem = (self._life if again else None), ""
-            if key is None:
-                self._drop("life")
-            else:
-                self._look_up(key)
-        self.set_class(key is not None and (self._status is None or self._status.head is not None), "-shown")
+        self._life, self._status, self._problem, self._here = life, status, problem, here
+        self.set_class(status is None or status.head is not None, "-shown")
         self.refresh()
 
-    def _look_up(self, key: SymbolKey) -> None:
-        def call(engine: Engine) -> tuple[HistoryStatus, Page[SymbolHistory] | None]:
-            status = engine.history()
-            return status, engine.symbol_history(key, limit=1) if status.head and status.known else None
-
-        self._ask("life", call, self._got, self._failed, delay=0.1)
-
-    def _got(self, answer: tuple[HistoryStatus, Page[SymbolHistory] | None]) -> None:
-        self._status, page = answer
-        self._life = page.rows[0] if page and page.rows else None
-        self._problem = ""
-        self.set_class(self._key is not None and self._status.head is not None, "-shown")
-        self.refresh()
-
-    def _failed(self, error: CmError) -> None:
-        self._life, self._problem = None, error.message
-        self.refresh()
+    def hide(self) -> None:
+        """Show nothing: there is no symbol."""
+        self.remove_class("-shown")
 
     def render(self) -> Content:
         """Line and words."""

@@ -1,0 +1,44 @@
+"""Runs the application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.config import Config
+from cm_tui.tui.app.app import CmApp
+from cm_tui.tui.app.shutdown import finish
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+
+def run(
+    open_engine: Callable[[], Engine],
+    root: Path,
+    config: Config,
+    *,
+    repair: Callable[[], None] | None = None,
+    startup_notes: list[str] | None = None,
+    episode: str = "",
+) -> int:
+    """Run the application until the user leaves it.
+
+    Args:
+        open_engine: opens the engine; called on a worker thread after the first frame.
+        root: the project's root folder.
+        config: the configuration.
+        repair: puts a damaged store out of the way, so that the engine opens again.
+        startup_notes: what opening the engine has to say to the user; taken out once it was said.
+        episode: name of an episode whose revision is shown.
+
+    Returns:
+        The exit code.
+    """
+    app = CmApp(open_engine, root, config, repair, startup_notes, episode)
+    try:
+        app.run()
+    finally:
+        finish(app.tasks)
+    return app.return_code or 0

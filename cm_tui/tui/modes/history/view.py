@@ -1,0 +1,228 @@
+"""What the history mode shows: the point on the mainline, and what the tabs tell of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from textual import events, on
+from textual.containers import Container
+from textual.widget import Widget
+
+from cm_tui.model import CommitPoint, SymbolKey
+from cm_tui.tui.modes.history.commit_list import CommitList
+from cm_tui.tui.modes.history.commit_panel import CommitPanel
+from cm_tui.tui.modes.history.detail_panel import DetailPanel
+from cm_tui.tui.modes.history.heading import RevisionHeading
+from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader
+from cm_tui.tui.modes.history.revision_prompt import RevisionPrompt
+from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
+from cm_tui.tui.modes.history.tabs_panel import TabsPanel
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.split import Split
+
+_NEVER = object()
+LOOK_AGAIN = 2.0
+"""Seconds after which history that is being read is looked at again."""
+DRIFT_AGAIN = 5.0
+"""Seconds after which drift is looked for again."""
+DRIFT_SHARE = 10
+"""A look for drift may take this much of the time that passes until the next, at most: one part in so many."""
+
+
+class HistoryView(ModeScreen):
+    """Keeps point, tabs and detail in step with each other and with the index."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen_status: object = _NEVER
+        self._seen_history: object = None
+        self.loader = HistoryLoader(self.ask, self.drop_question, self._fill)
+        self.revision_prompt = RevisionPrompt(self)
+        self._drift_due = 0.0
+        """When to look for drift again, by the clock that only rises."""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The commits on the left; heading, tabs and the symbol on the right."""
+        with Split(id="history-body"):
+            yield CommitPanel(self.ask, self.drop_question, id="commit-panel")
+            with Container(id="history-side"):
+                yield RevisionHeading(id="history-top")
+                yield TabsPanel(self.request, id="history-panel")
+                yield DetailPanel(self.ask, self.drop_question, id="detail-panel")
+
+    def on_mount(self) -> None:
+        """Take up what the last run left."""
+        kept = self.cm.state.of(self.MODE)
+        tab = kept.get("tab")
+        self.panel.tabs.active = tab if tab in TABS else TABS[0]
+        self.commits.focus()
+        self.set_interval(LOOK_AGAIN, self._look_again)
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The tab."""
+        super().keep()
+        self.cm.state.of(self.MODE)["tab"] = self.panel.tabs.active
+
+    # --- parts ---
+
+    @property
+    def commit_panel(self) -> CommitPanel:
+        """The list of commits with its filter."""
+        return self.query_one("#commit-panel", CommitPanel)
+
+    @property
+    def commits(self) -> CommitList:
+        """The commits."""
+        return self.commit_panel.commits
+
+    @property
+    def head(self) -> RevisionHeading:
+        """The revision that is shown, in words."""
+        return self.query_one("#history-top", RevisionHeading)
+
+    @property
+    def panel(self) -> TabsPanel:
+        """Changes, symbols, life, drift."""
+        return self.query_one("#history-panel", TabsPanel)
+
+    @property
+    def rows(self) -> HistoryList:
+        """The rows of the open tab."""
+        return self.panel.rows
+
+    @property
+    def detail(self) -> DetailPanel:
+        """The symbol of the row under the cursor."""
+        return self.query_one("#detail-panel", DetailPanel)
+
+    @property
+    def point(self) -> CommitPoint | None:
+        """The revision that is shown."""
+        return self.loader.point
+
+    @property
+    def row(self) -> HistoryRow | None:
+        """The row under the cursor."""
+        return self.rows.current
+
+    @property
+    def why_no_mainline(self) -> str | None:
+        """Why there are no commits to move on."""
+        if reason := self.cm.project.why_not_searchable:
+            return reason
+        status = self.cm.project.status
+        if status and not status.git:
+            return "this project has no git repository"
+        history = self.cm.project.history
+        return "there are no commits yet" if history and history.head is None else None
+
+    # --- news ---
+
+    def project_changed(self) -> None:
+        """Read the line again when the index has news; say how far history is known."""
+        view = self.cm.project
+        if reason := view.why_not_searchable:
+            self.commit_panel.say(reason)
+        elif view.status is not self._seen_status and view.status is not None:
+            self._seen_status = view.status
+            if view.status.git:
+                self.commit_panel.say("Reading the line…")
+                self.commit_panel.refill()
+                self.commit_panel.look_for_episodes()
+            else:
+                self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
+            self.cm.lifecycle.refresh_history()
+            self.panel.forget("changes", "symbols", "life")
+            self._look_for_drift()
+        if view.history != self._seen_history:
+            self._seen_history = view.history
+            self.panel.forget("changes", "symbols", "life")
+        self.commit_panel.show_known(view.history, view.reading, view.reading_error or view.history_error)
+        self.refresh_keys()
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        """Somebody looks again: files may have changed meanwhile."""
+        self._look_for_drift()
+
+    def _look_for_drift(self) -> None:
+        if self.is_current and not self.cm.project.why_not_searchable and not self.cm.tasks.indexing:
+            self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.loader.drift_seconds)
+            self.loader.look_for_drift()
+
+    def _fill(self, tab: str, filled: Filled | None) -> None:
+        self.panel.fill(tab, filled)
+        if tab == "drift":
+            self.refresh_keys()
+
+    def _look_again(self) -> None:
+        """While somebody looks, ask for what changes without a word: how far history is read, by whatever process; drift."""
+        if time.monotonic() > self._drift_due:
+            self._look_for_drift()
+        history = self.cm.project.history
+        if self.is_current and history is not None and history.head is not None and not history.complete:
+            self.cm.lifecycle.refresh_history()
+
+    def revision_changed(self) -> None:
+        """Mark where the application stands, and take over what is said of it now."""
+        shown = self.cm.revision
+        self.commits.shown = shown.moment
+        self.commits.redraw()
+        if shown.moment is not None and shown.moment == self.point:
+            self.head.say(shown.note, shown.moment, shown.asked)
+            self.head.show(self.point, self.loader.mark)
+        if shown.episode is not None:
+            self.loader.episode = shown.episode
+            self.panel.forget("episode")
+
+    # --- the point ---
+
+    @on(CommitPanel.PointChanged)
+    def _came(self, event: CommitPanel.PointChanged) -> None:
+        self.loader.point = event.moment
+        self.point_changed()
+
+    def point_changed(self) -> None:
+        """Show what belongs to the point, or to the mark beside it."""
+        self.commits.mark = self.loader.mark
+        self.commits.redraw()
+        self.head.show(self.point, self.loader.mark)
+        self.panel.forget("changes", "symbols")
+        self.refresh_keys()
+
+    # --- going to a name ---
+
+    def arrive(self, moment: CommitPoint, note: str, asked: str = "") -> None:
+        """Put the point on a revision, and say what must be said of it."""
+        self.head.say(note, moment, asked)
+        self.loader.point = moment
+        self.commit_panel.go(moment)
+        self.point_changed()
+
+    # --- the tabs ---
+
+    def activate(self, tab: str) -> None:
+        """Show a tab."""
+        self.panel.activate(tab)
+        self.remember()
+
+    def open_life(self, subject: SymbolKey | str) -> None:
+        """Show the life of a symbol; other modes lead here too."""
+        self.loader.subject = subject
+        self.panel.forget("life")
+        self.activate("life")
+        self.rows.focus()
+
+    def request(self, tab: str) -> None:
+        """Ask for what a tab shows."""
+        if reason := self.cm.project.why_not_searchable:
+            self.panel.fill(tab, Filled((), reason))
+        else:
+            self.loader.fill(tab)
+
+    @on(TabsPanel.RowChanged)
+    def _show_row(self, event: TabsPanel.RowChanged) -> None:
+        self.detail.show(event.row)
+        self.refresh_keys()

@@ -1,0 +1,62 @@
+"""The commands of the overview."""
+
+from __future__ import annotations
+
+from cm_tui.tui.modes.overview.view import OverviewView
+from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_search, start_index, stop_index
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.skipped_files import list_skipped
+
+
+def _open_already(screen: OverviewView) -> str | None:
+    return None if screen.cm.project.engine == "failed" else "the project is open"
+
+
+def _cannot_rebuild(screen: OverviewView) -> str | None:
+    return screen.why_no_rebuild
+
+
+def _nothing_skipped(screen: OverviewView) -> str | None:
+    view = screen.cm.project
+    known = view.status or view.plan
+    if view.engine != "open":
+        return "the project is not open"
+    return None if known and known.skipped else "no file was left out"
+
+
+def reopen(screen: OverviewView) -> None:
+    """Try the engine again."""
+    screen.cm.lifecycle.reopen()
+
+
+def ask_rebuild(screen: OverviewView) -> None:
+    """Build the index anew, after a question."""
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            _rebuild(screen)
+
+    question = "Throw this project's index away and build it again? Nothing else is touched."
+    screen.app.push_screen(ConfirmScreen(question, "Build anew"), answered)
+
+
+def _rebuild(screen: OverviewView) -> None:
+    """Build the index anew; a store that cannot be opened is put out of the way first."""
+    if screen.cm.project.engine == "open":
+        screen.cm.lifecycle.start_rebuild()
+    else:
+        screen.cm.lifecycle.repair_and_reopen()
+
+
+OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
+    Command("overview.search", "enter,slash", "Search", "Ask the code", show_search),
+    Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
+    Command("overview.stop", "x,escape", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
+    Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
+            blocked=_nothing_skipped),
+    Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
+            blocked=_cannot_rebuild),
+    Command("overview.retry", "r", "Try again", "Open the project once more", reopen, bar=False,
+            blocked=_open_already),
+)  # fmt: skip

@@ -1,0 +1,76 @@
+"""Overview: what the project is, how far its index is, what was left out, what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cm_tui.errors import StoreDamagedError, StoreTooNewError
+from cm_tui.tui.modes.overview import texts as text
+from cm_tui.tui.screens.mode_screen import ModeScreen
+
+
+class OverviewView(ModeScreen):
+    """What the overview shows."""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Panels in two columns, or in one where it is narrow."""
+        with VerticalScroll(id="overview"):
+            yield Static("", id="ov-error", classes="panel", markup=False)
+            with Horizontal(id="ov-columns"):
+                with Vertical(id="ov-left"):
+                    yield Static("", id="ov-project", classes="panel", markup=False)
+                    yield Static("", id="ov-next", classes="panel", markup=False)
+                with Vertical(id="ov-right"):
+                    yield Static("", id="ov-index", classes="panel", markup=False)
+                    yield Static("", id="ov-languages", classes="panel", markup=False)
+                    yield Static("", id="ov-skipped", classes="panel", markup=False)
+
+    def on_mount(self) -> None:
+        """Titles, then content."""
+        for name, title in (
+            ("project", "Project"), ("next", "Next"), ("index", "Index"), ("languages", "Languages"),
+            ("skipped", "Left out"), ("error", "This project cannot be opened"),
+        ):  # fmt: skip
+            self.query_one(f"#ov-{name}").border_title = title
+        self.query_one("#overview").focus()
+        super().on_mount()
+
+    def on_resize(self) -> None:
+        """Bars are as wide as their panel."""
+        self.call_after_refresh(self.project_changed)
+
+    def project_changed(self) -> None:
+        """Show the latest state."""
+        view, cm = self.cm.project, self.cm
+        failed = view.engine == "failed"
+        self._put("error", text.error_text(view, can_repair=self.why_no_rebuild is None) if failed else Content(""))
+        self.query_one("#ov-columns").display = not failed
+        if failed:
+            return
+        known = view.status if view.status and view.status.indexed else view.plan
+        width = max(20, self.query_one("#ov-index").size.width - 4)
+        self._put("project", text.project_text(view, cm.root, width))
+        self._put("index", text.index_text(view, width))
+        self._put("languages", text.languages_text(known.languages if known else {}, width))
+        self._put("skipped", text.skipped_text(known.skipped if known else {}, view.status))
+        self._put("next", text.next_text(view))
+
+    @property
+    def why_no_rebuild(self) -> str | None:
+        """Why the index cannot be built anew now; a store that cannot be opened is put out of the way first."""
+        view = self.cm.project
+        if view.engine == "open":
+            return "an index run is on its way" if self.cm.tasks.indexing else None
+        if isinstance(view.error, StoreDamagedError | StoreTooNewError) and self.cm.lifecycle.repair:
+            return None
+        return "building anew does not mend this"
+
+    def _put(self, name: str, content: Content) -> None:
+        panel = self.query_one(f"#ov-{name}", Static)
+        panel.display = bool(content.plain)
+        panel.update(content)

@@ -1,0 +1,194 @@
+"""What search shows: the query, its results, and everything about the hit under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual import on
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.model import Hit, Profile
+from cm_tui.tui.modes.search.hit_panel import HitPanel
+from cm_tui.tui.modes.search.results import ResultList
+from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.split import Split
+
+EMPTY = (
+    "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
+    "Every answer says why it ranked where it did; t opens the knobs."
+)
+
+
+class SearchView(ModeScreen):
+    """Input, results, preview, explanation, tuning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.session = SearchSession(self.ask, self.drop_question, self._show)
+        self.shown_side = "preview"
+        """Which of the two panels is on screen where there is room for one."""
+        self._news = -1
+        """What was known of the index when the query was asked last; -1: it could not be asked yet."""
+        self._config_news = 0
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The query above, results beside preview, explanation and knobs."""
+        with Vertical(id="search"):
+            with Horizontal(id="query-row"):
+                yield Static(Content("❯"), id="prompt")
+                yield Input(placeholder="Ask the code…", id="query")
+                yield Static("", id="facts", markup=False)
+            yield Static("", id="notes", markup=False)
+            with Split(id="panels"):
+                with Vertical(classes="panel", id="results-panel"):
+                    yield ResultList(id="results")
+                yield HitPanel(self.ask, self.drop_question, self.cm.tasks, id="side")
+
+    # --- the beginning, and what is remembered ---
+
+    def on_mount(self) -> None:
+        """Find the last query again, and read the profiles."""
+        self.query_one("#results-panel").border_title = "Results"
+        kept = self.cm.state.of(self.MODE)
+        if kept.get("search_mode") in SEARCH_MODES:
+            self.session.mode = kept["search_mode"]
+        self.set_side("why" if kept.get("side") == "why" else "preview")
+        self.set_class(kept.get("tuning") is True, "-tuning")
+        query = kept.get("query")
+        with self.prevent(Input.Changed):
+            self.query_input.value = query if isinstance(query, str) else ""
+        self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
+        self.query_input.focus()
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The query, the mode, the profile with what was tuned, and the panels."""
+        super().keep()
+        state = self.cm.state.of(self.MODE)
+        state.update(
+            query=self.query_input.value[:2000],
+            search_mode=self.session.mode,
+            side=self.shown_side,
+            tuning=self.has_class("-tuning"),
+        )
+        if self.session.profile:  # until the profiles are known, what was remembered of them stands
+            state.update(profile=self.session.profile.name, tuned=self.session.tuned)
+
+    def _got_profiles(self, profiles: dict[str, Profile]) -> None:
+        kept = self.cm.state.of(self.MODE)
+        self.session.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
+        self.hit_panel.show_profile(self.session)
+        self.refresh_results()
+
+    def project_changed(self) -> None:
+        """Search as soon as there is something to search, and again when the index has news, through whatever engine."""
+        view = self.cm.project
+        if view.searchable and self._news != view.index_news:
+            self._news = view.index_news
+            self.refresh_results()
+        elif not self.session.asked:
+            self._show()
+        if self.restored and self._config_news != view.config_news:
+            self._config_news = view.config_news
+            self.keep()
+            self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
+
+    # --- parts of the screen ---
+
+    @property
+    def query_input(self) -> Input:
+        """Where the query is typed."""
+        return self.query_one("#query", Input)
+
+    @property
+    def results(self) -> ResultList:
+        """The result list."""
+        return self.query_one(ResultList)
+
+    @property
+    def hit_panel(self) -> HitPanel:
+        """Everything about the hit, and the knobs."""
+        return self.query_one(HitPanel)
+
+    @property
+    def hit(self) -> Hit | None:
+        """The hit under the cursor."""
+        return self.results.current
+
+    # --- asking ---
+
+    def search(self, *, delay: float = 0.0) -> None:
+        """Ask for what is typed; what is on screen stays until the answer is there."""
+        query = self.query_input.value.strip()
+        if not query or self.cm.project.searchable:
+            self.session.search(query, delay=delay)
+        if query and self.session.asked is None:
+            self._show()
+
+    def refresh_results(self) -> None:
+        """Ask again for what is shown; what is typed meanwhile is asked by itself."""
+        if self.session.asked and self.session.query == self.query_input.value.strip():
+            self.session.refresh()
+        else:
+            self.search()
+
+    # --- showing ---
+
+    def _show(self, keep: bool = False) -> None:
+        result, hits, profile = self.session.result, self.session.hits, self.session.profile
+        self.results.show(hits, limit=profile.limit if profile else PAGE, keep=keep, empty=self._empty_text())
+        panel = self.query_one("#results-panel")
+        panel.border_subtitle = Content(f"{len(hits):,} of {result.total:,} candidates" if result and hits else "")
+        if not hits:
+            self.hit_panel.clear(*([""] if self.session.problem else []))
+        self.show_facts()
+        words = [
+            *(result.notes if result else ()),
+            *([str(self.session.problem.message)] if self.session.problem and hits else []),
+        ]
+        notes = "\n".join(f"▲ {note}" for note in words)
+        self.query_one("#notes", Static).update(notes)
+        self.query_one("#notes").display = bool(notes)
+        self.refresh_keys()
+
+    def _empty_text(self) -> str:
+        if problem := self.session.problem:
+            return f"✖ {problem.message} {problem.hint}"
+        if reason := self.cm.project.why_not_searchable:
+            return reason
+        if self.session.asked:
+            return f"Nothing matches. {'Try another mode (m).' if self.session.mode != 'hybrid' else ''}"
+        return "Searching…" if self.query_input.value.strip() else EMPTY
+
+    def show_facts(self) -> None:
+        """Show mode, profile, and how long the answer took."""
+        session = self.session
+        used = session.result.mode if session.result else session.mode
+        name = session.profile.name if session.profile else "…"
+        changed = bool(session.tuned)
+        pieces = [
+            Content.styled(used, "$success" if used == session.mode else "$warning"),
+            Content.styled(f"{name}{' *' if changed else ''}", "$accent" if changed else "$soft"),
+        ]
+        if session.result:
+            pieces.append(Content.styled(f"{session.result.took_ms:.0f} ms", "$soft"))
+        self.query_one("#facts", Static).update(Content.styled(" · ", "$faint").join(pieces))
+
+    @on(ResultList.Highlighted, "#results")
+    def _highlighted(self, event: ResultList.Highlighted) -> None:
+        event.stop()
+        if self.hit:
+            self.hit_panel.show(self.hit)
+        self.refresh_keys()
+
+    # --- room ---
+
+    def set_side(self, side: str) -> None:
+        """Show the preview, or why the hit ranks where it does."""
+        self.shown_side = side
+        self.set_class(side == "preview", "-side-preview")
+        self.set_class(side == "why", "-side-why")

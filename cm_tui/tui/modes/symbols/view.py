@@ -1,0 +1,174 @@
+"""What the symbols mode shows: the tree, and the source and relations of what was chosen in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from textual import on
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cm_tui.errors import CmError
+from cm_tui.tui.modes.symbols.code_tree import CodeTree
+from cm_tui.tui.modes.symbols.life_loader import LifeLoader
+from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
+from cm_tui.tui.modes.symbols.relations_loader import DEPTHS, RelationsLoader
+from cm_tui.tui.modes.symbols.texts import head_text
+from cm_tui.tui.modes.symbols.tree_panel import TreePanel
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
+from cm_tui.tui.state.navigation import Navigation
+from cm_tui.tui.widgets.lifeline import LifeLine
+from cm_tui.tui.widgets.relations import RelationList
+from cm_tui.tui.widgets.sourcelist import SourceList
+from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import one_line
+
+_NEVER = object()
+
+
+class SymbolsView(ModeScreen):
+    """The tree on the left; on the right what is shown of the place that the person is at."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.navigation: Navigation[SymbolPlace] = Navigation()
+        self.shown: SymbolContent | None = None
+        self._seen_status: object = _NEVER
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Tree on the left; head, source and relations on the right."""
+        with Split(id="symbols-body"):
+            yield TreePanel(self.ask, self.drop_question, id="tree-panel")
+            with Container(id="symbol-detail"):
+                with Vertical(id="symbol-top"):
+                    yield Static(id="symbol-head", markup=False)
+                    yield LifeLine(id="symbol-life")
+                with Vertical(id="source-panel", classes="panel") as panel:
+                    panel.border_title = Content("Source")
+                    yield SourceList(id="source", empty="Choose a symbol on the left, or type / to find one.")
+                yield RelationPanel(id="relations-panel")
+
+    def on_mount(self) -> None:
+        """Take up what the last run left."""
+        kept = self.cm.state.of(self.MODE)
+        self.relations_loader = RelationsLoader(self.relations, self.ask, self.drop_question)
+        self._life = LifeLoader(self.query_one(LifeLine), self.ask, self.drop_question)
+        self.finder.at = self.relations_loader.at = self.cm.revision.at
+        self.relations_loader.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
+        path, line = kept.get("path"), kept.get("line")
+        if isinstance(path, str) and path and isinstance(line, int):
+            self.navigation.look(SymbolPlace(path, line, find=bool(kept.get("symbol"))))
+        self.code_tree.focus()
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The place and the depth."""
+        super().keep()
+        state = self.cm.state.of(self.MODE)
+        state["depth"] = self.relations_loader.depth
+        if self.shown is not None:
+            symbol = self.shown.symbol
+            state["path"] = self.shown.place.path
+            state["line"] = symbol.start_line if symbol else self.shown.place.line
+            state["symbol"] = symbol is not None
+
+    # --- parts ---
+
+    @property
+    def place(self) -> SymbolPlace | None:
+        """What is shown, or on its way."""
+        return self.navigation.here
+
+    @property
+    def finder(self) -> TreePanel:
+        """Tree and filter."""
+        return self.query_one("#tree-panel", TreePanel)
+
+    @property
+    def code_tree(self) -> CodeTree:
+        """The tree."""
+        return self.finder.tree_list
+
+    @property
+    def code(self) -> SourceList:
+        """The source."""
+        return self.query_one("#source", SourceList)
+
+    @property
+    def relations(self) -> RelationPanel:
+        """Definitions, callers, callees, imports, importers."""
+        return self.query_one("#relations-panel", RelationPanel)
+
+    @property
+    def relation_list(self) -> RelationList:
+        """The rows of the active tab."""
+        return self.relations.rows
+
+    # --- the tree ---
+
+    def project_changed(self) -> None:
+        """Read the files again when the index has news."""
+        if reason := self.cm.project.why_not_searchable:
+            self.finder.say(reason)
+        elif self._seen_status is not self.cm.project.status:
+            self._seen_status = self.cm.project.status
+            self.finder.refill()
+
+    @on(TreePanel.Filled)
+    def _look_again(self) -> None:
+        if self.place is not None:
+            self.code_tree.reveal(self.place.path)
+            self.go(self.place, record=False)
+
+    def revision_changed(self) -> None:
+        """Show everything as it is at another revision."""
+        self.finder.at = self.relations_loader.at = self.cm.revision.at
+        if self.cm.project.why_not_searchable is None:
+            self.finder.show_at(self.cm.revision.at)
+            if self.place is not None:
+                self.go(self.place, record=False)
+
+    # --- places ---
+
+    def go(self, place: SymbolPlace, *, record: bool = True) -> None:
+        """Show a place; with `record` it is a step that `back` leads away from."""
+        if record:
+            self.navigation.go(place)
+        else:
+            self.navigation.look(place)
+        at = self.cm.revision.at
+        if self.cm.project.why_not_searchable is None:
+            self.ask("view", lambda engine: load_content(engine, place, at), self._show, self._cannot_show)
+        self.refresh_keys()
+
+    def _cannot_show(self, error: CmError) -> None:
+        self.shown = None
+        self.query_one("#symbol-head", Static).update(Content(""))
+        self.code.set_rows((), empty=f"{error.message} {error.hint}")
+        self.relations.forget()
+        self._life.show(None)
+
+    def _show(self, content: SymbolContent) -> None:
+        again = self.shown is not None and self.shown.place == content.place
+        self.shown = content
+        self.query_one("#symbol-head", Static).update(head_text(content))
+        source = self.query_one("#source-panel")
+        source.border_title = Content(one_line(content.place.path))
+        notes = [content.note] if content.note else []
+        if content.stale:
+            notes.append("changed since it was indexed")
+        source.border_subtitle = Content(" · ".join(notes))
+        self.code.set_rows(content.lines, cursor=self.code.cursor if again else 0, empty="This file is empty.")
+        if content.place.line and not again:
+            self.code.go(content.place.line)
+        self.relations_loader.show(content, again=again)
+        here = self.cm.revision.moment
+        key = content.symbol.key if content.symbol else None
+        self._life.show(key, here.ordinal if here else 0, again=again)
+        self.remember()
+        self.refresh_keys()
+        if self.focused is not self.code_tree and not self.code_tree.query_text:
+            self.code_tree.reveal(content.place.path)

@@ -1,0 +1,80 @@
+"""What a mode may use of the application."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from cm_tui.config import Config
+from cm_tui.errors import CmError
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.state.activity_log import ActivityLog
+from cm_tui.tui.state.pack_selection import PackSelection
+from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.remembered import AppState
+from cm_tui.tui.state.revision import ShownRevision
+from cm_tui.tui.tasks.daemon_sync import DaemonSync
+from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+
+Severity = Literal["information", "warning", "error"]
+
+
+class AppServices(Protocol):
+    """The application as modes and their commands see it."""
+
+    root: Path
+    config: Config
+    titles: Mapping[str, str]
+    """What each mode is called, in the order of the tabs."""
+
+    project: ProjectView
+    activity_log: ActivityLog
+    pack_selection: PackSelection
+    revision: ShownRevision
+    state: AppState
+
+    tasks: EngineTasks
+    lifecycle: ProjectLifecycle
+    daemon_sync: DaemonSync
+
+    @property
+    def current_mode(self) -> str:
+        """The mode on screen."""
+
+    def go(self, mode: str) -> None:
+        """Show a mode."""
+
+    def go_to_now(self) -> None:
+        """Show no past revision any more."""
+
+    def stop_index(self) -> None:
+        """Stop the index run, whoever started it."""
+
+    def edit(self, path: str, line: int) -> None:
+        """Open a file of the project in the user's editor."""
+
+    def remember(self) -> None:
+        """Write what is remembered soon: something of it may have changed."""
+
+    def tell(self, text: str, *, title: str = "", severity: Severity = "information", timeout: float = 4) -> None:
+        """Show a short message."""
+
+    def tell_error(self, error: CmError) -> None:
+        """Show an error with its hint."""
+
+    def keys_of(self, command: Command[Any]) -> str:
+        """Return the key of a command as it is now, written for people."""
+
+    def show_help(self) -> None:
+        """Show help for the mode on screen."""
+
+    def show_palette(self) -> None:
+        """Find a command by name."""
+
+    def choose_theme(self) -> None:
+        """Choose a theme from a list."""
+
+    def leave(self) -> None:
+        """Quit."""

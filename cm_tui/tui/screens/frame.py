@@ -1,0 +1,72 @@
+"""What stands around every mode: the tabs and facts of its top line, and the words about a past revision."""
+
+from __future__ import annotations
+
+from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
+from cm_tui.tui.widgets.header import Fact, ModeTab
+from cm_tui.tui.widgets.text import elide_middle, short_count
+
+STAGES = {
+    "scan": "scanning", "parse": "parsing", "store": "storing", "keywords": "keywords", "vectors": "vectors",
+    "graph": "graph", "done": "done",
+}  # fmt: skip
+
+
+def mode_tabs(cm: AppServices) -> list[ModeTab]:
+    """Return every mode; the pack with how much was chosen for it."""
+    chosen = len(cm.pack_selection)
+    return [
+        ModeTab(mode, f"{title} {chosen}" if mode == "pack" and chosen else title, mode == cm.current_mode)
+        for mode, title in cm.titles.items()
+    ]
+
+
+def project_facts(cm: AppServices) -> list[Fact]:
+    """Return what the top line says of the project, the most important first."""
+    status = cm.project.status
+    facts = [Fact(9, *index_state(cm)), Fact(0, elide_middle(cm.root.name or str(cm.root), 24), "bold $foreground")]
+    if status and status.branch:
+        facts.append(Fact(1, f"⎇ {elide_middle(status.branch, 20)}", "$secondary"))
+    if status and status.indexed:
+        if status.embedded < status.passages and not cm.project.progress:
+            facts.append(Fact(4, f"vectors {100 * status.embedded // status.passages}%", "$warning"))
+        facts.append(Fact(2, f"{short_count(status.files)} files", "$muted"))
+        facts.append(Fact(3, f"{short_count(status.symbols)} symbols", "$muted"))
+    return facts
+
+
+def index_state(cm: AppServices) -> tuple[str, str]:  # noqa: PLR0911 - one line for each state, the most pressing first
+    """Return how the index is, and its style: progress, or what a search would use now."""
+    view, status = cm.project, cm.project.status
+    if (reading := view.reading) and not view.progress and reading.total:
+        return f"◔ history {100 * reading.done // reading.total}%", "$accent"
+    if step := view.progress:
+        share = f" {100 * step.done // step.total}%" if step.total else ""
+        return f"◐ {STAGES.get(step.stage, step.stage)}{share}", "$accent"
+    if view.daemon == "lost":
+        return "◌ reconnecting", "$warning"
+    if view.engine == "failed":
+        return "✖ not open", "$error"
+    if view.engine == "opening" or status is None:
+        return "◌ opening", "$muted"
+    if not status.indexed:
+        return "○ not indexed", "$warning"
+    return f"● {status.mode}", "$success" if status.mode == "hybrid" else "$warning"
+
+
+def revision_text(revision: ShownRevision, *, shown_here: bool) -> str | None:
+    """Return what is said of the past revision that is shown; None while that is now.
+
+    Args:
+        revision: what the application shows.
+        shown_here: False for a mode that always shows now.
+    """
+    moment, episode = revision.moment, revision.episode
+    if moment is None:
+        return None
+    what = f"seen by {agent_of(episode)}: {asked_of(episode)}" if episode else moment.subject
+    words = [name_of(moment), *([revision.note] if revision.note else []), what]
+    if not shown_here:
+        words.insert(1, "here you see now")
+    return " · ".join(word for word in words if word)
