@@ -23,7 +23,7 @@ from cm_tui.bench.chart import Chart
 from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
 from cm_tui.config import load_config
-from cm_tui.engine.graph.resolve import PATIENCE
+from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS
 from cm_tui.engine.local import LocalEngine
 from cm_tui.model import SymbolKey
 
@@ -201,7 +201,7 @@ class _Bench:
         yield _Question("symbols at a moment, first 50", lambda ref: engine.symbols_at(ref, limit=50), moments)
         yield _Question("files at a moment", engine.files_at, moments)
         yield _Question("callers at another moment each time", callers, keys)
-        yield _Question("callers, the next ones at that moment", callers, there[: PATIENCE - 1])
+        yield _Question("callers, the next ones at that moment", callers, there[: PARTIAL_QUESTIONS - 1])
         yield _Question("callers at a moment asked more often", callers, there, warm=ROUNDS)
         yield _Question("life of a symbol", engine.symbol_history, names)
         yield _Question("changes between two moments", lambda ref: engine.changes(ref, "HEAD", limit=100), moments)

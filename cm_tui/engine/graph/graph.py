@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cm_tui.engine.graph import lookup
-from cm_tui.engine.graph.derived_tables import SCHEMA, DerivedTables, Read, script
-from cm_tui.engine.graph.resolve import PATIENCE, Resolver
+from cm_tui.engine.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS, Resolver
+from cm_tui.engine.graph.schema_view import SCHEMA, script
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edge, ImportEdge, Page, Symbol, SymbolKey
@@ -19,25 +20,25 @@ CALLS = ("call", "decorate")
 MAX_DEPTH = 3
 
 NOW = "now_file"
-"""The relation of what is there now."""
+"""Relation of what is there now."""
 
 
 class Graph:
-    """Who defines, calls and imports what, now or in any relation of (path, blob).
+    """Definitions, calls and imports, now or in any relation of (path, blob).
 
     Args:
         db: the store.
         read: text of a file by path and object id, for manifests such as `tsconfig.json` that have no passages.
-        alive: the relation to look at, as it may stand after FROM.
-        schema: where what is derived is kept; graphs of several moments that are asked in turn have one each.
+        snapshot: the relation to look at, as it may stand after FROM.
+        schema: where what is derived is kept; graphs of several snapshots that are asked in turn have one each.
     """
 
-    def __init__(self, db: Database, read: Read | None = None, *, alive: str = NOW, schema: str = SCHEMA) -> None:
+    def __init__(self, db: Database, read: Read | None = None, *, snapshot: str = NOW, schema: str = SCHEMA) -> None:
         self._db = db
-        self._alive = alive
+        self._snapshot = snapshot
         self._read = read
-        self._facts = DerivedTables.of(db, schema)
-        self._resolver = Resolver(self._facts, 1 if alive == NOW else PATIENCE)
+        self._tables = DerivedTables.of(db, schema)
+        self._resolver = Resolver(self._tables, 1 if snapshot == NOW else PARTIAL_QUESTIONS)
 
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
@@ -51,8 +52,8 @@ class Graph:
         if kind is not None and kind not in SYMBOL_KINDS:
             raise UsageError(f"There is no kind of symbol {kind!r}.", hint=f"Use one of {', '.join(SYMBOL_KINDS)}.")
         if match and match.strip():
-            return lookup.match_symbols(self._db, self._alive, file, kind, match.strip(), limit)
-        return lookup.list_symbols(self._db, self._alive, file, kind, limit)
+            return lookup.match_symbols(self._db, self._snapshot, file, kind, match.strip(), limit)
+        return lookup.list_symbols(self._db, self._snapshot, file, kind, limit)
 
     def definitions(self, name: str | SymbolKey) -> Page[Symbol]:
         """Definitions of a name or of the end of a qualified name, at a separator (`.`, `::`, `#`, `/`).
@@ -60,7 +61,7 @@ class Graph:
         Raises:
             NotFoundError: nothing bears that name; the hint has close names.
         """
-        found = lookup.find_definitions(self._db, self._alive, name)
+        found = lookup.find_definitions(self._db, self._snapshot, name)
         return Page(found, len(found))
 
     def callers(self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS) -> Page[Edge]:
@@ -97,9 +98,9 @@ class Graph:
         Raises:
             NotFoundError: the file is not in the index.
         """
-        lookup.check_file(self._db, self._alive, path)
-        with self._facts.lock:
-            self._facts.refresh(self._alive, self._read)
+        lookup.check_file(self._db, self._snapshot, path)
+        with self._tables.lock:
+            self._tables.refresh(self._snapshot, self._read)
             return self._imports("f.path = ?", [path])
 
     def importers(self, target: str) -> Page[ImportEdge]:
@@ -109,9 +110,9 @@ class Graph:
             NotFoundError: no file is called so, and nothing imports a module of that name.
         """
         plain = target.strip().removesuffix("/")
-        with self._facts.lock:
-            self._facts.refresh(self._alive, self._read)
-            files = self._facts.files_of(plain)
+        with self._tables.lock:
+            self._tables.refresh(self._snapshot, self._read)
+            files = self._tables.files_of(plain)
             page = self._imports(
                 "i.target IN (SELECT unnest(?::BIGINT[])) OR (i.target IS NULL AND (i.module = ? "
                 "OR starts_with(i.module, ? || '.') OR starts_with(i.module, ? || '/') "
@@ -125,9 +126,9 @@ class Graph:
         return page
 
     def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Every call site with what it was tied to, for measurements; see `Resolver.everything`."""
-        with self._facts.lock:
-            self._facts.refresh(self._alive, self._read)
+        """Return every call site with what it was resolved to, for measurements; see `Resolver.everything`."""
+        with self._tables.lock:
+            self._tables.refresh(self._snapshot, self._read)
             return self._resolver.everything(kinds, blind=blind)
 
     def _walk(
@@ -139,9 +140,9 @@ class Graph:
     ) -> Page[Edge]:
         if not 1 <= depth <= MAX_DEPTH:
             raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
-        with self._facts.lock:
-            found = lookup.find_definitions(self._db, self._alive, name)
-            self._resolver.prepare(self._alive, self._read)
+        with self._tables.lock:
+            found = lookup.find_definitions(self._db, self._snapshot, name)
+            self._resolver.prepare(self._snapshot, self._read)
             here = self._resolver.ids(found)
             seen: set[int] = set()
             edges: list[Edge] = []
@@ -152,11 +153,11 @@ class Graph:
                 here = {other for edge, other in step if other > 0 and edge.resolution != "ambiguous"} - seen
                 if not here:
                     break
-            past = self._read if self._alive != NOW else None
+            past = self._read if self._snapshot != NOW else None
             return _page(self._resolver.with_text(edges, past), depth)
 
     def _imports(self, where: str, values: Sequence[Any]) -> Page[ImportEdge]:
-        rows = self._facts.shelf.rows(script("imports").replace("{where}", where), values)
+        rows = self._tables.view.rows(script("imports").replace("{where}", where), values)
         edges = tuple(ImportEdge(*row) for row in rows)
         return Page(edges, len(edges))
 

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cm_tui.engine.graph.module_index import ModuleIndex, PythonModules, Target
-from cm_tui.engine.graph.modules_javascript import WebModules
-from cm_tui.engine.graph.modules_other import NativeModules
+from cm_tui.engine.graph.language_facts import facts_of
+from cm_tui.engine.graph.module_index import ModuleIndex, Target
+from cm_tui.engine.graph.modules_javascript import JavaScriptModules
+from cm_tui.engine.graph.modules_other import OtherModules
+from cm_tui.engine.graph.modules_python import PythonModules
 
 
 class ImportRow(NamedTuple):
@@ -55,17 +57,17 @@ class Binder:
     """Turns import rows into bindings, language by language.
 
     Args:
-        layout: the files.
+        modules: the files.
         defined: (file id, name) of what packages' `__init__` files define themselves.
     """
 
-    def __init__(self, layout: ModuleIndex, defined: set[tuple[int, str]]) -> None:
-        self._layout = layout
+    def __init__(self, modules: ModuleIndex, defined: set[tuple[int, str]]) -> None:
+        self._modules = modules
         self._defined = defined
-        self.python = PythonModules(layout)
-        self._web = WebModules(layout)
-        self._native = NativeModules(layout)
-        self._folders = {f.id: posixpath.dirname(p) for p, f in layout.by_path.items()
+        self.python = PythonModules(modules)
+        self._javascript = JavaScriptModules(modules)
+        self._other = OtherModules(modules)
+        self._folders = {f.id: posixpath.dirname(p) for p, f in modules.by_path.items()
                          if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
         self.bound = Bound()
 
@@ -74,13 +76,13 @@ class Binder:
         if row.family == "python":
             self._bind_python(row)
         elif row.family == "js":
-            self._bind_web(row)
+            self._bind_javascript(row)
         else:
-            self._bind_native(row)
+            self._bind_other(row)
 
     def bind_modules(self) -> None:
         """Bind the modules that stand within modules without an import (Rust's `mod`)."""
-        for package, name, module in self._native.rust_modules():
+        for package, name, module in self._other.rust_modules():
             self.bound.add(ImportRow(package, "", "rust", -package, "", None, None, False, 0), name, -module)
 
     def file_of(self, family: str, module: str) -> int | None:
@@ -88,8 +90,8 @@ class Binder:
         if family == "python":
             return self.python.resolve("", module).file
         if family == "js":
-            return self._web.resolve("", module).file
-        return self._native.resolve(family, "", module).file
+            return self._javascript.resolve("", module).file
+        return self._other.resolve(family, "", module).file
 
     def _bind_python(self, row: ImportRow) -> None:
         target = self.python.resolve(row.path, row.module).file
@@ -123,11 +125,11 @@ class Binder:
     def _submodule(self, package: int, name: str) -> int | None:
         folder = self._folders.get(package)
         if folder is None:
-            folder = next((f.path for f in self._layout.pseudo if f.id == package), None)
+            folder = next((f.path for f in self._modules.pseudo if f.id == package), None)
         return None if folder is None else self.python.locate(posixpath.join(folder, name))
 
-    def _bind_web(self, row: ImportRow) -> None:
-        target = self._web.resolve(row.path, row.module).file
+    def _bind_javascript(self, row: ImportRow) -> None:
+        target = self._javascript.resolve(row.path, row.module).file
         self.bound.targets.append((row, target))
         node = 0 if target is None else -target
         if row.name == "*" or row.name is None:
@@ -142,11 +144,11 @@ class Binder:
         else:
             self.bound.add(row, local, None, row.name, node)
 
-    def _bind_native(self, row: ImportRow) -> None:
+    def _bind_other(self, row: ImportRow) -> None:
         named = row.name not in (None, "*", "")
-        joint = {"rust": "::", "php": "\\", "go": "/"}.get(row.family, ".")
-        full = f"{row.module}{joint}{row.name}" if named and row.module else row.name if named else row.module
-        target = self._native.resolve(row.family, row.path, full or "")
+        separator = facts_of(row.family).separator
+        full = f"{row.module}{separator}{row.name}" if named and row.module else row.name if named else row.module
+        target = self._other.resolve(row.family, row.path, full or "")
         self.bound.targets.append((row, target.file))
         local = row.alias or (_last(full or "") if row.family != "go" else _go_name(full or ""))
         if target.file is None:
@@ -164,17 +166,7 @@ class Binder:
     @staticmethod
     def _takes_all(family: str, target: Target) -> bool:
         """True when an import without a name brings in everything that the target defines."""
-        return target.member is None and family in {
-            "c",
-            "csharp",
-            "dart",
-            "haskell",
-            "ruby",
-            "bash",
-            "fsharp",
-            "elixir",
-            "php",
-        }
+        return target.member is None and facts_of(family).takes_all
 
 
 def _last(name: str) -> str:

@@ -1,36 +1,15 @@
-"""What the resolver knows about languages: families, words for the object itself, names that come with a language."""
+"""What the resolver knows about languages, family by family, beyond what their files say.
+
+A language without a line here is a family of its own, whose imports are paths.
+"""
 
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import resources
-
-FAMILIES: dict[str, tuple[str, bool]] = {
-    "python": ("python", False), "javascript": ("js", False), "typescript": ("js", False), "tsx": ("js", False),
-    "go": ("go", False), "rust": ("rust", False),
-    "java": ("jvm", True), "kotlin": ("jvm", True), "scala": ("jvm", True),
-    "c": ("c", False), "cpp": ("c", True), "csharp": ("csharp", True), "fsharp": ("fsharp", False),
-    "ruby": ("ruby", True),
-    "php": ("php", False), "swift": ("swift", True), "lua": ("lua", False), "bash": ("bash", False),
-    "elixir": ("elixir", False), "dart": ("dart", True), "zig": ("zig", False), "haskell": ("haskell", False),
-}  # fmt: skip
-"""Language to family (whose definitions may call each other) and whether a bare name may mean a member."""
-
-SELF_WORDS: dict[str, dict[str, str]] = {
-    "python": {"self": "object", "cls": "class", "Self": "object", "super": "super"},
-    "js": {"this": "object", "super": "super"},
-    "jvm": {"this": "object", "super": "super"},
-    "csharp": {"this": "object", "base": "super"},
-    "c": {"this": "object"},
-    "ruby": {"self": "object", "super": "super"},
-    "php": {"this": "object", "self": "class", "static": "class", "parent": "super"},
-    "swift": {"self": "object", "Self": "class", "super": "super"},
-    "rust": {"self": "object", "Self": "class"},
-    "dart": {"this": "object", "super": "super"},
-    "lua": {"self": "object"},
-    "zig": {"self": "object", "Self": "class"},
-}
-"""Family to word to role: the object, its class, or the object seen from its bases."""
+from typing import Literal
 
 BUILTIN_SCOPE = -(10**15)
 """Below every file's scope; one a family."""
@@ -46,12 +25,70 @@ any append bool byte cap clear close copy delete error float64 int len make max 
 rune string
 """
 
-BUILTINS: dict[str, tuple[str, ...]] = {
-    "python": tuple(n for n in dir(builtins) if not n.startswith("_")),
-    "js": tuple(_JAVASCRIPT.split()),
-    "go": tuple(_GO.split()),
-}
-"""Family to the names that its language brings."""
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Languages whose definitions may call each other."""
+
+    name: str
+    languages: tuple[str, ...]
+    implicit: tuple[str, ...] = ()
+    """Those of them in which a bare name may mean a member."""
+    self_words: Mapping[str, Literal["object", "class", "super"]] = field(default_factory=dict)
+    """Words for the object itself, its class, and the object seen from its bases."""
+    builtins: tuple[str, ...] = ()
+    """Names that the language brings."""
+    shares: Literal["", "folder", "namespace", "project"] = ""
+    """Whose top-level names a file sees without an import."""
+    modules: Literal["path", "dotted", "namespace", "go", "rust", "dart"] = "path"
+    """How an import names a file; Python and JavaScript have modules of their own."""
+    suffixes: tuple[str, ...] = ()
+    """Extensions that an import leaves out."""
+    separator: str = "."
+    """Between a module and a name of it."""
+    takes_all: bool = False
+    """An import that names nothing brings in all that its module defines."""
+
+
+_ALL = (
+    Family("python", ("python",), self_words={"self": "object", "cls": "class", "Self": "object", "super": "super"},
+           builtins=tuple(n for n in dir(builtins) if not n.startswith("_"))),
+    Family("js", ("javascript", "typescript", "tsx"), self_words={"this": "object", "super": "super"},
+           builtins=tuple(_JAVASCRIPT.split())),
+    Family("go", ("go",), builtins=tuple(_GO.split()), shares="folder", modules="go", separator="/"),
+    Family("rust", ("rust",), self_words={"self": "object", "Self": "class"}, modules="rust", separator="::"),
+    Family("jvm", ("java", "kotlin", "scala"), ("java", "kotlin", "scala"), {"this": "object", "super": "super"},
+           shares="folder", modules="dotted", suffixes=(".java", ".kt", ".kts", ".scala")),
+    Family("c", ("c", "cpp"), ("cpp",), {"this": "object"}, shares="namespace",
+           suffixes=(".h", ".hpp", ".hh", ".hxx", ".c", ".cc", ".cpp"), takes_all=True),
+    Family("csharp", ("csharp",), ("csharp",), {"this": "object", "base": "super"}, shares="namespace",
+           modules="namespace", takes_all=True),
+    Family("fsharp", ("fsharp",), shares="project", modules="dotted", suffixes=(".fs",), takes_all=True),
+    Family("ruby", ("ruby",), ("ruby",), {"self": "object", "super": "super"}, shares="project", suffixes=(".rb",),
+           takes_all=True),
+    Family("php", ("php",), self_words={"this": "object", "self": "class", "static": "class", "parent": "super"},
+           shares="namespace", modules="namespace", suffixes=(".php",), separator="\\", takes_all=True),
+    Family("swift", ("swift",), ("swift",), {"self": "object", "Self": "class", "super": "super"}, shares="project"),
+    Family("lua", ("lua",), self_words={"self": "object"}, modules="dotted", suffixes=(".lua",)),
+    Family("bash", ("bash",), shares="project", suffixes=(".sh", ".bash"), takes_all=True),
+    Family("elixir", ("elixir",), shares="project", modules="dotted", suffixes=(".ex", ".exs"), takes_all=True),
+    Family("dart", ("dart",), ("dart",), {"this": "object", "super": "super"}, modules="dart", suffixes=(".dart",),
+           takes_all=True),
+    Family("zig", ("zig",), self_words={"self": "object", "Self": "class"}, suffixes=(".zig",)),
+    Family("haskell", ("haskell",), modules="dotted", suffixes=(".hs",), takes_all=True),
+)  # fmt: skip
+FAMILIES = {family.name: family for family in _ALL}
+_DEFAULT = Family("", ())
+
+
+def facts_of(family: str) -> Family:
+    """Return what is known about a family, by its name."""
+    return FAMILIES.get(family, _DEFAULT)
+
+
+def sharing(kind: Literal["folder", "namespace", "project"]) -> frozenset[str]:
+    """Return the families whose files see each other's names within a folder, a namespace or the whole project."""
+    return frozenset(family.name for family in _ALL if family.shares == kind)
 
 
 def common_names() -> list[str]:

@@ -15,7 +15,7 @@ from cm_tui.model import Page, Symbol, SymbolKey
 _SELECT = """
 SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line, s.overload,
        p.qualname
-FROM {alive} f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
+FROM {snapshot} f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 """
 _RANKED = 500
@@ -23,48 +23,51 @@ _RANKED = 500
 _FLAT_NAME = "replace(replace(lower(s.name), '_', ''), '-', '')"
 
 
-def list_symbols(db: Database, alive: str, file: str | None, kind: str | None, limit: int) -> Page[Symbol]:
+def list_symbols(db: Database, snapshot: str, file: str | None, kind: str | None, limit: int) -> Page[Symbol]:
     """Symbols in order of path and line.
 
     Raises:
         NotFoundError: the file is not in the index.
     """
     if file is not None:
-        check_file(db, alive, file)
+        check_file(db, snapshot, file)
     where, values = _where(file, kind)
-    total = db.value(f"SELECT count(*) FROM {alive} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - likewise
+    total = db.value(f"SELECT count(*) FROM {snapshot} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - likewise
     rows = db.rows(
-        _SELECT.format(alive=alive) + where + " ORDER BY f.path, s.start_line, s.idx LIMIT ?", [*values, limit]
+        _SELECT.format(snapshot=snapshot) + where + " ORDER BY f.path, s.start_line, s.idx LIMIT ?", [*values, limit]
     )
     return Page(tuple(Symbol(*row) for row in rows), int(total))
 
 
-def check_file(db: Database, alive: str, file: str) -> None:
+def check_file(db: Database, snapshot: str, file: str) -> None:
     """Make sure that a file is in the index.
 
     Raises:
         NotFoundError: it is not; close paths are suggested.
     """
-    if not db.value(f"SELECT count(*) FROM {alive} WHERE path = ?", [file]):  # noqa: S608 - our own relation
-        known = [row[0] for row in db.rows(f"SELECT path FROM {alive}")]  # noqa: S608 - likewise
+    if not db.value(f"SELECT count(*) FROM {snapshot} WHERE path = ?", [file]):  # noqa: S608 - our own relation
+        known = [row[0] for row in db.rows(f"SELECT path FROM {snapshot}")]  # noqa: S608 - likewise
         if any(path.startswith(f"{file.rstrip('/')}/") for path in known):
             raise NotFoundError(f"{file} is a folder.", hint="Name one of its files.")
         raise NotFoundError(f"{file} is not in the index.", hint=_suggest(file, known))
 
 
-def match_symbols(db: Database, alive: str, file: str | None, kind: str | None, match: str, limit: int) -> Page[Symbol]:
+def match_symbols(
+    db: Database, snapshot: str, file: str | None, kind: str | None, match: str, limit: int
+) -> Page[Symbol]:
     """Symbols whose qualified name has the letters of `match` in their order, the best fit first."""
     where, values = _where(file, kind)
     pattern = "%" + "%".join(_escape(c) for c in match if not c.isspace()) + "%"
     where += (" AND " if where else " WHERE ") + "s.qualname ILIKE ? ESCAPE '\\'"
     values = [*values, pattern]
-    total = db.value(f"SELECT count(*) FROM {alive} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - our own relation
+    total = db.value(f"SELECT count(*) FROM {snapshot} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - our own relation
     lowered, flat = match.lower(), _flat(match)
     order = (f" ORDER BY lower(s.name) <> ?, {_FLAT_NAME} <> ?, NOT starts_with({_FLAT_NAME}, ?), "
              f"NOT contains({_FLAT_NAME}, ?), NOT contains(lower(s.qualname), ?), "
              "length(s.qualname), f.path, s.start_line LIMIT ?")  # fmt: skip
     rows = db.rows(
-        _SELECT.format(alive=alive) + where + order, [*values, lowered, flat, flat, flat, lowered, max(limit, _RANKED)]
+        _SELECT.format(snapshot=snapshot) + where + order,
+        [*values, lowered, flat, flat, flat, lowered, max(limit, _RANKED)],
     )
     found = sorted(
         (Symbol(*row) for row in rows), key=lambda s: (-_fit(s, match), len(s.qualname), s.path, s.start_line)
@@ -72,7 +75,7 @@ def match_symbols(db: Database, alive: str, file: str | None, kind: str | None, 
     return Page(tuple(found[:limit]), int(total))
 
 
-def find_definitions(db: Database, alive: str, name: str | SymbolKey) -> tuple[Symbol, ...]:
+def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tuple[Symbol, ...]:
     """Definitions of a key, of a name, or of the end of a qualified name or of a path and a name.
 
     Raises:
@@ -80,7 +83,8 @@ def find_definitions(db: Database, alive: str, name: str | SymbolKey) -> tuple[S
     """
     if isinstance(name, SymbolKey):
         rows = db.rows(
-            _SELECT.format(alive=alive) + " WHERE f.path = ? AND s.qualname = ? AND s.kind = ? AND s.overload = ?",
+            _SELECT.format(snapshot=snapshot)
+            + " WHERE f.path = ? AND s.qualname = ? AND s.kind = ? AND s.overload = ?",
             [name.path, name.qualname, name.kind, name.overload],
         )
         if rows:
@@ -92,12 +96,14 @@ def find_definitions(db: Database, alive: str, name: str | SymbolKey) -> tuple[S
     if not wanted.ends:
         raise NotFoundError("An empty name defines nothing.", hint="Give a name, such as `parse` or `Parser.parse`.")
     where = " WHERE s.name IN (?, ?) OR s.qualname = ? ORDER BY f.path, s.start_line, s.idx"
-    rows = db.rows(_SELECT.format(alive=alive) + where, [wanted.ends[0], wanted.ends[-1], wanted.text])
+    rows = db.rows(_SELECT.format(snapshot=snapshot) + where, [wanted.ends[0], wanted.ends[-1], wanted.text])
     symbols = [Symbol(*row) for row in rows]
     found = [s for s in symbols if wanted.fits(s.qualname, s.kind)]
     found = found or [s for s in symbols if wanted.fits_in(s.path, s.qualname, s.kind)]
     if not found:
-        names = {row[0] for row in db.rows(f"SELECT DISTINCT s.name FROM {alive} f JOIN symbol s ON s.blob = f.blob")}  # noqa: S608 - our own relation
+        names = {
+            row[0] for row in db.rows(f"SELECT DISTINCT s.name FROM {snapshot} f JOIN symbol s ON s.blob = f.blob")
+        }  # noqa: S608 - our own relation
         raise NotFoundError(f"Nothing called {name} is defined here.", hint=_suggest(wanted.ends[0], sorted(names)))
     return tuple(found)
 

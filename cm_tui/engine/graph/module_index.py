@@ -1,9 +1,8 @@
-"""Where the files of a project stand, and which file a module's name means."""
+"""Index of a project's files and folders, by which the name of a module is found."""
 
 from __future__ import annotations
 
 import posixpath
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 
 class File(NamedTuple):
-    """A file that is alive; pseudo files stand for folders and packages."""
+    """A file of the snapshot; pseudo files stand for folders and packages."""
 
     id: int
     path: str
@@ -33,7 +32,7 @@ class Target:
 
 OUTSIDE = Target(None)
 
-_folder = lru_cache(maxsize=1 << 16)(posixpath.dirname)
+folder_of = lru_cache(maxsize=1 << 16)(posixpath.dirname)
 """Folder of a path: asked for over and over, of the same few thousand."""
 
 
@@ -41,7 +40,7 @@ class ModuleIndex:
     """Files by path and by folder; folders and packages get ids of their own when first asked for.
 
     Args:
-        files: everything alive.
+        files: everything in the snapshot.
         texts: content of the manifests (`tsconfig.json`, `go.mod`, …) by path.
     """
 
@@ -58,7 +57,7 @@ class ModuleIndex:
 
     def _register(self, path: str) -> None:
         while path:
-            parent = _folder(path)
+            parent = folder_of(path)
             known = path in self.children[parent]
             self.children[parent].add(path)
             if known:
@@ -92,119 +91,5 @@ class ModuleIndex:
         return (family, key) in self._packages
 
     def is_folder(self, path: str) -> bool:
-        """True when something alive lies below it."""
+        """True when a file lies below it."""
         return path in self.children
-
-
-class PythonModules:
-    """Python's absolute and relative modules, packages with and without `__init__`, and any source root."""
-
-    def __init__(self, layout: ModuleIndex) -> None:
-        self._layout = layout
-        self._roots: dict[str, list[str]] = defaultdict(list)
-        self._cache: dict[tuple[str, str], Target] = {}
-        for path, file in layout.by_path.items():
-            if file.family == "python":
-                self._index(path)
-
-    def _index(self, path: str) -> None:
-        """Remember the folder that has to be on the import path for a file's top-level name."""
-        folder = _folder(path)
-        stem = posixpath.basename(path).rsplit(".", 1)[0]
-        if stem == "__init__":
-            folder, stem = _folder(folder), posixpath.basename(folder)
-            if not stem:
-                return
-        while self._is_package(folder):
-            folder, stem = _folder(folder), posixpath.basename(folder)
-        self._add(stem, folder)
-        # Folders without __init__ are packages too.
-        while folder:
-            folder, stem = _folder(folder), posixpath.basename(folder)
-            self._add(stem, folder)
-
-    def _add(self, name: str, root: str) -> None:
-        roots = self._roots[name]
-        if root not in roots:
-            roots.append(root)
-
-    def _is_package(self, folder: str) -> bool:
-        return bool(folder) and any(f"{folder}/__init__{e}" in self._layout.by_path for e in (".py", ".pyi"))
-
-    def resolve(self, importer: str, module: str) -> Target:
-        """The file of a module as written in an importing file."""
-        folder = _folder(importer)
-        key = (folder, module)
-        found = self._cache.get(key)
-        if found is None:
-            found = self._cache[key] = self._resolve(folder, module)
-        return found
-
-    def _resolve(self, folder: str, module: str) -> Target:
-        name = module.lstrip(".")
-        dots = len(module) - len(name)
-        if dots:
-            for _ in range(dots - 1):
-                folder = _folder(folder)
-            return Target(self.locate(posixpath.join(folder, *name.split(".")) if name else folder))
-        parts = name.split(".")
-        for root in self._ordered(parts[0], folder):
-            found = self.locate(posixpath.join(root, *parts))
-            if found is not None:
-                return Target(found)
-        return OUTSIDE
-
-    def _ordered(self, top: str, folder: str) -> list[str]:
-        """Roots under which a top-level name exists, nearest to the importer first.
-
-        A name of the standard library means the library unless the importer lies below that root, and a bare
-        folder elsewhere in the tree is no import path.
-        """
-        roots = self._roots.get(top, [])
-        above = [r for r in roots if r in {"", folder} or folder.startswith(r + "/")]
-        if top in sys.stdlib_module_names:
-            return sorted((r for r in above if self._own(r, top, folder)), key=len, reverse=True)
-        elsewhere = [r for r in roots if r not in above and self._is_package(posixpath.join(r, top))]
-        sources = [r for r in roots if r not in above and r not in elsewhere and r.rsplit("/", 1)[-1] in {"src", "lib"}]
-        return sorted(above, key=len, reverse=True) + sorted(elsewhere, key=lambda r: (len(r), r)) + sorted(sources)
-
-    def _own(self, root: str, top: str, folder: str) -> bool:
-        """True when a standard library's name is the importer's own package or stands beside a script."""
-        own = posixpath.join(root, top)
-        return folder == own or folder.startswith(own + "/") or (folder == root and not self._is_package(folder))
-
-    def locate(self, base: str) -> int | None:
-        """Id of the module at a path without extension: a package, a file, or a folder of modules."""
-        found = self._layout.first(f"{base}/__init__.py", f"{base}.py", f"{base}.pyi", f"{base}/__init__.pyi")
-        if found is None and base and self._has_python(base):
-            return self._layout.package("python", base)
-        return found
-
-    def _has_python(self, folder: str, depth: int = 3) -> bool:
-        children = self._layout.children.get(folder, set())
-        if any(c.endswith((".py", ".pyi")) for c in children):
-            return True
-        return depth > 0 and any(self._has_python(c, depth - 1) for c in children if c in self._layout.children)
-
-    def submodules(self) -> Iterable[tuple[int, str, int]]:
-        """(package, name, module) for every module that stands in a package or a folder of modules."""
-        packages = {_folder(p): f.id for p, f in self._layout.by_path.items()
-                    if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
-        # Folders show up while they are asked for, so those of folders come first.
-        waiting = [(f.path, f.id) for f in self._layout.pseudo if f.family == "python"]
-        done: set[str] = set()
-        pairs = list(packages.items())
-        while waiting or pairs:
-            folder, number = pairs.pop() if pairs else waiting.pop()
-            if folder in done:
-                continue
-            done.add(folder)
-            for child in self._layout.children.get(folder, ()):
-                name = posixpath.basename(child).rsplit(".", 1)[0]
-                if name == "__init__":
-                    continue
-                found = self.locate(posixpath.join(folder, name))
-                if found is not None:
-                    yield number, name, found
-                    if child in self._layout.children and child not in packages:
-                        waiting.append((child, found))

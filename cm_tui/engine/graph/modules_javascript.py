@@ -7,7 +7,7 @@ import posixpath
 import re
 from typing import Any
 
-from cm_tui.engine.graph.module_index import OUTSIDE, ModuleIndex, Target
+from cm_tui.engine.graph.module_index import ModuleIndex, Target
 
 _EXTENSIONS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte")
 # TypeScript sources are imported by the name of what they compile to.
@@ -16,14 +16,14 @@ _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
-class WebModules:
+class JavaScriptModules:
     """Relative files, `index` files, `tsconfig.json` paths and base URL, and the packages of a workspace."""
 
-    def __init__(self, layout: ModuleIndex) -> None:
-        self._layout = layout
+    def __init__(self, modules: ModuleIndex) -> None:
+        self._modules = modules
         self._cache: dict[tuple[str, str], Target] = {}
-        self._configs = _paths_by_folder(layout)
-        self._packages = _workspace(layout)
+        self._configs = _paths_by_folder(modules)
+        self._packages = _workspace(modules)
 
     def resolve(self, importer: str, module: str) -> Target:
         """The file of a specifier as written in an importing file."""
@@ -74,13 +74,13 @@ class WebModules:
     def locate(self, base: str) -> int | None:
         """Id of the file for a path with or without its extension, or of the folder's index."""
         base = "" if base == "." else base
-        direct = self._layout.by_path.get(base)
+        direct = self._modules.by_path.get(base)
         if direct is not None and direct.family == "js":
             return direct.id
         stem, extension = posixpath.splitext(base)
         swapped = [stem + e for e in _COMPILED.get(extension, ())]
         index = posixpath.join(base, "index")
-        return self._layout.first(*(base + e for e in _EXTENSIONS), *swapped, *(index + e for e in _EXTENSIONS))
+        return self._modules.first(*(base + e for e in _EXTENSIONS), *swapped, *(index + e for e in _EXTENSIONS))
 
 
 class _PathMap:
@@ -101,21 +101,21 @@ class _PathMap:
         return [] if self._base is None else [posixpath.normpath(posixpath.join(self._base, module))]
 
 
-def _paths_by_folder(layout: ModuleIndex) -> dict[str, _PathMap]:
+def _paths_by_folder(modules: ModuleIndex) -> dict[str, _PathMap]:
     result: dict[str, _PathMap] = {}
-    for path in sorted(layout.texts):
+    for path in sorted(modules.texts):
         name = posixpath.basename(path)
         if re.fullmatch(r"(ts|js)config(\.base)?\.json", name):
             folder = posixpath.dirname(path)
-            found = _read_config(layout, path, 0)
+            found = _read_config(modules, path, 0)
             if found is not None and (folder not in result or name == "tsconfig.json"):
                 result[folder] = found
     return result
 
 
-def _read_config(layout: ModuleIndex, path: str, depth: int) -> _PathMap | None:
+def _read_config(modules: ModuleIndex, path: str, depth: int) -> _PathMap | None:
     """The path map of a configuration, or of the one it extends."""
-    values = loose_json(layout.texts.get(path, ""))
+    values = loose_json(modules.texts.get(path, ""))
     options = values.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
     folder = posixpath.dirname(path)
@@ -127,13 +127,13 @@ def _read_config(layout: ModuleIndex, path: str, depth: int) -> _PathMap | None:
     parent = values.get("extends")
     if isinstance(parent, str) and parent.startswith(".") and depth < 4:
         parent = posixpath.normpath(posixpath.join(folder, parent))
-        return _read_config(layout, parent if parent.endswith(".json") else parent + ".json", depth + 1)
+        return _read_config(modules, parent if parent.endswith(".json") else parent + ".json", depth + 1)
     return None
 
 
-def _workspace(layout: ModuleIndex) -> dict[str, tuple[str, dict[str, Any]]]:
+def _workspace(modules: ModuleIndex) -> dict[str, tuple[str, dict[str, Any]]]:
     result: dict[str, tuple[str, dict[str, Any]]] = {}
-    for path, text in layout.texts.items():
+    for path, text in modules.texts.items():
         if posixpath.basename(path) == "package.json":
             values = loose_json(text)
             name = values.get("name")
@@ -159,6 +159,3 @@ def loose_json(text: str) -> dict[str, Any]:
     except ValueError:
         return {}  # A broken manifest maps nothing; its specifiers stay external.
     return values if isinstance(values, dict) else {}
-
-
-__all__ = ["OUTSIDE", "WebModules", "loose_json"]

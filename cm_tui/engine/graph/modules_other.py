@@ -5,40 +5,20 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from cm_tui.engine.graph.language_facts import facts_of
 from cm_tui.engine.graph.module_index import OUTSIDE, ModuleIndex, Target
 
-FOLDER_PACKAGES = frozenset({"go", "jvm"})
-"""Families in which the files of one folder see each other's names."""
-NAMESPACES = frozenset({"csharp", "php", "c"})
-"""Families in which a declared namespace spans files."""
-PROJECT_WIDE = frozenset({"ruby", "swift", "elixir", "bash", "fsharp"})
-"""Families in which a top-level name is seen everywhere."""
 
-_SUFFIXES = {
-    "jvm": (".java", ".kt", ".kts", ".scala"),
-    "php": (".php",),
-    "c": (".h", ".hpp", ".hh", ".hxx", ".c", ".cc", ".cpp"),
-    "ruby": (".rb",),
-    "dart": (".dart",),
-    "lua": (".lua",),
-    "zig": (".zig",),
-    "haskell": (".hs",),
-    "elixir": (".ex", ".exs"),
-    "fsharp": (".fs",),
-    "bash": (".sh", ".bash"),
-}
-
-
-class NativeModules:
+class OtherModules:
     """Imports that name a path, a package or a type."""
 
-    def __init__(self, layout: ModuleIndex) -> None:
-        self._layout = layout
+    def __init__(self, modules: ModuleIndex) -> None:
+        self._modules = modules
         self._cache: dict[tuple[str, str, str], Target] = {}
         self._by_stem: dict[str, list[str]] = defaultdict(list)
-        for path in layout.by_path:
+        for path in modules.by_path:
             self._by_stem[posixpath.basename(path).split(".", 1)[0]].append(path)
         self._go = list(self._named("go.mod", r"^module\s+\"?([^\s\"]+)"))
         crates = self._named("Cargo.toml", r'^\[package\][^\[]*?^name\s*=\s*"([^"]+)"')
@@ -47,7 +27,7 @@ class NativeModules:
 
     def _named(self, manifest: str, pattern: str) -> Iterator[tuple[str, str]]:
         """(name, folder) of every manifest that names something."""
-        for path, text in self._layout.texts.items():
+        for path, text in self._modules.texts.items():
             found = re.search(pattern, text, re.MULTILINE | re.DOTALL)
             if posixpath.basename(path) == manifest and found:
                 yield found[1], posixpath.dirname(path)
@@ -61,29 +41,30 @@ class NativeModules:
         return found
 
     def _resolve(self, family: str, importer: str, module: str) -> Target:
-        special: dict[str, Callable[[str, str], Target]] = {
-            "go": self._go_package,
-            "rust": self._rust_path,
-            "dart": self._dart_file,
-        }
-        if family in special:
-            return special[family](importer, module)
-        if family in {"jvm", "haskell", "lua", "elixir", "fsharp"}:
-            return self._dotted(family, module)
-        if family in {"csharp", "php"}:
-            return self._namespaced(family, module)
-        return self._path(family, importer, module)
+        match facts_of(family).modules:
+            case "go":
+                return self._go_package(importer, module)
+            case "rust":
+                return self._rust_path(importer, module)
+            case "dart":
+                return self._dart_file(importer, module)
+            case "dotted":
+                return self._dotted(family, module)
+            case "namespace":
+                return self._namespaced(family, module)
+            case "path":
+                return self._path(family, importer, module)
 
     def _go_package(self, importer: str, module: str) -> Target:
         for name, root in self._go:
             if module == name or module.startswith(name + "/"):
                 folder = posixpath.normpath(posixpath.join(root, module[len(name) :].lstrip("/")))
                 folder = "" if folder == "." else folder
-                if folder == "" or self._layout.is_folder(folder):
-                    return Target(self._layout.package("go", folder))
+                if folder == "" or self._modules.is_folder(folder):
+                    return Target(self._modules.package("go", folder))
         if module.startswith("."):
             folder = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
-            return Target(self._layout.package("go", folder))
+            return Target(self._modules.package("go", folder))
         return OUTSIDE
 
     def _rust_path(self, importer: str, module: str) -> Target:
@@ -116,15 +97,15 @@ class NativeModules:
         return Target(found, ".".join(rest) or None)
 
     def _rust_file(self, at: str) -> int | None:
-        return self._layout.first(f"{at}.rs", f"{at}/mod.rs", f"{at}/lib.rs", f"{at}/main.rs")
+        return self._modules.first(f"{at}.rs", f"{at}/mod.rs", f"{at}/lib.rs", f"{at}/main.rs")
 
     def rust_modules(self) -> Iterator[tuple[int, str, int]]:
         """(file, name, file of the module) for every module that stands in another's folder."""
-        for path, file in self._layout.by_path.items():
+        for path, file in self._modules.by_path.items():
             if file.family != "rust":
                 continue
             folder = _rust_module(path, "")
-            for child in self._layout.children.get(folder, ()):
+            for child in self._modules.children.get(folder, ()):
                 name = posixpath.basename(child).removesuffix(".rs")
                 found = self._rust_file(posixpath.join(folder, name))
                 if found is not None and found != file.id and name not in {"lib", "main", "mod"}:
@@ -132,7 +113,7 @@ class NativeModules:
 
     def _crate_root(self, importer: str) -> str:
         folder = posixpath.dirname(importer)
-        while folder and self._layout.first(f"{folder}/lib.rs", f"{folder}/main.rs") is None:
+        while folder and self._modules.first(f"{folder}/lib.rs", f"{folder}/main.rs") is None:
             folder = posixpath.dirname(folder)
         return folder or posixpath.dirname(importer)
 
@@ -140,8 +121,8 @@ class NativeModules:
         if module.startswith("package:"):
             name, _, rest = module[8:].partition("/")
             root = self._dart.get(name)
-            return OUTSIDE if root is None else Target(self._layout.id_of(posixpath.join(root, "lib", rest)))
-        return Target(self._layout.id_of(posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))))
+            return OUTSIDE if root is None else Target(self._modules.id_of(posixpath.join(root, "lib", rest)))
+        return Target(self._modules.id_of(posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))))
 
     def _dotted(self, family: str, module: str) -> Target:
         """A name whose last parts are a file below a folder of its package, or the folder itself."""
@@ -150,40 +131,40 @@ class NativeModules:
             found = self._suffix(family, parts[:size])
             if found is not None:
                 return Target(found, ".".join(parts[size:]) or None)
-        if family == "jvm":
+        if facts_of(family).shares == "folder":
             for size in range(len(parts), max(1, len(parts) - 2), -1):
                 folder = self._folder("/".join(parts[:size]))
                 if folder is not None:
-                    return Target(self._layout.package("jvm", folder), ".".join(parts[size:]) or None)
+                    return Target(self._modules.package(family, folder), ".".join(parts[size:]) or None)
         return OUTSIDE
 
     def _suffix(self, family: str, parts: list[str]) -> int | None:
         tail = "/" + "/".join(parts)
         fits = [p for p in self._by_stem.get(parts[-1], ())
-                if p.endswith(_SUFFIXES.get(family, ())) and ("/" + p.rsplit(".", 1)[0]).endswith(tail)]  # fmt: skip
-        return self._layout.id_of(min(fits, key=lambda p: (len(p), p))) if fits else None
+                if p.endswith(facts_of(family).suffixes) and ("/" + p.rsplit(".", 1)[0]).endswith(tail)]  # fmt: skip
+        return self._modules.id_of(min(fits, key=lambda p: (len(p), p))) if fits else None
 
     def _folder(self, tail: str) -> str | None:
-        fits = [f for f in self._layout.children if f == tail or f.endswith("/" + tail)]
+        fits = [f for f in self._modules.children if f == tail or f.endswith("/" + tail)]
         return min(fits, key=lambda f: (len(f), f)) if fits else None
 
     def _namespaced(self, family: str, module: str) -> Target:
         parts = [p for p in re.split(r"[.\\]", module) if p]
         for size in (len(parts), len(parts) - 1):
             name = ".".join(parts[:size])
-            if name and self._layout.has_package(family, name):
-                return Target(self._layout.package(family, name), ".".join(parts[size:]) or None)
+            if name and self._modules.has_package(family, name):
+                return Target(self._modules.package(family, name), ".".join(parts[size:]) or None)
         return OUTSIDE
 
     def _path(self, family: str, importer: str, module: str) -> Target:
         """A path as in `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
-        extensions = ("", *_SUFFIXES.get(family, ()))
+        extensions = ("", *facts_of(family).suffixes)
         near = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
-        found = self._layout.first(*(near + e for e in extensions), *(module + e for e in extensions))
+        found = self._modules.first(*(near + e for e in extensions), *(module + e for e in extensions))
         if found is None and not module.startswith("."):
             stem = posixpath.basename(module).split(".", 1)[0]
             fits = [p for p in self._by_stem.get(stem, ()) if any(p.endswith("/" + module + e) for e in extensions)]
-            found = self._layout.id_of(fits[0]) if len(fits) == 1 else None
+            found = self._modules.id_of(fits[0]) if len(fits) == 1 else None
         return Target(found)
 
 

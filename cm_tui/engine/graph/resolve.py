@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.graph.derived_tables import DerivedTables, Read, SchemaView, script
+from cm_tui.engine.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.graph.schema_view import SchemaView, script
 from cm_tui.engine.scan.content_reader import ChangedError
 from cm_tui.model import Edge, Symbol, SymbolKey
 
 SMALL = 20_000
 """With fewer references than this, resolving all of them costs no more than choosing among them."""
 
-PATIENCE = 10
-"""About so many questions about one moment of the past cost as much as resolving all of it; most get one or two."""
+PARTIAL_QUESTIONS = 10
+"""So many questions about one snapshot of the past cost about as much as resolving all of it; most get one or two."""
 
 
 class Resolver:
@@ -25,24 +26,24 @@ class Resolver:
     Later all are resolved, once, and further answers are read off; both ways run the same SQL.
 
     Args:
-        facts: the tables that the tiers stand on.
-        patience: how many questions come first.
+        tables: what that the tiers stand on.
+        partial_questions: how many questions come first.
     """
 
-    def __init__(self, facts: DerivedTables, patience: int = 1) -> None:
-        self._patience = patience
-        self._db: SchemaView = facts.shelf
-        self._facts = facts
+    def __init__(self, tables: DerivedTables, partial_questions: int = 1) -> None:
+        self._partial_questions = partial_questions
+        self._db: SchemaView = tables.view
+        self._tables = tables
         self._asked = 0
         self._state: object = None
         self._whole = False
 
-    def prepare(self, alive: str, read: Read | None) -> None:
+    def prepare(self, snapshot: str, read: Read | None) -> None:
         """Get ready for a question about a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
-        state = self._facts.refresh(alive, read)
+        state = self._tables.refresh(snapshot, read)
         if state != self._state:
             self._state, self._asked, self._whole = state, 0, False
-        late = self._asked >= self._patience
+        late = self._asked >= self._partial_questions
         if not self._whole and (late or self._db.value("SELECT count(*) FROM reference") <= SMALL):
             self._resolve("true")
             self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
@@ -70,7 +71,7 @@ class Resolver:
         return self._edges("callees", kinds, hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
-        """Every site and what it was tied to; sites that may mean several definitions have several rows.
+        """Return every site and what it was resolved to; sites that may mean several definitions have several rows.
 
         Args:
             kinds: kinds of reference.
@@ -78,7 +79,7 @@ class Resolver:
 
         Returns:
             Rows of (path, line, caller, name, receiver, kind, tier, choices, path and qualname of the definition, its
-            line, line of the caller); the definition is None for what was not tied.
+            line, line of the caller); the definition is None for what was not resolved.
         """
         self._resolve(f"r.kind IN ({_quoted(kinds)})")
         if blind:
@@ -129,7 +130,7 @@ class Resolver:
     def _resolve(self, wanted: str) -> None:
         sites = self._db.sql(script("sites")).replace("{wanted}", wanted).replace("{scope}", "scope")
         self._db.cursor.execute(sites)
-        self._facts.propagate()
+        self._tables.propagate()
         self._db.run(script("edges"))
 
     def _edges(self, direction: str, kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:

@@ -96,7 +96,7 @@ class HistoricalView:
         if graph is None:
             schema = _SCHEMAS[len(self._schemas)] if len(self._schemas) < len(_SCHEMAS) else self._oldest()
             self._schemas[alive] = schema
-            graph = Graph(self._db, ContentReader(self._repository).text, alive=alive, schema=schema)
+            graph = Graph(self._db, ContentReader(self._repository).text, snapshot=alive, schema=schema)
             self._graphs[alive] = graph
         self._schemas.move_to_end(alive)
         return graph

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cm_tui.engine.parse.records import ParsedChunk
-from cm_tui.engine.parse.symbol_tree import VALUES, LocatedSymbol
+from cm_tui.engine.parse.records import LocatedSymbol, ParsedChunk
+from cm_tui.engine.parse.symbol_tree import VALUES
 
 MAX_CHARS = 1500
 """A piece longer than this is split, unless it is one line."""
@@ -30,18 +30,18 @@ def chunk_lines(lines: Sequence[str]) -> list[ParsedChunk]:
     return _finish([Piece(0, len(lines), None, tiny=False)], lines, TEXT_LINES)
 
 
-def chunk_symbols(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[ParsedChunk]:
+def chunk_symbols(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedChunk]:
     """One piece a symbol, nested ones not twice; small classes whole, large ones as header and members."""
-    if not placed:
+    if not located:
         return chunk_lines(lines)
-    return _finish(_merge(_pieces(lines, placed), lines), lines, MAX_LINES)
+    return _finish(_merge(_pieces(lines, located), lines), lines, MAX_LINES)
 
 
-def _pieces(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[Piece]:
+def _pieces(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[Piece]:
     sizes = [0]
     for line in lines:
         sizes.append(sizes[-1] + len(line) + 1)
-    holds = _holders(placed)
+    holds = _holders(located)
     pieces: list[Piece] = []
     cursor = 0
     open_ends: list[tuple[int, int]] = []  # (stop row, symbol) of containers that are being walked
@@ -53,7 +53,7 @@ def _pieces(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[Piece
             pieces.append(Piece(cursor, until, owner, tiny=owner is None and until - cursor <= TINY_LINES))
             cursor = until
 
-    for index, item in enumerate(placed):
+    for index, item in enumerate(located):
         start, stop = item.lead, min(item.row.end_line, len(lines))
         while open_ends and open_ends[-1][0] <= start:
             gap(open_ends[-1][0])
@@ -74,12 +74,12 @@ def _pieces(lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[Piece
     return pieces
 
 
-def _holders(placed: Sequence[LocatedSymbol]) -> list[bool]:
+def _holders(located: Sequence[LocatedSymbol]) -> list[bool]:
     """Which symbols have a symbol with a body of its own inside."""
-    holds = [False] * len(placed)
+    holds = [False] * len(located)
     stack: list[int] = []
-    for index, item in enumerate(placed):
-        while stack and placed[stack[-1]].end <= item.start:
+    for index, item in enumerate(located):
+        while stack and located[stack[-1]].end <= item.start:
             stack.pop()
         if item.row.kind not in VALUES:
             for outer in stack:

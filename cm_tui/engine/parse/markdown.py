@@ -9,8 +9,7 @@ from urllib.parse import unquote
 
 from cm_tui.engine.parse.normalise import MAX_SIGNATURE, fold
 from cm_tui.engine.parse.qualified_name import BETWEEN_HEADINGS
-from cm_tui.engine.parse.records import ParsedImport, ParsedSymbol
-from cm_tui.engine.parse.symbol_tree import LocatedSymbol
+from cm_tui.engine.parse.records import LocatedSymbol, ParsedImport, ParsedSymbol
 from cm_tui.engine.parse.tree_query import Findings
 
 _ATX = re.compile(r"\s*(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
@@ -33,7 +32,7 @@ def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
         for level, name in [_heading(lines, raw.first_row, raw.last_row)]
         if name
     ]
-    placed: list[LocatedSymbol] = []
+    located: list[LocatedSymbol] = []
     open_sections: list[tuple[int, int]] = []
     overloads: Counter[str] = Counter()
     for position, (row, level, name) in enumerate(headings):
@@ -42,7 +41,7 @@ def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
         stop = next((r for r, other, _ in headings[position + 1 :] if other <= level), len(lines))
         last = _last_with_text(lines, row, stop)
         parent = open_sections[-1][1] if open_sections else None
-        above = placed[parent].row.qualname + BETWEEN_HEADINGS if parent is not None else ""
+        above = located[parent].row.qualname + BETWEEN_HEADINGS if parent is not None else ""
         qualname = above + name
         symbol = ParsedSymbol(
             parent,
@@ -56,19 +55,19 @@ def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
             last + 1,
         )
         overloads[qualname] += 1
-        open_sections.append((level, len(placed)))
-        placed.append(LocatedSymbol(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
-    return placed
+        open_sections.append((level, len(located)))
+        located.append(LocatedSymbol(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
+    return located
 
 
-def links(found: Findings, lines: Sequence[str], placed: Sequence[LocatedSymbol]) -> list[ParsedImport]:
+def links(found: Findings, lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedImport]:
     """Links to files, as imports of the section they stand in; code is left out."""
     code = {row for node in found.scopes for row in range(node.start_point[0], node.end_point[0] + 1)}
     rows: list[ParsedImport] = []
     section: int | None = None
     following = 0
     for row, line in enumerate(lines):
-        while following < len(placed) and placed[following].row.start_line <= row + 1:
+        while following < len(located) and located[following].row.start_line <= row + 1:
             section = following
             following += 1
         if row in code or "]" not in line:

@@ -11,6 +11,7 @@ MAX_RECEIVER = 160
 
 _PLAIN = re.compile(r"[\w.$@#]+", re.ASCII)
 _SEPARATOR = re.compile(r"::|->|\?\.|!!?\.|&\.|\\|\.\.\.?")
+_QUOTES = frozenset("\"'`")
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _MARK = re.compile(
     r"^\s*(?:/\*+!?|\*+/|\*(?!/)|///?!?/*|//!|#+!?|--+(?:\s?[|^](?!\|))?|;+|%+|\{-(?:\s?\|)?|\"\"\"|''+|<!--+|'(?!'))?\s?|\s*(?:\*+/|-\}|--+>)\s*$"
@@ -80,43 +81,41 @@ def without_brackets(text: str, opening: str) -> str:
     return "".join(kept)
 
 
-def receiver_text(text: str) -> str:  # noqa: C901, PLR0912 - one case after the other, read from top to bottom
+def receiver_text(text: str) -> str:
     """What a call is made on, on one line, with arguments left out: `a.f(x, 1).b[0]` is `a.f().b[]`."""
     if _PLAIN.fullmatch(text):
         return text
     if len(text) > 20_000:
         return "…"
-    text = _TURBOFISH.sub("", text)
-    kept: list[str] = []
-    stack: list[str] = []
-    quote = ""
-    previous = ""
-    for char in text:
-        if quote:
-            if char == quote and previous != "\\":
-                quote = ""
-                if not stack:
-                    kept.append(char)
-        elif char in "\"'`":
-            quote = char
-            if not stack:
-                kept.append(char)
-        elif char in _BRACKETS:
-            if not stack:
-                kept.append(char)
-            stack.append(_BRACKETS[char])
-        elif stack:
-            if char == stack[-1]:
-                stack.pop()
-                if not stack:
-                    kept.append(char)
-        else:
-            kept.append(char)
-        previous = char if previous != "\\" else ""
-    line = _SEPARATOR.sub(".", fold("".join(kept)))
+    line = _SEPARATOR.sub(".", fold(_without_contents(_TURBOFISH.sub("", text))))
     line = re.sub(r"\s*\.\s*", ".", line)
     line = _TRY.sub("", line)
     return line if len(line) <= MAX_RECEIVER else "…" + line[-MAX_RECEIVER:]
+
+
+def _without_contents(text: str) -> str:
+    """Brackets and quotes without what stands in them."""
+    kept: list[str] = []
+    closers: list[str] = []
+    quote = ""
+    previous = ""
+    for char in text:
+        visible = not closers
+        if quote:
+            ends = char == quote and previous != "\\"
+            quote = "" if ends else quote
+            visible = visible and ends
+        elif char in _QUOTES:
+            quote = char
+        elif char in _BRACKETS:
+            closers.append(_BRACKETS[char])
+        elif closers and char == closers[-1]:
+            closers.pop()
+            visible = not closers
+        if visible:
+            kept.append(char)
+        previous = char if previous != "\\" else ""
+    return "".join(kept)
 
 
 def clean_doc(text: str) -> str:

@@ -9,9 +9,9 @@ from hashlib import blake2b
 from cm_tui.engine.parse.chunks import chunk_lines, chunk_symbols
 from cm_tui.engine.parse.error_recovery import rescue
 from cm_tui.engine.parse.markdown import links, sections
-from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
+from cm_tui.engine.parse.records import LocatedSymbol, ParsedBlob, ParsedSymbol
 from cm_tui.engine.parse.references import extract_references
-from cm_tui.engine.parse.symbol_tree import LocatedSymbol, build_symbols
+from cm_tui.engine.parse.symbol_tree import build_symbols
 from cm_tui.engine.parse.tree_query import Findings, UnreadableError, find, parse
 from cm_tui.engine.scan.languages import LANGUAGES, Language
 
@@ -118,17 +118,17 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
         blob.chunks = chunk_lines(lines)
         return
     if language.name == "markdown":
-        placed = sections(found, lines)
-        blob.symbols = [item.row for item in placed]
-        blob.imports = links(found, lines, placed)
-        blob.chunks = chunk_symbols(lines, placed)
+        located = sections(found, lines)
+        blob.symbols = [item.row for item in located]
+        blob.imports = links(found, lines, located)
+        blob.chunks = chunk_symbols(lines, located)
         return
-    placed = build_symbols(found, language, source, lines)
+    located = build_symbols(found, language, source, lines)
     if language.name == "razor":
-        placed, found = _without_component(placed, found)
-    blob.symbols = [item.row for item in placed]
-    extract_references(blob, found, placed, language)
-    blob.chunks = chunk_symbols(lines, placed)
+        located, found = _without_component(located, found)
+    blob.symbols = [item.row for item in located]
+    extract_references(blob, found, located, language)
+    blob.chunks = chunk_symbols(lines, located)
 
 
 def _source(language: Language, data: bytes) -> bytes:
@@ -141,18 +141,18 @@ def _source(language: Language, data: bytes) -> bytes:
     return data
 
 
-def _without_component(placed: list[LocatedSymbol], found: Findings) -> tuple[list[LocatedSymbol], Findings]:
+def _without_component(located: list[LocatedSymbol], found: Findings) -> tuple[list[LocatedSymbol], Findings]:
     """Leave out the class that a Razor page's members were wrapped in, so that they are the page's own."""
     from cm_tui.engine.parse.razor_preprocessor import COMPONENT
 
-    kept = [i for i, item in enumerate(placed) if item.row.name not in {COMPONENT, "_"}]
+    kept = [i for i, item in enumerate(located) if item.row.name not in {COMPONENT, "_"}]
     renumbered = {old: new for new, old in enumerate(kept)}
     members: list[LocatedSymbol] = []
     for index in kept:
-        row = placed[index].row
+        row = located[index].row
         parent = renumbered.get(row.parent) if row.parent is not None else None
-        placed[index].row = row._replace(parent=parent, qualname=row.qualname.removeprefix(f"{COMPONENT}."))
-        members.append(placed[index])
+        located[index].row = row._replace(parent=parent, qualname=row.qualname.removeprefix(f"{COMPONENT}."))
+        members.append(located[index])
     return members, found
 
 
@@ -163,11 +163,11 @@ def _read_by_lines(blob: ParsedBlob, data: bytes, lines: Sequence[str]) -> None:
     offsets = [0]
     for line in lines:
         offsets.append(offsets[-1] + len(line.encode("utf-8", "replace")) + 1)
-    placed = [
+    located = [
         LocatedSymbol(row, offsets[row.start_line - 1], offsets[min(row.end_line, len(lines))], row.start_line - 1, 0)
         for row in blob.symbols
     ]
-    blob.chunks = chunk_symbols(lines, placed)
+    blob.chunks = chunk_symbols(lines, located)
 
 
 def _generated(data: bytes) -> bool:

@@ -79,3 +79,14 @@ class ParsedBlob:
     imports: list[ParsedImport] = field(default_factory=list)
     bindings: list[ParsedBinding] = field(default_factory=list)
     chunks: list[ParsedChunk] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class LocatedSymbol:
+    """A symbol with the bytes it covers; `lead` is the row at which its documentation begins."""
+
+    row: ParsedSymbol
+    start: int
+    end: int
+    lead: int
+    name_at: int

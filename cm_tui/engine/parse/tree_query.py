@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -170,12 +170,12 @@ def find(language: Language, tree: Tree) -> Findings:
             definitions.append((pattern, kind, node, captures))
         elif family == "bind":
             found.bindings.append((kind, captures))
-        elif family == "comment":
-            found.comments.append(_span(node))
         elif family == "import":
             found.imports.append((kind, node, captures))
+        elif role in _RECORDERS:
+            _RECORDERS[role](found, node, captures)
         else:
-            _note(found, role, node, captures)
+            raise ValueError(f"unknown capture @{role}")
     # Matches come by position; of several patterns for one name the later one in the file has the last word.
     for _, kind, node, captures in sorted(definitions, key=lambda d: d[0]):
         _define(found, kind, node, captures)
@@ -188,12 +188,12 @@ def _matches(language: Language, tree: Tree) -> Iterator[tuple[int, str, Capture
     roles = _roles(language)
     # A progress callback would crash here (tree-sitter 0.26 segfaults); the match limit bounds the work.
     for pattern, captures in cursor.matches(tree.root_node):
-        known = roles.get(pattern)
-        if known is None:
-            known = tuple(n for n in captures if n in _ROLES or n.startswith(_PREFIXES))
+        own = roles.get(pattern)
+        if own is None:
+            own = tuple(n for n in captures if n in _ROLES or n.startswith(_PREFIXES))
             # Beside a definition the owner is a part of it; alone it is a word about a definition found elsewhere.
-            known = roles[pattern] = known if known == ("owner",) else tuple(n for n in known if n != "owner")
-        for role in known:
+            own = roles[pattern] = own if own == ("owner",) else tuple(n for n in own if n != "owner")
+        for role in own:
             if role in captures:
                 yield pattern, role, captures
 
@@ -225,35 +225,31 @@ def _define(found: Findings, kind: str, node: Node, captures: Captures) -> None:
     found.symbols[at] = raw
 
 
-def _note(found: Findings, role: str, node: Node, captures: Captures) -> None:  # noqa: C901, PLR0912 - one case after the other, read from top to bottom
-    match role:
-        case "outer":
-            found.outers.append((captures["name"][0].start_byte, node))
-        case "within":
-            found.withins.append((node, text_of(captures["name"][0])))
-        case "owner":
-            found.owners.append((captures["name"][0].start_byte, text_of(node)))
-        case "scope":
-            found.scopes.append(node)
-        case "local":
-            found.locals.append(_span(node))
-        case "quiet":
-            found.quiet.append((node.start_byte, node.end_byte))
-        case "attribute":
-            found.attributes.append(_span(node))
-        case "doc.inside":
-            found.inside.append(_span(node))
-        case "doc.before":
-            found.before.append(_span(node))
-        case "args.open":
-            found.open_args.add(node.start_byte)
-        case "args.single":
-            found.single_args.add(node.start_byte)
-        case "args.extra" | "args.piped":
-            at = captures["args"][0].start_byte if role == "args.extra" else node.start_byte
-            found.extra_args[at] = found.extra_args.get(at, 0) + (1 if role == "args.extra" else -1)
-        case _:
-            raise ValueError(f"unknown capture @{role}")
+_RECORDERS: dict[str, Callable[[Findings, Node, Captures], None]] = {
+    "outer": lambda found, node, captures: found.outers.append((_name_at(captures), node)),
+    "within": lambda found, node, captures: found.withins.append((node, text_of(captures["name"][0]))),
+    "owner": lambda found, node, captures: found.owners.append((_name_at(captures), text_of(node))),
+    "scope": lambda found, node, _: found.scopes.append(node),
+    "local": lambda found, node, _: found.locals.append(_span(node)),
+    "quiet": lambda found, node, _: found.quiet.append((node.start_byte, node.end_byte)),
+    "attribute": lambda found, node, _: found.attributes.append(_span(node)),
+    "comment": lambda found, node, _: found.comments.append(_span(node)),
+    "doc.inside": lambda found, node, _: found.inside.append(_span(node)),
+    "doc.before": lambda found, node, _: found.before.append(_span(node)),
+    "args.open": lambda found, node, _: found.open_args.add(node.start_byte),
+    "args.single": lambda found, node, _: found.single_args.add(node.start_byte),
+    "args.extra": lambda found, _, captures: _count_extra(found, captures["args"][0], 1),
+    "args.piped": lambda found, node, _: _count_extra(found, node, -1),
+}
+"""How each role that stands by itself is recorded."""
+
+
+def _count_extra(found: Findings, args: Node, more: int) -> None:
+    found.extra_args[args.start_byte] = found.extra_args.get(args.start_byte, 0) + more
+
+
+def _name_at(captures: Captures) -> int:
+    return captures["name"][0].start_byte
 
 
 def text_of(node: Node) -> str:

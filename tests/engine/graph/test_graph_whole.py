@@ -31,7 +31,7 @@ def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch
         "NotFoundError",
         "parse_blob",
         "ImportRow",
-        "Layout.first",
+        "ModuleIndex.first",
         "PythonModules.resolve",
     ]
     whole.callers(names[0])
@@ -44,12 +44,12 @@ def test_answers_by_name_are_those_of_resolving_everything(own_code, monkeypatch
 
 def test_the_first_questions_about_a_past_state_do_not_resolve_all_of_it(own_code, monkeypatch):
     monkeypatch.setattr(resolve, "SMALL", 0)
-    past = Graph(own_code, alive="(SELECT path, blob FROM now_file)", schema="past_a")
+    past = Graph(own_code, snapshot="(SELECT path, blob FROM now_file)", schema="past_a")
     whole = Graph(own_code)
     whole.callers("Graph")
-    for number in range(resolve.PATIENCE + 2):
+    for number in range(resolve.PARTIAL_QUESTIONS + 2):
         assert past.callers("Database.rows").rows == whole.callers("Database.rows").rows
-        assert past._resolver._whole == (number >= resolve.PATIENCE)
+        assert past._resolver._whole == (number >= resolve.PARTIAL_QUESTIONS)
 
 
 def test_callers_and_callees_mirror_each_other(own_code):
@@ -71,7 +71,7 @@ def test_every_site_is_claimed_once_or_said_to_be_ambiguous(own_code):
 def test_a_past_state_can_be_asked(project):
     p = project({"a.py": "def f(): pass\ndef g(): f()\n", "b.py": "from a import f\nf()\n"})
     p.db.execute("INSERT INTO file_span SELECT path, blob, 1, 2 FROM worktree WHERE path = 'a.py'")
-    past = Graph(p.db, alive="(SELECT path, blob FROM file_span WHERE from_ord <= 1 AND coalesce(to_ord, 1) >= 1)")
+    past = Graph(p.db, snapshot="(SELECT path, blob FROM file_span WHERE from_ord <= 1 AND coalesce(to_ord, 1) >= 1)")
     assert [e.path for e in past.callers("f").rows] == ["a.py"]
     assert [e.path for e in p.graph.callers("f").rows] == ["a.py", "b.py"]
     assert [e.path for e in past.callers("f").rows] == ["a.py"]

@@ -1,9 +1,9 @@
--- What is alive, in ids that every later step joins on. `{alive}` is any relation of (path, blob): now_file, or the
+-- Files and definitions, in ids that every later step joins on. `{snapshot}` is any relation of (path, blob): now_file, or the
 -- spans that cover a past ordinal. A symbol's id is file * 1000000 + idx; a module's scope is -file.
 CREATE OR REPLACE TABLE graph.file AS
 SELECT CAST(row_number() OVER (ORDER BY a.path) AS BIGINT) AS id, a.path, a.blob, b.language,
        coalesce(l.family, b.language) AS family, coalesce(l.implicit, false) AS implicit
-FROM {alive} a
+FROM {snapshot} a
 JOIN blob b ON b.id = a.blob
 LEFT JOIN graph.language l ON l.language = b.language;
 
@@ -69,21 +69,21 @@ FROM graph.def
 WHERE is_class OR is_function OR kind IN ('namespace', 'module', 'property');
 
 -- What is said of a name's type, cut into steps: once for each way of saying it, and kept from state to state.
-CREATE TABLE IF NOT EXISTS graph.said (type VARCHAR, segs VARCHAR[], meant UBIGINT);
-INSERT INTO graph.said
+CREATE TABLE IF NOT EXISTS graph.type_steps (type VARCHAR, segs VARCHAR[], meant UBIGINT);
+INSERT INTO graph.type_steps
 SELECT *, CASE WHEN segs IS NOT NULL THEN hash(segs) END FROM (SELECT type, CASE WHEN type = '' THEN NULL
                   WHEN type LIKE 'call:%' THEN list_concat(graph.segments(substr(type, 6)), ['()'])
                   WHEN type LIKE 'alias:%' THEN graph.segments(substr(type, 7))
                   ELSE list_concat(graph.segments(type), ['!']) END AS segs
 FROM (SELECT DISTINCT b.type FROM graph.file f JOIN binding b ON b.blob = f.blob)
-WHERE type NOT IN (SELECT type FROM graph.said));
+WHERE type NOT IN (SELECT type FROM graph.type_steps));
 
 -- What an attribute or a module's variable is said to be in terms of itself says nothing; one that is said to be
 -- many things is not known. Both would multiply what has to be read.
 INSERT INTO graph.env
 WITH typed AS (
     SELECT CASE WHEN b.scope IS NULL THEN -f.id ELSE f.id * 1000000 + b.scope END AS scope, b.kind, b.name, b.line, s.segs, s.meant
-    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.said s ON s.type = b.type
+    FROM graph.file f JOIN binding b ON b.blob = f.blob JOIN graph.type_steps s ON s.type = b.type
     WHERE NOT (b.kind = 'attr' AND len(s.segs) > 1 AND s.segs[1] IN ('self', 'this', 'cls') AND s.segs[2] = b.name)
       AND NOT (b.scope IS NULL AND s.segs[1] IS NOT DISTINCT FROM b.name)
 ),

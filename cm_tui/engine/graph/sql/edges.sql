@@ -8,7 +8,7 @@ read AS (
     LEFT JOIN graph.def t ON t.id = d.node
     WHERE d.node >= 0 AND coalesce(t.kind, '') <> 'property' AND NOT d.sup AND NOT (d.inst AND s.kind IN ('call', 'decorate') AND coalesce(t.is_class, false))
 ),
-tied AS (
+resolved AS (
     SELECT id, node, CASE WHEN node = 0 THEN 'external' WHEN bool_and(typed) THEN 'receiver' WHEN bool_and(imported OR typed)
                           THEN 'import' ELSE 'same-file' END AS tier
     FROM read
@@ -18,11 +18,11 @@ tied AS (
 -- The only definition of that name in the project, when nothing nearer was found and nothing speaks against it: a name
 -- that any object may bear, a method calling the same method of something else (a delegate), `super()`, a module
 -- or a class that is known to lack it (unless the two classes meet in a third one, as mixins do).
-open AS (
+unresolved AS (
     SELECT s.*, h.name AS within, split_part(s.receiver, '(', 1) AS head, k.node AS stuck
     FROM site s LEFT JOIN graph.def h ON h.id = s.holder
     LEFT JOIN (SELECT expr, max(node) AS node FROM done WHERE len(rest) = 1 AND rest[1] <> '__call__' GROUP BY expr) k ON k.expr = s.id
-    WHERE s.id NOT IN (SELECT id FROM tied)
+    WHERE s.id NOT IN (SELECT id FROM resolved)
       AND NOT EXISTS (SELECT 1 FROM graph.common c WHERE c.name = s.name AND coalesce(s.receiver, '') <> '')
 ),
 named AS (
@@ -36,10 +36,10 @@ named AS (
                    SELECT 1 FROM graph.mro x JOIN graph.mro y ON y.node = x.node WHERE x.anc = o.stuck AND y.anc = b.class)
                WHEN o.family IN ('python', 'js') THEN b.id IS NOT NULL AND b.class NOT IN (SELECT class FROM graph.foreign_class)
                ELSE true END AS fits
-    FROM open o JOIN graph.def d ON d.name = o.name AND d.family = o.family AND (d.is_class OR d.is_function)
+    FROM unresolved o JOIN graph.def d ON d.name = o.name AND d.family = o.family AND (d.is_class OR d.is_function)
     LEFT JOIN graph.member b ON b.id = d.id
     WHERE (o.kind IN ('call', 'decorate') OR d.is_class)
 )
-SELECT id AS site, node, tier, count(*) OVER (PARTITION BY id) AS choices FROM tied
+SELECT id AS site, node, tier, count(*) OVER (PARTITION BY id) AS choices FROM resolved
 UNION ALL
 SELECT id, node, 'unique', count(*) OVER (PARTITION BY id) FROM named QUALIFY bool_or(fits) OVER (PARTITION BY id);

@@ -1,6 +1,6 @@
 -- Which class stands on which, in the order in which members are looked for: depth first, a shared base after all that
 -- share it (what C3 gives for every hierarchy that Python accepts without reordering).
-CREATE OR REPLACE TABLE graph.stands_on AS
+CREATE OR REPLACE TABLE graph.inherits AS
 WITH RECURSIVE
 base AS (
     SELECT s.scope AS class, d.node AS base, s.id AS place
@@ -16,11 +16,11 @@ up AS (
 SELECT node, anc, row_number() OVER (PARTITION BY node ORDER BY path) AS rank
 FROM (SELECT node, anc, max(path) AS path FROM up WHERE node <> anc GROUP BY ALL);
 
-INSERT INTO graph.mro FROM graph.stands_on;
-INSERT INTO graph.look
-SELECT c.id * 2, s.anc, c.depth * 1000 + s.rank FROM graph.chain c JOIN graph.stands_on s ON s.node = c.scope
+INSERT INTO graph.mro FROM graph.inherits;
+INSERT INTO graph.lookup
+SELECT c.id * 2, s.anc, c.depth * 1000 + s.rank FROM graph.chain c JOIN graph.inherits s ON s.node = c.scope
 UNION ALL
-SELECT node * 2 + 1, anc, rank FROM graph.stands_on;
+SELECT node * 2 + 1, anc, rank FROM graph.inherits;
 
 -- Members by the class that holds them.
 CREATE OR REPLACE TABLE graph.member AS

@@ -1,14 +1,14 @@
 -- Names that files share without an import: those of one folder (Go, the JVM), of one namespace (C#, PHP), or of the
--- whole project (Ruby, Swift, Elixir, Bash).
+-- whole project (Ruby, Swift, Elixir, Bash); `graph.family` says which.
 INSERT INTO graph.mro SELECT -id, -id, 0 FROM graph.package;
 INSERT INTO graph.chain SELECT -id, -id, 100 FROM graph.package;
 
 CREATE OR REPLACE TABLE graph.shared AS
 SELECT d.id AS def, p.id AS package
 FROM graph.def d JOIN graph.file f ON f.id = d.file
+JOIN graph.family y ON y.family = f.family AND y.shares IN ('folder', 'project')
 JOIN graph.package p ON p.family = f.family
- AND p.key = CASE WHEN f.family IN ('go', 'jvm') THEN regexp_replace(f.path, '/?[^/]*$', '') ELSE '' END
-WHERE d.family IN ('go', 'jvm', 'ruby', 'swift', 'elixir', 'bash', 'fsharp')
+ AND p.key = CASE y.shares WHEN 'folder' THEN regexp_replace(f.path, '/?[^/]*$', '') ELSE '' END
 UNION ALL
 SELECT d.id, p.id
 FROM graph.def n JOIN graph.package p ON p.family = n.family AND p.key = replace(replace(n.qualname, '::', '.'), '\', '.')
@@ -24,9 +24,10 @@ WHERE (d.is_class OR d.is_function OR d.kind IN ('module', 'namespace')) AND (d.
 INSERT INTO graph.chain SELECT def, -package, 150 FROM graph.shared;
 
 INSERT INTO graph.chain
-SELECT -f.id, -p.id, 150 FROM graph.file f JOIN graph.package p ON p.family = f.family
- AND p.key = CASE WHEN f.family IN ('go', 'jvm') THEN regexp_replace(f.path, '/?[^/]*$', '') ELSE '' END
-WHERE f.family IN ('go', 'jvm', 'ruby', 'swift', 'elixir', 'bash', 'fsharp');
+SELECT -f.id, -p.id, 150 FROM graph.file f
+JOIN graph.family y ON y.family = f.family AND y.shares IN ('folder', 'project')
+JOIN graph.package p ON p.family = f.family
+ AND p.key = CASE y.shares WHEN 'folder' THEN regexp_replace(f.path, '/?[^/]*$', '') ELSE '' END;
 
 -- Methods that stand outside the body of their type (Go, Rust, C++, Kotlin and Swift extensions): the qualified name
 -- says whose they are.

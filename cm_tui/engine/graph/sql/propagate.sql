@@ -18,7 +18,7 @@ WITH RECURSIVE walk AS (
                (l.rank::BIGINT * 10 + e.prio) * 100000000 + CASE
                WHEN e.via <> 'type' OR l.rank > 0 OR w.node IS NOT NULL THEN 0
                WHEN e.line < w.line THEN w.line - e.line ELSE 1000000 + e.line - w.line END AS away
-        FROM live w JOIN graph.look l ON l.key = w.key JOIN graph.env e ON e.scope = l.anc AND e.name = w.step
+        FROM live w JOIN graph.lookup l ON l.key = w.key JOIN graph.env e ON e.scope = l.anc AND e.name = w.step
         WHERE NOT (w.sup AND l.rank = 0)
     ),
     -- (Joined with the smallest: a window costs more than all the rest of a step.)

@@ -1,4 +1,4 @@
--- The references to be tied: those that bear one of the names in `want`.
+-- The references to be resolved: those that bear one of the names in `want`.
 CREATE OR REPLACE TEMP TABLE site AS
 SELECT row_number() OVER (ORDER BY r.rowid, f.id) AS id, f.id AS file, f.family, f.implicit, coalesce(f.id * 1000000 + r.symbol, -f.id) AS scope,
        h.holder, r.kind, r.name, r.receiver, r.arity, r.line
