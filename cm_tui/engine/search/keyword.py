@@ -1,4 +1,4 @@
-"""Keyword search: BM25 over the full-text tables, with the share of each term."""
+"""Keyword search: BM25 over the full-text tables, term by term, each source counted by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All passages of one generation, column by column; a document's position is its row here."""
+    """Passages that are counted together, column by column; a document's position is its row here."""
 
     generation: int
     ids: NDArray[np.int64]
@@ -46,18 +46,52 @@ class Documents:
     lengths: NDArray[np.float32]
     files: NDArray[np.int32]
     """Number of the file, in order of the path."""
-    sources: NDArray[np.int64]
-    """Number of the passage's source in `source_names`."""
-    source_names: tuple[str, ...]
     average: float
-
-    def of(self, sources: Sequence[str]) -> NDArray[np.bool_]:
-        """Which passages are of some sources."""
-        return np.isin(self.sources, [self.source_names.index(name) for name in sources if name in self.source_names])
+    positions: NDArray[np.int32] | None = None
+    """Row here, or -1, of every passage there is; None: these are all."""
 
     def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of passages by id; every id must be there."""
         return np.searchsorted(self.ids, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """All passages of one generation, and those of each source that was asked for."""
+
+    documents: Documents
+    sources: NDArray[np.int64]
+    """Number of each passage's source in `names`."""
+    names: tuple[str, ...]
+    parts: dict[str, Documents]
+
+    def part(self, source: str) -> Documents:
+        """The passages of one source: BM25 counts no others, so that what else is remembered moves no score."""
+        if source not in self.parts:
+            number = self.names.index(source) if source in self.names else -1
+            self.parts[source] = _part(self.documents, np.flatnonzero(self.sources == number))
+        return self.parts[source]
+
+
+def _part(every: Documents, rows: NDArray[np.int64]) -> Documents:
+    if len(rows) == len(every.ids):
+        return every
+    lengths = every.lengths[rows]
+    positions = np.full(len(every.ids), -1, dtype=np.int32)
+    positions[rows] = np.arange(len(rows), dtype=np.int32)
+    _, files = np.unique(every.files[rows], return_inverse=True)
+    return Documents(
+        generation=every.generation,
+        ids=every.ids[rows],
+        lengths=lengths,
+        files=files.astype(np.int32),
+        average=_average(lengths),
+        positions=positions,
+    )
+
+
+def _average(lengths: NDArray[np.float32]) -> float:
+    return float(lengths.mean()) if len(lengths) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +112,20 @@ class KeywordIndex:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = RLock()
-        self._documents: Documents | None = None
+        self._collection: _Collection | None = None
         self._postings: OrderedDict[str, Term | None] = OrderedDict()
-        self._everything: _Everything | None = None
+        self._in_memory: _Occurrences | None = None
 
-    def documents(self) -> Documents:
-        """The passages as they are now."""
+    def documents(self, source: str | None = None) -> Documents:
+        """The passages as they are now: those of a source, or all."""
         now = generation(self._db)
         with self._lock:
-            if self._documents is None or self._documents.generation != now:
+            if self._collection is None or self._collection.documents.generation != now:
                 self._postings.clear()
-                self._documents = self._load(now)
-            return self._documents
+                self._collection = self._load(now)
+            return self._collection.documents if source is None else self._collection.part(source)
 
-    def _load(self, now: int) -> Documents:
+    def _load(self, now: int) -> _Collection:
         rows: Any = self._db.cursor.execute(
             """
             SELECT p.id, d.len, dense_rank() OVER (ORDER BY p.path) AS file, p.source
@@ -100,40 +134,44 @@ class KeywordIndex:
         ).fetchnumpy()
         lengths = np.asarray(rows["len"], dtype=np.float32)
         names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
-        return Documents(
+        documents = Documents(
             generation=now,
             ids=np.asarray(rows["id"], dtype=np.int64),
             lengths=lengths,
             files=np.asarray(rows["file"], dtype=np.int32) - 1,
-            sources=sources,
-            source_names=tuple(names.tolist()),
-            average=float(lengths.mean()) if len(lengths) else 0.0,
+            average=_average(lengths),
         )
+        return _Collection(documents, sources, tuple(names.tolist()), {})
 
-    def terms(self, words: Sequence[str], documents: Documents | None = None) -> list[Term]:
-        """Postings of the terms that the collection knows, each once, in the given order.
+    def terms(self, words: Sequence[str], source: str | None = None) -> list[Term]:
+        """Postings of the terms that a source knows (or any, when none is given), each once, in the given order.
 
         Args:
             words: index terms, as `tokens.split` gives them.
-            documents: the passages, when they were just asked for.
+            source: what counts; positions are those of `documents(source)`.
         """
-        documents = documents or self.documents()
+        return self.documents_and_terms(words, source)[1]
+
+    def documents_and_terms(self, words: Sequence[str], source: str | None) -> tuple[Documents, list[Term]]:
+        """Passages of a source and the postings of terms in them, both of one generation."""
         wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
         with self._lock:
+            documents = self.documents(source)
             missing = [word for word in wanted if word not in self._postings]
-            if missing:
-                self._postings.update(self._fetch(missing, documents))
+            if missing and self._collection is not None:
+                self._postings.update(self._fetch(missing, self._collection.documents))
             found = [self._postings[word] for word in wanted]
             for word in wanted:
                 self._postings.move_to_end(word)
             while len(self._postings) > _CACHED_TERMS:
                 self._postings.popitem(last=False)
-        return [term for term in found if term is not None]
+        known = [term for term in found if term is not None]
+        return documents, [inside for term in known if (inside := _within(term, documents)) is not None]
 
     def _fetch(self, words: Sequence[str], documents: Documents) -> dict[str, Term | None]:
-        everything = self._everything
-        if everything is not None and everything.generation == documents.generation:
-            return {word: everything.term(word, documents) for word in words}
+        in_memory = self._in_memory
+        if in_memory is not None and in_memory.generation == documents.generation:
+            return {word: in_memory.term(word, documents) for word in words}
         found: dict[str, Term | None] = dict.fromkeys(words)
         known = self._db.rows(
             "SELECT termid, term, df FROM fts_main_passage.dict WHERE term IN (SELECT unnest(?))", [list(words)]
@@ -154,17 +192,17 @@ class KeywordIndex:
     def read_all(self) -> None:
         """Take the whole index into memory, some 5 bytes an occurrence; terms are then found without the store."""
         documents = self.documents()
-        if self._everything is not None and self._everything.generation == documents.generation:
+        if self._in_memory is not None and self._in_memory.generation == documents.generation:
             return
-        everything = _read_everything(self._db, documents)
+        found = _read_occurrences(self._db, documents)
         # What was read while the passages changed belongs to no state of them.
         if generation(self._db) == documents.generation:
-            self._everything = everything
+            self._in_memory = found
 
 
 @dataclass(frozen=True, slots=True)
-class _Everything:
-    """All occurrences, in order of term, document and field."""
+class _Occurrences:
+    """All occurrences of the index, in order of term, document and field."""
 
     generation: int
     rows: Mapping[str, int]
@@ -182,7 +220,7 @@ class _Everything:
         return Term(word, _idf(int(self.frequency[row]), documents), _postings(key))
 
 
-def _read_everything(db: Database, documents: Documents) -> _Everything:
+def _read_occurrences(db: Database, documents: Documents) -> _Occurrences:
     words: Any = db.cursor.execute("SELECT termid, term, df FROM fts_main_passage.dict ORDER BY termid").fetchnumpy()
     numbers, frequency = np.asarray(words["termid"]), np.asarray(words["df"])
     ends, places, fields = [], [], []
@@ -200,7 +238,7 @@ def _read_everything(db: Database, documents: Documents) -> _Everything:
         places.append(np.searchsorted(documents.ids, rows["doc"]).astype(np.int32))
         fields.append(np.asarray(rows["field"], dtype=np.int8))
         total += len(places[-1])
-    return _Everything(
+    return _Occurrences(
         generation=documents.generation,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
         frequency=frequency,
@@ -212,6 +250,18 @@ def _read_everything(db: Database, documents: Documents) -> _Everything:
 
 def _idf(frequency: int, documents: Documents) -> float:
     return float(np.log10((len(documents.ids) - frequency + 0.5) / (frequency + 0.5) + 1))
+
+
+def _within(term: Term, documents: Documents) -> Term | None:
+    """The term as some of the passages know it; None when none of them has it."""
+    if documents.positions is None:
+        return term
+    at = documents.positions[term.postings.documents]
+    inside = at >= 0
+    if not inside.any():
+        return None
+    postings = Postings(at[inside], term.postings.counts[inside])
+    return Term(term.text, _idf(len(postings.documents), documents), postings)
 
 
 def _postings(key: NDArray[np.int64]) -> Postings:

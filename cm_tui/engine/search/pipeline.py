@@ -101,7 +101,7 @@ class Searcher:
             keyword=used != "vector", sources=chosen.sources,
         )  # fmt: skip
         documents = self._keyword.documents()
-        if len(documents.ids) and not documents.of(chosen.sources).any():
+        if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
         self._ahead.asked(documents.generation)
         return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))

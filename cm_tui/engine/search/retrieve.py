@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import signals, tokens
-from cm_tui.engine.search.candidate_table import CandidateTable
+from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
 from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
@@ -20,6 +20,8 @@ Scores = NDArray[np.float32]
 
 _FILES = 40
 """Files whose best passage is a candidate because the file as a whole answers well."""
+_AGAIN = 4
+"""How many times more are asked for when the nearest passages are those of other sources."""
 
 
 class Vectors(Protocol):
@@ -35,11 +37,11 @@ class Vectors(Protocol):
 class Found:
     """Both sides' answers before anything is read of the passages themselves."""
 
-    def __init__(self, documents: Documents, terms: Sequence[Term], wanted: NDArray[np.bool_]) -> None:
+    def __init__(self, documents: Documents, terms: Sequence[Term]) -> None:
         self.documents = documents
         self.terms = terms
-        self.shares = bm25(documents, terms) if terms else np.zeros((0, len(documents.ids)), np.float32)
-        self.scores = np.where(wanted, self.shares.sum(axis=0), 0)
+        self.bm25_by_term = bm25(documents, terms) if terms else np.zeros((0, len(documents.ids)), np.float32)
+        self.scores = self.bm25_by_term.sum(axis=0)
         self.file_scores = bm25_of_files(documents, terms).sum(axis=0) if terms else np.zeros(0, np.float32)
 
     def top(self, pool: int) -> Ids:
@@ -64,38 +66,73 @@ class Found:
 
 
 def candidates(
-    cards: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
+    records: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
     *, keyword: bool, sources: Sequence[str],
 ) -> CandidateTable:  # fmt: skip
-    """Find the passages that may answer.
+    """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
     Args:
-        cards: what is known about passages.
+        records: what is known about passages.
         index: the keyword side.
         query: the question.
-        pool: how many each side gives.
+        pool: how many each side gives of a source.
         vectors: the vector side; None when it is off.
         vector: the question's vector.
         keyword: whether the keyword side takes part.
-        sources: which kinds of passages are wanted.
+        sources: which are searched.
     """
-    documents = index.documents()
-    wanted = documents.of(sources)
-    found = Found(documents, index.terms(query.terms, documents) if keyword else [], wanted)
+    words = query.terms if keyword else []
+    return concatenate(
+        [
+            _of_source(records, index, query, pool, vectors, vector, words=words, source=source)
+            for source in dict.fromkeys(sources) or ("",)
+        ]
+    )
+
+
+def _of_source(
+    records: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
+    *, words: Sequence[str], source: str,
+) -> CandidateTable:  # fmt: skip
+    documents, terms = index.documents_and_terms(words, source)
+    found = Found(documents, terms)
     by_words = found.top(pool)
     nearest = np.zeros(0, np.int64)
     if vectors is not None and vector is not None:
-        # The index knows no sources: where they are mixed, more are asked for and the others dropped.
-        ids, _ = vectors.search(vector, pool if wanted.all() else 4 * pool)
-        nearest = _known(documents, ids)
-        nearest = nearest[wanted[nearest]][:pool]
+        nearest = _nearest(vectors, vector, documents, pool)
     both = np.unique(np.concatenate([by_words, nearest, found.best_of_files()]).astype(np.int64))
     cosines = np.full(len(both), np.nan)
     if vectors is not None and vector is not None and len(both):
-        rows = vectors.vectors_for(documents.ids[both])
-        known = rows.any(axis=1)
-        cosines[known] = (rows @ vector)[known]
-    return _describe(cards, query, found, both, by_words, nearest, cosines)
+        cosines = _cosines(vectors, vector, documents.ids[both])
+    return _describe(records, query, found, both, by_words, nearest, cosines)
+
+
+def _nearest(vectors: Vectors, vector: Scores, documents: Documents, pool: int) -> Ids:
+    """Positions of the passages nearest to the question, best first.
+
+    The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
+    passage of the source is compared.
+    """
+    ids, _ = vectors.search(vector, pool)
+    nearest = _known(documents, ids)
+    if documents.positions is None or len(nearest) == min(pool, len(documents.ids)) or not len(ids):
+        return nearest
+    ids, _ = vectors.search(vector, _AGAIN * pool)
+    nearest = _known(documents, ids)[:pool]
+    if len(nearest) == min(pool, len(documents.ids)):
+        return nearest
+    cosines = _cosines(vectors, vector, documents.ids)
+    order = np.lexsort((documents.ids, -cosines))
+    return order[~np.isnan(cosines[order])][:pool]
+
+
+def _cosines(vectors: Vectors, vector: Scores, ids: Ids) -> NDArray[np.float64]:
+    """Cosine of each passage with the question; nan where it has no vector."""
+    cosines = np.full(len(ids), np.nan)
+    rows = vectors.vectors_for(ids)
+    known = rows.any(axis=1)
+    cosines[known] = (rows @ vector)[known]
+    return cosines
 
 
 def _known(documents: Documents, ids: Ids) -> Ids:
@@ -111,43 +148,45 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
     return ranks
 
 
-def _symbol_of(query: Query, card: PassageRecord) -> tuple[str | None, str | None]:
+def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
     """Qualname and kind that stand for a passage: its own symbol, else of those it defines what is asked for most."""
-    if card.symbol is not None or not card.definitions:
-        return card.symbol, card.kind
+    if record.symbol is not None or not record.definitions:
+        return record.symbol, record.kind
     asked, names = frozenset(query.terms), {name.last for name in query.names}
-    chosen = max(card.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name)))))
+    chosen = max(
+        record.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name))))
+    )
     return chosen.qualname, chosen.kind
 
 
 def _describe(
-    cards: PassageCache, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
+    records: PassageCache, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
 ) -> CandidateTable:  # fmt: skip
     documents = found.documents
-    found_cards = cards.get(documents.ids[both].tolist())
-    order = np.searchsorted(documents.ids[both], np.array([card.id for card in found_cards], dtype=np.int64))
+    found_records = records.get(documents.ids[both].tolist())
+    order = np.searchsorted(documents.ids[both], np.array([record.id for record in found_records], dtype=np.int64))
     idf = {term.text: term.idf for term in found.terms}
     rarest = max(idf.values(), default=1.0)
     positions = both[order]
-    measured = signals.measure(query, found_cards, lambda stem: idf.get(stem, rarest))
-    shown = [_symbol_of(query, card) for card in found_cards]
+    measured = signals.measure(query, found_records, lambda stem: idf.get(stem, rarest))
+    shown = [_symbol_of(query, record) for record in found_records]
     file_scores = found.file_scores[found.documents.files[positions]] if len(found.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)
     return CandidateTable(
-        ids=[card.id for card in found_cards],
-        sources=[card.source for card in found_cards],
-        paths=[card.path for card in found_cards],
-        start_lines=[card.start_line for card in found_cards],
-        end_lines=[card.end_line for card in found_cards],
+        ids=[record.id for record in found_records],
+        sources=[record.source for record in found_records],
+        paths=[record.path for record in found_records],
+        start_lines=[record.start_line for record in found_records],
+        end_lines=[record.end_line for record in found_records],
         symbols=[symbol for symbol, _ in shown],
         kinds=[kind for _, kind in shown],
-        languages=[card.language for card in found_cards],
-        texts=[card.text for card in found_cards],
-        times=[card.time for card in found_cards],
+        languages=[record.language for record in found_records],
+        texts=[record.text for record in found_records],
+        times=[record.time for record in found_records],
         terms=[term.text for term in found.terms],
-        shares=found.shares[:, positions].T.astype(np.float64),
-        keyword_limit=sum(term.idf for term in found.terms) * (K1 + 1),
+        bm25_by_term=found.bm25_by_term[:, positions].T.astype(np.float64),
+        keyword_limit=np.full(len(positions), sum(term.idf for term in found.terms) * (K1 + 1)),
         cosines=cosines[order],
         keyword_ranks=_ranks(by_words, both)[order],
         vector_ranks=_ranks(nearest, both)[order],

@@ -36,7 +36,7 @@ def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> Non
     shop.put({"new.py": "def zebra():\n    pass"})
     assert [term.text for term in index.terms(["zebra"])] == ["zebra"]
     index.read_all()
-    assert index._everything.generation == index.documents().generation
+    assert index._in_memory.generation == index.documents().generation
 
 
 def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
@@ -64,7 +64,7 @@ def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> Non
     assert searcher._ahead._thread is None
     searcher.search("basket")
     searcher._ahead._thread.join()
-    assert searcher._keyword._everything is not None
+    assert searcher._keyword._in_memory is not None
     assert searcher.search("price of a basket").hits == first.hits
     shop.put({"new.py": "def basket_price():\n    return 1"})
     assert searcher.search("basket price").hits[0].path == "new.py"
