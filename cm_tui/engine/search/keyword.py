@@ -1,4 +1,4 @@
-"""Keyword search: BM25 over the full-text tables, term by term, each source counted by itself."""
+"""The keyword index: which passages hold a term, read from the full-text tables, each source counted by itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import tokens
 from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.passages import generation
 from cm_tui.engine.store.database import Database
-
-K1 = 1.2
-B = 0.75
-FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
-"""How often an occurrence counts: a word in a name says more than the same word in a body."""
 
 _CACHED_TERMS = 2_000
 _SLICE = 500_000
@@ -114,7 +108,7 @@ class KeywordIndex:
         self._lock = RLock()
         self._collection: _Collection | None = None
         self._postings: OrderedDict[str, Term | None] = OrderedDict()
-        self._in_memory: _Occurrences | None = None
+        self._in_memory: _InvertedIndex | None = None
 
     def documents(self, source: str | None = None) -> Documents:
         """The passages as they are now: those of a source, or all."""
@@ -194,14 +188,14 @@ class KeywordIndex:
         documents = self.documents()
         if self._in_memory is not None and self._in_memory.generation == documents.generation:
             return
-        found = _read_occurrences(self._db, documents)
+        found = _read_inverted_index(self._db, documents)
         # What was read while the passages changed belongs to no state of them.
         if generation(self._db) == documents.generation:
             self._in_memory = found
 
 
 @dataclass(frozen=True, slots=True)
-class _Occurrences:
+class _InvertedIndex:
     """All occurrences of the index, in order of term, document and field."""
 
     generation: int
@@ -220,7 +214,7 @@ class _Occurrences:
         return Term(word, _idf(int(self.frequency[row]), documents), _postings(key))
 
 
-def _read_occurrences(db: Database, documents: Documents) -> _Occurrences:
+def _read_inverted_index(db: Database, documents: Documents) -> _InvertedIndex:
     words: Any = db.cursor.execute("SELECT termid, term, df FROM fts_main_passage.dict ORDER BY termid").fetchnumpy()
     numbers, frequency = np.asarray(words["termid"]), np.asarray(words["df"])
     ends, places, fields = [], [], []
@@ -238,7 +232,7 @@ def _read_occurrences(db: Database, documents: Documents) -> _Occurrences:
         places.append(np.searchsorted(documents.ids, rows["doc"]).astype(np.int32))
         fields.append(np.asarray(rows["field"], dtype=np.int8))
         total += len(places[-1])
-    return _Occurrences(
+    return _InvertedIndex(
         generation=documents.generation,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
         frequency=frequency,
@@ -272,50 +266,3 @@ def _postings(key: NDArray[np.int64]) -> Postings:
     count = int(first.sum())
     table = np.bincount(row * len(FIELDS) + key % len(FIELDS), minlength=count * len(FIELDS))
     return Postings(document[first].astype(np.int32), table.reshape(count, len(FIELDS)).astype(np.float32))
-
-
-def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
-    """Weights in the order of the fields."""
-    return np.array([weights.get(field, 1.0) for field in FIELDS], dtype=np.float32)
-
-
-def bm25(
-    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
-) -> NDArray[np.float32]:
-    """BM25 of every document, one row a term: the sum over rows is the score.
-
-    The formula is that of DuckDB's `match_bm25` (k1 1.2, b 0.75, idf with log10); with all weights 1 the sum is equal
-    to it. An occurrence in a field counts as many times as the field's weight says.
-    """
-    scores = np.zeros((len(terms), len(documents.ids)), dtype=np.float32)
-    field = weights_vector(weights)
-    for row, term in enumerate(terms):
-        at = term.postings.documents
-        frequency = term.postings.counts @ field
-        norm = K1 * (1 - B + B * documents.lengths[at] / documents.average)
-        scores[row, at] = term.idf * frequency * (K1 + 1) / (frequency + norm)
-    return scores
-
-
-def bm25_of_files(
-    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
-) -> NDArray[np.float32]:
-    """BM25 of every file taken as one document, one row a term."""
-    count = int(documents.files.max()) + 1 if len(documents.files) else 0
-    lengths = np.bincount(documents.files, weights=documents.lengths, minlength=count)
-    average = lengths.mean() if count else 0.0
-    norm = K1 * (1 - B + B * lengths / average) if count else lengths
-    field = weights_vector(weights)
-    scores = np.zeros((len(terms), count), dtype=np.float32)
-    for row, term in enumerate(terms):
-        files = documents.files[term.postings.documents]
-        frequency = np.bincount(files, weights=term.postings.counts @ field, minlength=count)
-        known = int((frequency > 0).sum())
-        idf = np.log10((count - known + 0.5) / (known + 0.5) + 1)
-        scores[row] = idf * frequency * (K1 + 1) / (frequency + norm)
-    return scores
-
-
-def query_terms(query: str) -> list[str]:
-    """Index terms of a query without the words that only say how it is put."""
-    return [term for word in tokens.content_words(query) for term in tokens.split(word)]

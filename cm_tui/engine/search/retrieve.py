@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import signals, tokens
+from cm_tui.engine.search.bm25 import K1, bm25, bm25_of_files
 from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
-from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
+from cm_tui.engine.search.keyword import Documents, KeywordIndex, Term
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
+from cm_tui.model import Profile
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -32,6 +34,51 @@ class Vectors(Protocol):
 
     def vectors_for(self, ids: Ids) -> Scores:
         """Unit rows; zeros where a passage has none."""
+
+
+class Nearness(NamedTuple):
+    """The vector side of one question."""
+
+    vectors: Vectors
+    vector: Scores
+
+    def nearest(self, documents: Documents, pool: int) -> Ids:
+        """Positions of the passages nearest to the question, best first.
+
+        The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
+        passage of the source is compared.
+        """
+        ids, _ = self.vectors.search(self.vector, pool)
+        nearest = _known(documents, ids)
+        enough = min(pool, len(documents.ids))
+        if documents.positions is None or len(nearest) == enough or not len(ids):
+            return nearest
+        ids, _ = self.vectors.search(self.vector, _AGAIN * pool)
+        nearest = _known(documents, ids)[:pool]
+        if len(nearest) == enough:
+            return nearest
+        cosines = self.cosines(documents.ids)
+        order = np.lexsort((documents.ids, -cosines))
+        return order[~np.isnan(cosines[order])][:pool]
+
+    def cosines(self, ids: Ids) -> NDArray[np.float64]:
+        """Cosine of each passage with the question; nan where it has no vector."""
+        cosines = np.full(len(ids), np.nan)
+        if len(ids):
+            rows = self.vectors.vectors_for(ids)
+            known = rows.any(axis=1)
+            cosines[known] = (rows @ self.vector)[known]
+        return cosines
+
+
+class _Chosen(NamedTuple):
+    """The candidates of a source, by position, before anything is read of the passages themselves."""
+
+    positions: Ids
+    """Ascending."""
+    by_words: Ids
+    nearest: Ids
+    cosines: NDArray[np.float64]
 
 
 class Found:
@@ -66,8 +113,8 @@ class Found:
 
 
 def candidates(
-    records: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
-    *, keyword: bool, sources: Sequence[str],
+    records: PassageCache, index: KeywordIndex, query: Query, profile: Profile, nearness: Nearness | None,
+    *, keyword: bool,
 ) -> CandidateTable:  # fmt: skip
     """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
@@ -75,64 +122,23 @@ def candidates(
         records: what is known about passages.
         index: the keyword side.
         query: the question.
-        pool: how many each side gives of a source.
-        vectors: the vector side; None when it is off.
-        vector: the question's vector.
+        profile: its sources are searched; its pool is what each side gives of a source.
+        nearness: the vector side; None when it is off.
         keyword: whether the keyword side takes part.
-        sources: which are searched.
     """
-    words = query.terms if keyword else []
-    return concatenate(
-        [
-            _of_source(records, index, query, pool, vectors, vector, words=words, source=source)
-            for source in dict.fromkeys(sources) or ("",)
-        ]
-    )
+    tables = []
+    for source in dict.fromkeys(profile.sources) or ("",):
+        found = Found(*index.documents_and_terms(query.terms if keyword else [], source))
+        tables.append(_describe(records, query, found, _choose(found, nearness, profile.pool)))
+    return concatenate(tables)
 
 
-def _of_source(
-    records: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
-    *, words: Sequence[str], source: str,
-) -> CandidateTable:  # fmt: skip
-    documents, terms = index.documents_and_terms(words, source)
-    found = Found(documents, terms)
+def _choose(found: Found, nearness: Nearness | None, pool: int) -> _Chosen:
     by_words = found.top(pool)
-    nearest = np.zeros(0, np.int64)
-    if vectors is not None and vector is not None:
-        nearest = _nearest(vectors, vector, documents, pool)
+    nearest = nearness.nearest(found.documents, pool) if nearness else np.zeros(0, np.int64)
     both = np.unique(np.concatenate([by_words, nearest, found.best_of_files()]).astype(np.int64))
-    cosines = np.full(len(both), np.nan)
-    if vectors is not None and vector is not None and len(both):
-        cosines = _cosines(vectors, vector, documents.ids[both])
-    return _describe(records, query, found, both, by_words, nearest, cosines)
-
-
-def _nearest(vectors: Vectors, vector: Scores, documents: Documents, pool: int) -> Ids:
-    """Positions of the passages nearest to the question, best first.
-
-    The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
-    passage of the source is compared.
-    """
-    ids, _ = vectors.search(vector, pool)
-    nearest = _known(documents, ids)
-    if documents.positions is None or len(nearest) == min(pool, len(documents.ids)) or not len(ids):
-        return nearest
-    ids, _ = vectors.search(vector, _AGAIN * pool)
-    nearest = _known(documents, ids)[:pool]
-    if len(nearest) == min(pool, len(documents.ids)):
-        return nearest
-    cosines = _cosines(vectors, vector, documents.ids)
-    order = np.lexsort((documents.ids, -cosines))
-    return order[~np.isnan(cosines[order])][:pool]
-
-
-def _cosines(vectors: Vectors, vector: Scores, ids: Ids) -> NDArray[np.float64]:
-    """Cosine of each passage with the question; nan where it has no vector."""
-    cosines = np.full(len(ids), np.nan)
-    rows = vectors.vectors_for(ids)
-    known = rows.any(axis=1)
-    cosines[known] = (rows @ vector)[known]
-    return cosines
+    cosines = nearness.cosines(found.documents.ids[both]) if nearness else np.full(len(both), np.nan)
+    return _Chosen(both, by_words, nearest, cosines)
 
 
 def _known(documents: Documents, ids: Ids) -> Ids:
@@ -159,39 +165,37 @@ def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | N
     return chosen.qualname, chosen.kind
 
 
-def _describe(
-    records: PassageCache, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
-) -> CandidateTable:  # fmt: skip
-    documents = found.documents
-    found_records = records.get(documents.ids[both].tolist())
-    order = np.searchsorted(documents.ids[both], np.array([record.id for record in found_records], dtype=np.int64))
+def _describe(records: PassageCache, query: Query, found: Found, chosen: _Chosen) -> CandidateTable:
+    ids = found.documents.ids[chosen.positions]
+    known = records.get(ids.tolist())
+    order = np.searchsorted(ids, np.array([record.id for record in known], dtype=np.int64))
     idf = {term.text: term.idf for term in found.terms}
     rarest = max(idf.values(), default=1.0)
-    positions = both[order]
-    measured = signals.measure(query, found_records, lambda stem: idf.get(stem, rarest))
-    shown = [_symbol_of(query, record) for record in found_records]
+    positions = chosen.positions[order]
+    measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
+    shown = [_symbol_of(query, record) for record in known]
     file_scores = found.file_scores[found.documents.files[positions]] if len(found.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)
     return CandidateTable(
-        ids=[record.id for record in found_records],
-        sources=[record.source for record in found_records],
-        paths=[record.path for record in found_records],
-        start_lines=[record.start_line for record in found_records],
-        end_lines=[record.end_line for record in found_records],
+        ids=[record.id for record in known],
+        sources=[record.source for record in known],
+        paths=[record.path for record in known],
+        start_lines=[record.start_line for record in known],
+        end_lines=[record.end_line for record in known],
         symbols=[symbol for symbol, _ in shown],
         kinds=[kind for _, kind in shown],
-        languages=[record.language for record in found_records],
-        texts=[record.text for record in found_records],
-        times=[record.time for record in found_records],
+        languages=[record.language for record in known],
+        texts=[record.text for record in known],
+        times=[record.time for record in known],
         terms=[term.text for term in found.terms],
         bm25_by_term=found.bm25_by_term[:, positions].T.astype(np.float64),
         keyword_limit=np.full(len(positions), sum(term.idf for term in found.terms) * (K1 + 1)),
-        cosines=cosines[order],
-        keyword_ranks=_ranks(by_words, both)[order],
-        vector_ranks=_ranks(nearest, both)[order],
+        cosines=chosen.cosines[order],
+        keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
+        vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
         query_terms=tuple(query.terms),
         is_name=query.is_name,
         now=int(time.time()),
-    )  # fmt: skip
+    )

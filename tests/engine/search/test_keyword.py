@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.search import code_source, passages, tokens
-from cm_tui.engine.search.keyword import KeywordIndex, bm25
+from cm_tui.engine.search.bm25 import bm25
+from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.store.database import Database
 from tests.shop import SHOP, Project
 
