@@ -60,7 +60,7 @@ class JournalCursor:
         self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]
     ) -> None:
         """Keep a place; on a full disk the one that was kept before stays, and something is done twice at worst."""
-        said = {
+        fields = {
             "position": str(past),
             "settled": str(settled),
             "start": str(start),
@@ -69,7 +69,7 @@ class JournalCursor:
         try:
             paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
             draft = self._file.with_suffix(f".{os.getpid()}")
-            draft.write_text(json.dumps(said), encoding="ascii")
+            draft.write_text(json.dumps(fields), encoding="ascii")
             draft.replace(self._file)
         except OSError as error:
             _log.warning("cannot remember a place in the journal: %s", error)

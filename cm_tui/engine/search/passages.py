@@ -41,7 +41,9 @@ def is_current(db: Database) -> bool:
     return db.get_meta(_MADE_BY) == VERSION
 
 
-def sync(db: Database, sources: Iterable[Source], coming: Callable[[list[str]], None] = lambda _: None) -> PassageDelta:
+def sync(
+    db: Database, sources: Iterable[Source], on_new_texts: Callable[[list[str]], None] = lambda _: None
+) -> PassageDelta:
     """Make passages and keyword index equal to what some sources hold now.
 
     Called inside the transaction that changes the files.
@@ -49,7 +51,7 @@ def sync(db: Database, sources: Iterable[Source], coming: Callable[[list[str]], 
     Args:
         db: the project's store.
         sources: those that may have changed; all of them where the passages are not current.
-        coming: told what will have to be embedded, as soon as that is known.
+        on_new_texts: told what will have to be embedded, as soon as that is known.
     """
     anew = not is_current(db)
     added = removed = 0
@@ -58,7 +60,7 @@ def sync(db: Database, sources: Iterable[Source], coming: Callable[[list[str]], 
         changes = source.changes(db, anew=anew)
         gone = _ids_of(db, source.name) if anew else changes.gone
         _remove(db, gone)
-        added += _add(db, source.name, changes.new, coming)
+        added += _add(db, source.name, changes.new, on_new_texts)
         removed += len(gone)
         notes += changes.notes
     if added or removed:
@@ -113,12 +115,12 @@ def _remove(db: Database, ids: Sequence[int]) -> None:
         db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [list(ids)])
 
 
-def _add(db: Database, source: str, new: Iterable[SourcePassage], coming: Callable[[list[str]], None]) -> int:
+def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: Callable[[list[str]], None]) -> int:
     first = int(db.get_meta(_NEXT_ID) or 1)
     stream = iter(new)
     added = 0
     while batch := list(islice(stream, _BATCH)):
-        coming([passage_text(passage.title, passage.text) for passage in batch])
+        on_new_texts([passage_text(passage.title, passage.text) for passage in batch])
         ids = range(first + added, first + added + len(batch))
         _insert(db, source, ids, batch)
         pairs = zip(ids, batch, strict=True)

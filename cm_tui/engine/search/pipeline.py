@@ -87,17 +87,17 @@ class Searcher:
         if mode not in ("hybrid", "keyword", "vector"):
             raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
-        asked = Query(query)
+        question = Query(query)
         notes: list[str] = []
-        if len(query) > len(asked.cut):
-            notes.append(f"Only the first {len(asked.cut):,} of {len(query):,} characters of the query were read.")
-        if not asked.terms:
+        if len(query) > len(question.cut):
+            notes.append(f"Only the first {len(question.cut):,} of {len(query):,} characters of the query were read.")
+        if not question.terms:
             notes.append("The query holds no words to search for.")
             vector, used = None, mode
         else:
-            vector, used = self._vector(asked, mode, notes)
+            vector, used = self._vector(question, mode, notes)
         nearness = Nearness(self._vectors, vector) if self._vectors is not None and vector is not None else None
-        table = retrieve.candidates(self._records, self._keyword, asked, chosen, nearness, keyword=used != "vector")
+        table = retrieve.candidates(self._records, self._keyword, question, chosen, nearness, keyword=used != "vector")
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")

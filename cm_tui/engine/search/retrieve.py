@@ -81,8 +81,8 @@ class _Chosen(NamedTuple):
     cosines: NDArray[np.float64]
 
 
-class Found:
-    """Both sides' answers before anything is read of the passages themselves."""
+class KeywordScores:
+    """The keyword side of one question, for the passages of a source."""
 
     def __init__(self, documents: Documents, terms: Sequence[Term]) -> None:
         self.documents = documents
@@ -128,16 +128,16 @@ def candidates(
     """
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
-        found = Found(*index.documents_and_terms(query.terms if keyword else [], source))
-        tables.append(_describe(records, query, found, _choose(found, nearness, profile.pool)))
+        keywords = KeywordScores(*index.documents_and_terms(query.terms if keyword else [], source))
+        tables.append(_describe(records, query, keywords, _choose(keywords, nearness, profile.pool)))
     return concatenate(tables)
 
 
-def _choose(found: Found, nearness: Nearness | None, pool: int) -> _Chosen:
-    by_words = found.top(pool)
-    nearest = nearness.nearest(found.documents, pool) if nearness else np.zeros(0, np.int64)
-    both = np.unique(np.concatenate([by_words, nearest, found.best_of_files()]).astype(np.int64))
-    cosines = nearness.cosines(found.documents.ids[both]) if nearness else np.full(len(both), np.nan)
+def _choose(keywords: KeywordScores, nearness: Nearness | None, pool: int) -> _Chosen:
+    by_words = keywords.top(pool)
+    nearest = nearness.nearest(keywords.documents, pool) if nearness else np.zeros(0, np.int64)
+    both = np.unique(np.concatenate([by_words, nearest, keywords.best_of_files()]).astype(np.int64))
+    cosines = nearness.cosines(keywords.documents.ids[both]) if nearness else np.full(len(both), np.nan)
     return _Chosen(both, by_words, nearest, cosines)
 
 
@@ -165,16 +165,16 @@ def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | N
     return chosen.qualname, chosen.kind
 
 
-def _describe(records: PassageCache, query: Query, found: Found, chosen: _Chosen) -> CandidateTable:
-    ids = found.documents.ids[chosen.positions]
+def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chosen: _Chosen) -> CandidateTable:
+    ids = keywords.documents.ids[chosen.positions]
     known = records.get(ids.tolist())
     order = np.searchsorted(ids, np.array([record.id for record in known], dtype=np.int64))
-    idf = {term.text: term.idf for term in found.terms}
+    idf = {term.text: term.idf for term in keywords.terms}
     rarest = max(idf.values(), default=1.0)
     positions = chosen.positions[order]
     measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
     shown = [_symbol_of(query, record) for record in known]
-    file_scores = found.file_scores[found.documents.files[positions]] if len(found.file_scores) else None
+    file_scores = keywords.file_scores[keywords.documents.files[positions]] if len(keywords.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)
     return CandidateTable(
@@ -188,9 +188,9 @@ def _describe(records: PassageCache, query: Query, found: Found, chosen: _Chosen
         languages=[record.language for record in known],
         texts=[record.text for record in known],
         times=[record.time for record in known],
-        terms=[term.text for term in found.terms],
-        bm25_by_term=found.bm25_by_term[:, positions].T.astype(np.float64),
-        keyword_limit=np.full(len(positions), sum(term.idf for term in found.terms) * (K1 + 1)),
+        terms=[term.text for term in keywords.terms],
+        bm25_by_term=keywords.bm25_by_term[:, positions].T.astype(np.float64),
+        keyword_limit=np.full(len(positions), sum(term.idf for term in keywords.terms) * (K1 + 1)),
         cosines=chosen.cosines[order],
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
