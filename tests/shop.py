@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from arro3.core import DataType
 
 from cm_tui.engine.search import passages
+from cm_tui.engine.search.code_source import CodeSource
+from cm_tui.engine.search.source import SourceContext
 from cm_tui.engine.store.database import Database
 
 INT, TEXT, BOOL = DataType.int32(), DataType.string(), DataType.bool()
@@ -27,7 +30,8 @@ class Project:
                 if text is not None:
                     blob = self._blob(text)
                     self.db.execute("INSERT INTO head_file VALUES (?, ?)", [path, blob])
-            return passages.sync(self.db, lambda _path, oid: self.texts[oid])
+            code = CodeSource(SourceContext(Path(), lambda _path, oid: self.texts[oid]))
+            return passages.sync(self.db, [code])
 
     def _blob(self, text: str) -> int:
         if text in self.blobs:

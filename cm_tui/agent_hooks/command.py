@@ -1,4 +1,4 @@
-"""`cm hook EVENT`: write down what happened, tell the daemon, and be gone.
+"""`cm hook EVENT`: write down what happened, and notify the daemon.
 
 An agent or git waits for this process, so it imports next to nothing, never starts work of its own, and ends with 0
 whatever happens: what went wrong is one line on stderr.
@@ -10,15 +10,15 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cm_tui import paths
-from cm_tui.agent_hooks import payload as said
-from cm_tui.agent_hooks import settings, stdin
+from cm_tui.agent_hooks import payload, settings, stdin
 from cm_tui.agent_hooks.project_lookup import root_around
 from cm_tui.errors import CmError
 
-USAGE = f"usage: cm hook {'|'.join(said.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
+USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
 
 
 class Words(NamedTuple):
@@ -44,22 +44,22 @@ def main(words: Sequence[str]) -> int:
             sys.stdout.write(out + "\n")
             sys.stdout.flush()
     except CmError as error:
-        _complain(error.message)
+        _report(error.message)
     except (OSError, ValueError) as error:
-        _complain(str(error))
+        _report(str(error))
     except Exception as error:  # noqa: BLE001 - an agent is on the other side; it is told, and goes on
-        _complain(f"{type(error).__name__}: {error}")
+        _report(f"{type(error).__name__}: {error}")
     return 0
 
 
-def _complain(text: str) -> None:
+def _report(text: str) -> None:
     # Late: a hook that goes well does without the records.
     from cm_tui.model.text import one_line
 
     try:
         sys.stderr.write(f"cm hook: {one_line(' '.join(text.split()))[:500]}\n")
     except (OSError, ValueError, AttributeError):
-        # Nobody listens there either.
+        # There is nowhere else to write.
         return
 
 
@@ -70,7 +70,7 @@ def _parsed(words: Sequence[str]) -> Words:
         at = rest.index("--agent")
         agent = "".join(rest[at + 1 : at + 2])
         del rest[at : at + 2]
-    if not rest or rest[0] not in said.EVENTS:
+    if not rest or rest[0] not in payload.EVENTS:
         raise ValueError(USAGE)
     return Words(rest[0], agent[:40], tuple(rest[1:]))
 
@@ -85,7 +85,7 @@ def run(words: Words) -> str:
     """
     if words.event == "git":
         return _git(words)
-    facts = said.read(stdin.read(), os.environ, os.getcwd())  # noqa: PTH109 - a hook's time is counted in milliseconds
+    facts = payload.read(stdin.read(), os.environ, os.getcwd())  # noqa: PTH109 - a hook's time is counted in milliseconds
     if words.event == "edit":
         return _edit(words, facts)
     root = root_around(Path(facts.folder))
@@ -102,11 +102,11 @@ def _git(words: Words) -> str:
     if data["hook"] == "post-checkout":
         data |= dict(zip(("old", "new", "branch"), words.rest[1:4], strict=False))
     _record(root, words, data)
-    _nudge(root)
+    _notify(root)
     return ""
 
 
-def _edit(words: Words, facts: said.Payload) -> str:
+def _edit(words: Words, facts: payload.Payload) -> str:
     by_root: dict[Path, list[str]] = {}
     for path in facts.paths:
         file = Path(os.path.realpath(os.path.join(facts.folder, path)))  # noqa: PTH118
@@ -115,51 +115,43 @@ def _edit(words: Words, facts: said.Payload) -> str:
             by_root.setdefault(root, []).append(file.relative_to(root).as_posix())
     for root, files in by_root.items():
         _record(root, words, {**_who(words, facts), "paths": files})
-        _nudge(root)
+        _notify(root)
     return ""
 
 
-def _session(words: Words, facts: said.Payload, root: Path) -> str:
+def _session(words: Words, facts: payload.Payload, root: Path) -> str:
     chosen = settings.read(root)
     data = _who(words, facts)
+    texts: dict[str, str] = {}
     if words.event == "prompt":
         if not facts.prompt.strip():
             return ""
-        data |= _redacted("prompt", facts.prompt)
+        texts["prompt"] = facts.prompt
     elif words.event == "stop":
-        data |= {**_redacted("answer", facts.answer), "repeated": facts.repeated}
+        texts["answer"] = facts.answer
+        data["repeated"] = facts.repeated
     else:
         data["source"] = facts.source
     if chosen.record or words.event == "session-start":
-        _record(root, words, data)
+        _record(root, words, data, texts)
     if words.event == "prompt" and chosen.budget:
         return _answered(words, facts, root, chosen.wait_seconds)
-    if not _nudge(root) and words.event == "session-start":
-        _wake(root)
+    if not _notify(root) and words.event == "session-start":
+        _start_daemon(root)
     return ""
 
 
-def _who(words: Words, facts: said.Payload) -> dict[str, Any]:
+def _who(words: Words, facts: payload.Payload) -> dict[str, Any]:
     return {"agent": words.agent, "session": facts.session}
 
 
-def _redacted(name: str, text: str) -> dict[str, Any]:
-    from cm_tui.engine.memory.redact import redact
+def _record(root: Path, words: Words, data: Mapping[str, Any], texts: Mapping[str, str] = MappingProxyType({})) -> None:
+    from cm_tui.engine.api.events import record_event
 
-    clean = redact(text, said.PROMPT_CHARACTERS)
-    return {name: clean.text, **({"redacted": clean.secrets} if clean.secrets else {})}
-
-
-def _record(root: Path, words: Words, data: Mapping[str, Any]) -> None:
-    from cm_tui.engine.git.git_dir import git_folders, head_of
-    from cm_tui.engine.journal import Journal
-
-    folders = git_folders(root)
-    head = head_of(folders).sha if folders else None
-    Journal.of(root).append(f"hook.{words.event}", {**data, "root": str(root)}, head=head)
+    record_event(root, f"hook.{words.event}", data, texts, limit=payload.PROMPT_CHARACTERS)
 
 
-def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> str:
+def _answered(words: Words, facts: payload.Payload, root: Path, seconds: float) -> str:
     from cm_tui.agent_hooks import daemon_query, reply
 
     if not _daemon_may_run():
@@ -177,11 +169,11 @@ def _answered(words: Words, facts: said.Payload, root: Path, seconds: float) -> 
 
 
 def _daemon_may_run() -> bool:
-    """Whether a daemon left word of itself; what talks to it is not worth importing otherwise."""
+    """Whether a daemon wrote down where it is; what talks to it is not worth importing otherwise."""
     return (paths.runtime_dir() / "owner.json").exists()
 
 
-def _nudge(root: Path) -> bool:
+def _notify(root: Path) -> bool:
     if not _daemon_may_run():
         return False
     from cm_tui.daemon.bootstrap import notify
@@ -189,7 +181,7 @@ def _nudge(root: Path) -> bool:
     return notify(root)
 
 
-def _wake(root: Path) -> None:
+def _start_daemon(root: Path) -> None:
     """Start a daemon without waiting for it; a session is beginning, and will want one."""
     if os.environ.get("CM_DAEMON__USE", os.environ.get("CM_OWNER__USE")) == "never":
         return

@@ -17,7 +17,7 @@ from cm_tui.agent_hooks.prompt_context import Answers
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.memory.journal_consumer import JournalConsumer, Source
+from cm_tui.engine.api.journals import JournalConsumer, Source
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.model import Pack
 

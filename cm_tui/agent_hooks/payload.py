@@ -1,4 +1,4 @@
-"""What an agent says to a hook, each in its own words, read into ours."""
+"""The payload that an agent gives to a hook: each agent has fields of its own, read into one record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLDER_VARIABLES = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR")
 
 
 class PayloadError(ValueError):
-    """What came in is not what an agent says."""
+    """Stdin holds no payload."""
 
 
 class Payload(NamedTuple):
@@ -36,7 +36,7 @@ class Payload(NamedTuple):
     paths: tuple[str, ...] = ()
     """Files that a tool wrote, as the agent names them."""
     answer: str = ""
-    """The last thing that the agent said, where it tells."""
+    """The last thing that the agent data, where it tells."""
     source: str = ""
     """Why a session started."""
     repeated: bool = False
@@ -55,19 +55,19 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
         PayloadError: it is not a JSON object.
     """
     try:
-        said = json.loads(text) if text.strip() else {}
+        data = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
         raise PayloadError(f"what came on stdin is not JSON: {error}") from error
-    if not isinstance(said, dict):
+    if not isinstance(data, dict):
         raise PayloadError("what came on stdin is not a JSON object")
     return Payload(
-        session=_text(said.get("session_id") or said.get("conversation_id"))[:200],
-        folder=_folder(said, environment) or folder,
-        prompt=_text(said.get("prompt"))[:_READ_CHARACTERS],
-        paths=tuple(dict.fromkeys(_paths(said)))[:_PATHS],
-        answer=_text(said.get("last_assistant_message"))[:_READ_CHARACTERS],
-        source=_text(said.get("source"))[:40],
-        repeated=said.get("stop_hook_active") is True,
+        session=_text(data.get("session_id") or data.get("conversation_id"))[:200],
+        folder=_folder(data, environment) or folder,
+        prompt=_text(data.get("prompt"))[:_READ_CHARACTERS],
+        paths=tuple(dict.fromkeys(_paths(data)))[:_PATHS],
+        answer=_text(data.get("last_assistant_message"))[:_READ_CHARACTERS],
+        source=_text(data.get("source"))[:40],
+        repeated=data.get("stop_hook_active") is True,
     )
 
 
@@ -76,16 +76,16 @@ def _text(value: Any) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def _folder(said: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    roots = said.get("workspace_roots")
-    named = [said.get("cwd"), *(roots if isinstance(roots, list) else ())]
+def _folder(data: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    roots = data.get("workspace_roots")
+    named = [data.get("cwd"), *(roots if isinstance(roots, list) else ())]
     named += [environment.get(name) for name in _FOLDER_VARIABLES]
     return next((one for one in named if isinstance(one, str) and os.path.isabs(one) and "\0" not in one), "")  # noqa: PTH117
 
 
-def _paths(said: Mapping[str, Any]) -> Iterator[str]:
-    tool = said.get("tool_input")
-    for place in (said, tool) if isinstance(tool, dict) else (said,):
+def _paths(data: Mapping[str, Any]) -> Iterator[str]:
+    tool = data.get("tool_input")
+    for place in (data, tool) if isinstance(tool, dict) else (data,):
         for key in _PATH_KEYS:
             value = place.get(key)
             if isinstance(value, str) and value and "\0" not in value:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cm_tui.agent_hooks.reply import CHARACTERS, quote_block
-from cm_tui.engine.context.prompt_policy import Recent, classify
+from cm_tui.engine.api.prompts import Recent, classify
 from cm_tui.model import Pack
 
 MARKS_TOKENS = 120

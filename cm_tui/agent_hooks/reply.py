@@ -1,4 +1,4 @@
-"""What is said back to an agent, in its own format, and how memory is marked as memory."""
+"""The reply to an agent in its own format, and the marks around what comes from memory."""
 
 from __future__ import annotations
 

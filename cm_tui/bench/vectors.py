@@ -19,6 +19,7 @@ from cm_tui.config import load_config
 from cm_tui.engine.embed import Provider, passage_text, provider_for
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
+from cm_tui.model import CODE
 
 QUERIES = (
     "parse a date from a string", "open a socket and send data", "where is the configuration file read",
@@ -142,7 +143,7 @@ def insert(db: Database, size: int) -> None:
     texts = [text for _, text in pieces]
     columns: dict[str, Sequence[Any]] = {
         "id": range(1, size + 1),
-        "source": ["code"] * size,
+        "source": [CODE] * size,
         "path": [path for path, _ in pieces],
         "start_line": [1] * size,
         "end_line": [6] * size,

@@ -19,10 +19,11 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.search import Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import CODE, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.status import Check, IndexPlan, ProjectStatus
 
 __all__ = [
+    "CODE",
     "Cancel",
     "Candidates",
     "Check",

@@ -6,17 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cm_tui.model.search import CODE
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The numbers of one ranking recipe; the pipeline is the same code for all of them.
+    """The numbers of one way of ranking; the pipeline is the same code for all of them.
 
     Adjustments are named weights: the search room documents each name. A weight of 0 turns one off.
     """
 
     name: str
     description: str = ""
-    sources: tuple[str, ...] = ("code",)
+    sources: tuple[str, ...] = (CODE,)
+    """What is searched; each source is counted and measured by itself."""
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    """Most hits by source, so that none crowds out another; a source that is not named here has no such limit."""
     fusion: Literal["weighted", "rrf"] = "weighted"
     keyword_weight: float = 0.5
     vector_weight: float = 0.5
@@ -30,6 +35,7 @@ class Profile:
     diversity_lambda: float = 0.5
     """mmr: share of relevance against novelty. file: factor for each further hit of one file."""
     limit: int = 10
+    """Hits when nothing else is asked for; as many as the quotas add up to, where that is more."""
     min_score: float = 0.0
     snippet_chars: int = 700
     rerank: Literal["auto", "on", "off"] = "auto"

@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 Mode = Literal["hybrid", "keyword", "vector"]
 
+CODE = "code"
+"""The source that every project has: its files. Passages of other sources belong to no file and no symbol."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:

@@ -268,3 +268,12 @@ def test_a_hook_imports_next_to_nothing(repo: Repo):
 
 def test_help_is_there(repo: Repo):
     assert b"always ends with 0" in hook("--help", cwd=repo.root).stdout.lower()
+
+
+def test_the_way_into_the_journal_imports_no_library(repo: Repo):
+    said = {"cwd": str(repo.root), "session_id": "s", "prompt": "How is tax added?"}
+    hook("stop", said=said, cwd=repo.root)
+    ours = {name for name in imported(said, repo.root) if name.startswith("cm_tui.engine.")}
+    rooms = {name.split(".")[2] for name in ours}
+    assert rooms == {"api", "git", "journal", "memory"}
+    assert {"cm_tui.engine.api.events", "cm_tui.engine.memory.redact"} <= ours

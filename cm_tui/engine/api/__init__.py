@@ -1,0 +1,1 @@
+"""What front ends may import of the engine."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cm_tui.engine.context.neighbours import Edges, neighbours_of
 from cm_tui.engine.context.pack import ReadSource, SymbolAt, fill, piece
-from cm_tui.model import Hit, Pack, PackItem, PackRequest, SearchResult
+from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult
 
 _HITS_SHARE = 0.7
 """Of the budget, while neighbours are wanted too."""
@@ -94,7 +94,7 @@ def auto_pack(
     result = search(question)
     builder = _Builder(question, budget, source, symbol_at)
     share = _HITS_SHARE if neighbours else 1.0
-    hits = [hit for hit in result.hits if hit.source == "code"]
+    hits = result.hits
     late = [hit for hit in hits if not _add_hit(builder, hit, symbol_at, share)]
     if neighbours:
         _add_neighbours(builder, hits, symbol_at, callers, callees)
@@ -132,8 +132,11 @@ def _request(hit: Hit) -> PackRequest:
     )
 
 
-def _add_neighbours(builder: _Builder, hits: list[Hit], symbol_at: SymbolAt, callers: Edges, callees: Edges) -> None:
-    seeds = [_request(hit) for hit in hits[:_SEEDS]]
+def _add_neighbours(
+    builder: _Builder, hits: Sequence[Hit], symbol_at: SymbolAt, callers: Edges, callees: Edges
+) -> None:
+    # Nothing but code has callers.
+    seeds = [_request(hit) for hit in hits if hit.source == CODE][:_SEEDS]
     added = 0
     for request in neighbours_of(seeds, symbol_at=symbol_at, callers=callers, callees=callees):
         if added == _NEIGHBOURS:

@@ -19,7 +19,7 @@ SymbolAt = Callable[[str, int], Symbol | None]
 
 
 def no_symbol(_path: str, _line: int) -> None:
-    """For files whose symbols nobody knows."""
+    """Return nothing: for files whose symbols are not known."""
 
 
 def manual_pack(
@@ -111,8 +111,8 @@ def fill(
             result.append(replace(item, included=False))
     late = [replace(item, included=False) for item in left_out]
     text = render.render(question, chosen) if chosen else ""
-    said = (*dict.fromkeys(notes), *_cut_notes(cut + late, chosen, question, budget))
-    return Pack(question, (*result, *late), tokens(text), budget, text, said)
+    all_notes = (*dict.fromkeys(notes), *_cut_notes(cut + late, chosen, question, budget))
+    return Pack(question, (*result, *late), tokens(text), budget, text, all_notes)
 
 
 def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budget: int) -> list[str]:

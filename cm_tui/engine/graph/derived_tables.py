@@ -128,7 +128,7 @@ class DerivedTables:
         for path, start, text in self._db.rows(
             "SELECT p.path, p.start_line, p.text FROM passage p "
             "JOIN graph.file f ON f.path = p.path AND f.blob = p.blob "
-            "WHERE p.source = 'code' AND p.path IN (SELECT unnest(?::VARCHAR[])) ORDER BY p.path, p.start_line",
+            "WHERE p.path IN (SELECT unnest(?::VARCHAR[])) ORDER BY p.path, p.start_line",
             [wanted],
         ):
             lines.setdefault(path, [])[start - 1 :] = text.split("\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
+from cm_tui.engine.search.passages import text_at
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import FileEntry, Page, SkippedFile, Source, Symbol
@@ -81,11 +82,16 @@ def lines_of(text: str) -> list[str]:
 def source(db: Database, contents: ContentReader, path: str, start_line: int, end_line: int | None) -> Source:
     """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
 
+    What is remembered and is no file, such as an episode, has lines too: a file of the same path comes first.
+
     Raises:
         NotFoundError: the file is not in the index, or nothing holds its text any more.
     """
     rows = db.rows("SELECT b.oid, b.language FROM now_file f JOIN blob b ON b.id = f.blob WHERE f.path = ?", [path])
     if not rows:
+        remembered = text_at(db, path)
+        if remembered is not None:
+            return slice_lines(path, remembered, "markdown", start_line, end_line)
         raise NotFoundError(
             f"{path} is not in the index.", hint="`cm skipped` lists what was left out; `cm index` looks again."
         )

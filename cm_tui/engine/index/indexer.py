@@ -20,6 +20,8 @@ from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
+from cm_tui.engine.search.code_source import CodeSource
+from cm_tui.engine.search.source import MakeSource, SourceContext
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -43,13 +45,18 @@ class Indexer:
         root: the checkout that the index shall reflect.
         config: what is indexed, and with which model.
         vectors: the vector index in use; opened when needed if not given.
+        sources: what passages come from.
     """
 
-    def __init__(self, db: Database, root: Path, config: Config, vectors: VectorIndex | None = None) -> None:
+    def __init__(
+        self, db: Database, root: Path, config: Config, vectors: VectorIndex | None = None,
+        *, sources: Sequence[MakeSource] = (CodeSource,),
+    ) -> None:  # fmt: skip
         self.db = db
         self.root = root
         self.config = config
         self.vectors = vectors
+        self.sources = sources
 
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
         """What a run would do; reads only what differs from HEAD on disk.
@@ -102,6 +109,7 @@ class _Run:
         self._root = indexer.root.resolve()
         self._config = indexer.config
         self._indexer = indexer
+        self._sources = [make(SourceContext(self._root, self._read)) for make in indexer.sources]
         self._cancel = cancel
         self._seconds: dict[str, float] = {}
         self._notes: list[str] = []
@@ -214,14 +222,18 @@ class _Run:
 
         with self._timed("store"):
             state = self._arrive()
-            if is_stored(self._db, state, self._stored) and passages.is_current(self._db):
+            changed = not (is_stored(self._db, state, self._stored) and passages.is_current(self._db))
+            sources = [source for source in self._sources if changed or source.has_changed(self._db)]
+            if not sources:
                 self._remember(state, changed=False)
                 return state
             with self._db.transaction():
-                write(self._db, state)
+                if changed:
+                    write(self._db, state)
                 with self._timed("keywords"):
-                    passages.sync(self._db, self._read, self._prepare)
-                self._remember(state, changed=True)
+                    delta = passages.sync(self._db, sources, self._prepare)
+                self._remember(state, changed=changed)
+            self._notes += delta.notes
         self._seconds["store"] -= self._seconds["keywords"]
         return state
 

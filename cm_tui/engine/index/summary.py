@@ -39,7 +39,7 @@ def summarise(
         blobs=blobs,
         symbols=db.value("SELECT count(*) FROM symbol JOIN now_file USING (blob)"),
         references=db.value("SELECT count(*) FROM reference JOIN now_file USING (blob)"),
-        passages=db.value("SELECT count(*) FROM passage WHERE source = 'code'"),
+        passages=db.value("SELECT count(*) FROM passage"),
         embedded=embedded,
         skipped=dict(sorted(Counter(state.skipped.values()).items())),
         seconds={stage: round(spent, 4) for stage, spent in seconds.items()},

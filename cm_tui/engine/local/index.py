@@ -96,5 +96,6 @@ class LocalIndex(LocalRooms):
 
     def _indexer(self) -> Indexer:
         from cm_tui.engine.index.indexer import Indexer
+        from cm_tui.engine.memory import sources
 
-        return Indexer(self._db, self._root, self.config, self._vectors)
+        return Indexer(self._db, self._root, self.config, self._vectors, sources=sources.SOURCES)

@@ -31,7 +31,7 @@ class _Kept:
 
     @cached_property
     def words(self) -> str:
-        """What it is found by."""
+        """Return the text that it is found by."""
         one = self.episode
         texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day_of(one.time), one.sha, one.id)
         return "\n".join(texts).lower()
@@ -42,13 +42,13 @@ class Episodes:
 
     Args:
         journal: the project's.
-        moments: the line of its store.
+        commits: the mainline's commits.
         repository: the checkout.
     """
 
-    def __init__(self, journal: Journal, moments: MainlineCommits, repository: Repository) -> None:
+    def __init__(self, journal: Journal, commits: MainlineCommits, repository: Repository) -> None:
         self._journal = journal
-        self._moments = moments
+        self._commits = commits
         self._repository = repository
         self._lock = threading.Lock()
         self._at: Position | None = None
@@ -62,9 +62,9 @@ class Episodes:
             NotFoundError: there is no episode of the id `before`.
             StoreError: the journal cannot be read.
         """
-        kept, line = self._read(), self._line()
+        kept, on_mainline = self._read(), self._on_mainline()
         words = match.lower().split()
-        found = [one for one in kept if all(_has(one, word, line) for word in words)]
+        found = [one for one in kept if all(_has(one, word, on_mainline) for word in words)]
         rest = found
         if before is not None:
             place = next((number for number, one in enumerate(kept) if one.episode.id == before), None)
@@ -72,7 +72,7 @@ class Episodes:
                 raise _no_such(before)
             later = {one.episode.id for one in kept[: place + 1]}
             rest = [one for one in found if one.episode.id not in later]
-        rows = tuple(self._placed(one.episode, line) for one in rest[: max(0, limit)])
+        rows = tuple(self._placed(one.episode, on_mainline) for one in rest[: max(0, limit)])
         return Page(rows, len(found), self._note())
 
     def one(self, name: str) -> Episode:
@@ -90,21 +90,21 @@ class Episodes:
         return self._replayed(read_episode(event, patch=True))
 
     def ordinals(self) -> tuple[int, ...]:
-        """The commits of the line that agents saw."""
+        """Return the ordinals of the commits on the mainline that agents saw."""
         self._read()
-        return tuple(sorted(moment.ordinal for moment in self._line().values()))
+        return tuple(sorted(moment.ordinal for moment in self._on_mainline().values()))
 
     # --- the journal ---
 
     def _read(self) -> list[_Kept]:
-        """All that there are by now, newest first."""
+        """Return all that there are by now, newest first."""
         with self._lock:
             for event in self._journal.read(self._at):
-                self._take(event)
+                self._follow(event)
                 self._at = event.position
             return self._kept[::-1]
 
-    def _take(self, event: Event) -> None:
+    def _follow(self, event: Event) -> None:
         self._turns.follow(event, self._at or START)
         if event.kind == episode_record.KIND:
             self._kept.append(_Kept(read_episode(event, patch=False), self._at))
@@ -127,21 +127,21 @@ class Episodes:
             raise UsageError(f"{len(found):,} episodes begin with {name!r}.", hint="Give more of the id.")
         return found[0]
 
-    # --- the line ---
+    # --- the mainline ---
 
-    def _line(self) -> Mapping[str, CommitPoint]:
-        """The commits of all episodes that are on the line, by sha."""
-        self._moments.ensure()
+    def _on_mainline(self) -> Mapping[str, CommitPoint]:
+        """Return the commits of all episodes that are on the mainline, by sha."""
+        self._commits.ensure()
         with self._lock:
             shas = {one.episode.sha for one in self._kept}
-        return self._moments.of_shas(shas) if self._repository.git else {}
+        return self._commits.of_shas(shas) if self._repository.git else {}
 
-    def _placed(self, episode: Episode, line: Mapping[str, CommitPoint]) -> Episode:
-        moment = line.get(episode.sha)
+    def _placed(self, episode: Episode, on_mainline: Mapping[str, CommitPoint]) -> Episode:
+        moment = on_mainline.get(episode.sha)
         return replace(episode, moment=moment, why="" if moment else self._why(episode.sha))
 
     def _why(self, sha: str) -> str:
-        """Why a commit that is not on the line cannot be stood at."""
+        """Return why a commit is not on the mainline."""
         if not sha:
             return _NOT_RECORDED
         if not self._repository.git:
@@ -153,19 +153,19 @@ class Episodes:
         return f"{sha[:10]} is not on the first-parent line of HEAD"
 
     def _replayed(self, episode: Episode) -> Episode:
-        """With the nearest moment there is."""
-        placed = self._placed(episode, self._line())
+        """Return the episode with the nearest commit on the mainline."""
+        placed = self._placed(episode, self._on_mainline())
         if not episode.sha or not self._repository.git:
             return placed
         try:
-            place = self._moments.resolve(episode.sha)
+            place = self._commits.resolve(episode.sha)
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)
 
 
-def _has(kept: _Kept, word: str, line: Mapping[str, CommitPoint]) -> bool:
-    moment = line.get(kept.episode.sha)
+def _has(kept: _Kept, word: str, on_mainline: Mapping[str, CommitPoint]) -> bool:
+    moment = on_mainline.get(kept.episode.sha)
     return word in kept.words or (moment is not None and word == f"#{moment.ordinal}")
 
 

@@ -120,7 +120,7 @@ class _Reader:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._lock = threading.Lock()
-        self._bookmark = JournalCursor(journal.folder.name)
+        self._cursor = JournalCursor(journal.folder.name)
         self._at: Position | None = None
         self._past = self._settled = START
         self._turns = Turns()
@@ -183,7 +183,7 @@ class _Reader:
             self._keep()
 
     def _begin(self) -> Position:
-        kept = self._bookmark.read()
+        kept = self._cursor.read()
         self._turns = Turns(kept.patches)
         if kept.past > self._journal.end():
             # The journal is another one than that.
@@ -196,4 +196,4 @@ class _Reader:
         begins = [turn.begin for _, turn in self._stops.values()]
         settled = min([at, *(before for before, _ in self._stops.values())])
         start = min([settled, self._turns.begin or at, *begins])
-        self._bookmark.write(start=start, settled=settled, past=at, patches=self._turns.patches)
+        self._cursor.write(start=start, settled=settled, past=at, patches=self._turns.patches)

@@ -60,7 +60,7 @@ class JournalCursor:
         self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]
     ) -> None:
         """Keep a place; on a full disk the one that was kept before stays, and something is done twice at worst."""
-        said = {
+        fields = {
             "position": str(past),
             "settled": str(settled),
             "start": str(start),
@@ -68,6 +68,6 @@ class JournalCursor:
         }
         try:
             paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)
-            write_atomically(self._file, json.dumps(said))
+            write_atomically(self._file, json.dumps(fields))
         except OSError as error:
             _log.warning("cannot remember a place in the journal: %s", error)

@@ -1,4 +1,4 @@
-"""Secrets leave before anything is stored, and what is left says so.
+"""Redaction: secrets are replaced before any text of a person or an agent is stored.
 
 Any text may come, as long as it likes: nothing here takes more than a number of steps in proportion to its length. What
 can be repeated is bounded, or possessive (`*+`), and begins where nothing of its own kind stands before it.
@@ -64,7 +64,7 @@ _VALUE = (
     r"|(?P<bare>[^\s'\"`(){}\[\],;<>$]{6,400}+)(?:(?=[\s'\"`]|\Z)|(?P<more>[^\s'\"`(){}\[\],;<>$]++))"
 )
 # `my password for the shop is …`
-_TOLD = (
+_STATED = (
     r"(?i)(?:\b(?P<whose>my|our|mein|unser) )?\b(?:password|passwort|passphrase|passwd|secret|token|(?:api|access)[ _-]?key)"
     r"(?: [\w.-]{1,30}+){0,6}? (?:is|was|ist|lautet|=):? [\"'`]?(?P<value>[^\s'\"`,;<>(){}\[\]]{6,}+)"
 )
@@ -119,7 +119,7 @@ def _spans(text: str) -> Iterator[_Span]:
     lowered = text.lower()
     if any(name in lowered for name in _NAMES):
         yield from _assigned(text)
-        yield from _told(text)
+        yield from _stated(text)
 
 
 def _assigned(text: str) -> Iterator[_Span]:
@@ -165,9 +165,9 @@ def _is_bare_secret(text: str, name: re.Match[str], value: str) -> bool:
     return not (outside[-1:].isalnum() or outside.endswith(".") or _compiled(_CODE).fullmatch(value))
 
 
-def _told(text: str) -> Iterator[_Span]:
-    """A secret that a person tells in a sentence."""
-    for found in _compiled(_TOLD).finditer(text):
+def _stated(text: str) -> Iterator[_Span]:
+    """Yield secrets that a sentence gives away."""
+    for found in _compiled(_STATED).finditer(text):
         value = found["value"]
         mixed = value != value.lower() and value != value.upper()
         strong = len(value) >= 8 and (mixed or _has(_MARK, value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,8 @@ Column = NDArray[np.float64]
 class CandidateTable:
     """Candidates in order of (path, start_line): a stable order breaks ties the same way everywhere.
 
-    Arrays have one row a candidate; `shares` has one row a candidate and one column a term.
+    Those of several sources stand one source after the other. Arrays have one row a candidate; `bm25_by_term` has one
+    row a candidate and one column a term.
     """
 
     ids: list[int]
@@ -29,9 +30,9 @@ class CandidateTable:
     texts: list[str]
     times: list[int | None]
     terms: list[str]
-    shares: Column
-    """BM25 by term; the row's sum is the keyword score."""
-    keyword_limit: float
+    bm25_by_term: Column
+    """The row's sum is the keyword score."""
+    keyword_limit: Column
     """What BM25 approaches for these terms however often a passage says them: Σ idf·(k1 + 1)."""
     cosines: Column
     """nan where there is no vector."""
@@ -49,3 +50,42 @@ class CandidateTable:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
+    """Put the candidates of several sources below each other; a term or a signal that a source lacks is 0 there."""
+    if len(tables) == 1:
+        return tables[0]
+    known = {term for table in tables for term in table.terms}
+    terms = [term for term in tables[0].query_terms if term in known]
+    names = dict.fromkeys(name for table in tables for name in table.signals)
+    return CandidateTable(
+        ids=[value for table in tables for value in table.ids],
+        sources=[value for table in tables for value in table.sources],
+        paths=[value for table in tables for value in table.paths],
+        start_lines=[value for table in tables for value in table.start_lines],
+        end_lines=[value for table in tables for value in table.end_lines],
+        symbols=[value for table in tables for value in table.symbols],
+        kinds=[value for table in tables for value in table.kinds],
+        languages=[value for table in tables for value in table.languages],
+        texts=[value for table in tables for value in table.texts],
+        times=[value for table in tables for value in table.times],
+        terms=terms,
+        bm25_by_term=np.concatenate([_by_term(table, terms) for table in tables]),
+        keyword_limit=np.concatenate([table.keyword_limit for table in tables]),
+        cosines=np.concatenate([table.cosines for table in tables]),
+        keyword_ranks=np.concatenate([table.keyword_ranks for table in tables]),
+        vector_ranks=np.concatenate([table.vector_ranks for table in tables]),
+        signals={
+            name: np.concatenate([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names
+        },
+        query_terms=tables[0].query_terms,
+        is_name=tables[0].is_name,
+        now=tables[0].now,
+    )
+
+
+def _by_term(table: CandidateTable, terms: Sequence[str]) -> Column:
+    wide = np.zeros((len(table), len(terms)))
+    wide[:, [terms.index(term) for term in table.terms]] = table.bm25_by_term
+    return wide

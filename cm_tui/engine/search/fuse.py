@@ -21,7 +21,7 @@ class Fused(NamedTuple):
 
 
 def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
-    """Combine both sides by the profile's recipe.
+    """Combine both sides as the profile says.
 
     `weighted`: the weighted sum of both sides' levels, which do not depend on the pool. `rrf`: `Σ weight / (k + rank)`,
     scaled so that the first of both sides has 1. Weights are normalised to a sum of 1 and a missing side leaves all
@@ -53,7 +53,9 @@ def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float
 
 def keyword_level(table: CandidateTable) -> Column:
     """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal."""
-    return table.shares.sum(axis=1) / table.keyword_limit if table.keyword_limit > 0 else np.zeros(len(table))
+    total, limit = table.bm25_by_term.sum(axis=1), table.keyword_limit
+    level: Column = np.divide(total, limit, out=np.zeros(len(table)), where=limit > 0)
+    return level
 
 
 def vector_level(table: CandidateTable) -> Column:

@@ -1,4 +1,4 @@
-"""Keyword search: BM25 over the full-text tables, with the share of each term."""
+"""The keyword index: which passages hold a term, read from the full-text tables, each source counted by itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import tokens
 from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.passages import generation
 from cm_tui.engine.store.database import Database
-
-K1 = 1.2
-B = 0.75
-FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
-"""How often an occurrence counts: a word in a name says more than the same word in a body."""
 
 _CACHED_TERMS = 2_000
 _SLICE = 500_000
@@ -38,7 +32,7 @@ class Postings:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """All passages of one generation, column by column; a document's position is its row here."""
+    """Passages that are counted together, column by column; a document's position is its row here."""
 
     generation: int
     ids: NDArray[np.int64]
@@ -46,18 +40,52 @@ class Documents:
     lengths: NDArray[np.float32]
     files: NDArray[np.int32]
     """Number of the file, in order of the path."""
-    sources: NDArray[np.int64]
-    """Number of the passage's source in `source_names`."""
-    source_names: tuple[str, ...]
     average: float
-
-    def of(self, sources: Sequence[str]) -> NDArray[np.bool_]:
-        """Which passages are of some sources."""
-        return np.isin(self.sources, [self.source_names.index(name) for name in sources if name in self.source_names])
+    positions: NDArray[np.int32] | None = None
+    """Row here, or -1, of every passage there is; None: these are all."""
 
     def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of passages by id; every id must be there."""
         return np.searchsorted(self.ids, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection:
+    """All passages of one generation, and those of each source that was asked for."""
+
+    documents: Documents
+    sources: NDArray[np.int64]
+    """Number of each passage's source in `names`."""
+    names: tuple[str, ...]
+    parts: dict[str, Documents]
+
+    def part(self, source: str) -> Documents:
+        """The passages of one source: BM25 counts no others, so that what else is remembered moves no score."""
+        if source not in self.parts:
+            number = self.names.index(source) if source in self.names else -1
+            self.parts[source] = _part(self.documents, np.flatnonzero(self.sources == number))
+        return self.parts[source]
+
+
+def _part(every: Documents, rows: NDArray[np.int64]) -> Documents:
+    if len(rows) == len(every.ids):
+        return every
+    lengths = every.lengths[rows]
+    positions = np.full(len(every.ids), -1, dtype=np.int32)
+    positions[rows] = np.arange(len(rows), dtype=np.int32)
+    _, files = np.unique(every.files[rows], return_inverse=True)
+    return Documents(
+        generation=every.generation,
+        ids=every.ids[rows],
+        lengths=lengths,
+        files=files.astype(np.int32),
+        average=_average(lengths),
+        positions=positions,
+    )
+
+
+def _average(lengths: NDArray[np.float32]) -> float:
+    return float(lengths.mean()) if len(lengths) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +106,20 @@ class KeywordIndex:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = RLock()
-        self._documents: Documents | None = None
+        self._collection: _Collection | None = None
         self._postings: OrderedDict[str, Term | None] = OrderedDict()
-        self._everything: _Everything | None = None
+        self._in_memory: _InvertedIndex | None = None
 
-    def documents(self) -> Documents:
-        """The passages as they are now."""
+    def documents(self, source: str | None = None) -> Documents:
+        """The passages as they are now: those of a source, or all."""
         now = generation(self._db)
         with self._lock:
-            if self._documents is None or self._documents.generation != now:
+            if self._collection is None or self._collection.documents.generation != now:
                 self._postings.clear()
-                self._documents = self._load(now)
-            return self._documents
+                self._collection = self._load(now)
+            return self._collection.documents if source is None else self._collection.part(source)
 
-    def _load(self, now: int) -> Documents:
+    def _load(self, now: int) -> _Collection:
         rows: Any = self._db.cursor.execute(
             """
             SELECT p.id, d.len, dense_rank() OVER (ORDER BY p.path) AS file, p.source
@@ -100,40 +128,44 @@ class KeywordIndex:
         ).fetchnumpy()
         lengths = np.asarray(rows["len"], dtype=np.float32)
         names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
-        return Documents(
+        documents = Documents(
             generation=now,
             ids=np.asarray(rows["id"], dtype=np.int64),
             lengths=lengths,
             files=np.asarray(rows["file"], dtype=np.int32) - 1,
-            sources=sources,
-            source_names=tuple(names.tolist()),
-            average=float(lengths.mean()) if len(lengths) else 0.0,
+            average=_average(lengths),
         )
+        return _Collection(documents, sources, tuple(names.tolist()), {})
 
-    def terms(self, words: Sequence[str], documents: Documents | None = None) -> list[Term]:
-        """Postings of the terms that the collection knows, each once, in the given order.
+    def terms(self, words: Sequence[str], source: str | None = None) -> list[Term]:
+        """Postings of the terms that a source knows (or any, when none is given), each once, in the given order.
 
         Args:
             words: index terms, as `tokens.split` gives them.
-            documents: the passages, when they were just asked for.
+            source: what counts; positions are those of `documents(source)`.
         """
-        documents = documents or self.documents()
+        return self.documents_and_terms(words, source)[1]
+
+    def documents_and_terms(self, words: Sequence[str], source: str | None) -> tuple[Documents, list[Term]]:
+        """Passages of a source and the postings of terms in them, both of one generation."""
         wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
         with self._lock:
+            documents = self.documents(source)
             missing = [word for word in wanted if word not in self._postings]
-            if missing:
-                self._postings.update(self._fetch(missing, documents))
+            if missing and self._collection is not None:
+                self._postings.update(self._fetch(missing, self._collection.documents))
             found = [self._postings[word] for word in wanted]
             for word in wanted:
                 self._postings.move_to_end(word)
             while len(self._postings) > _CACHED_TERMS:
                 self._postings.popitem(last=False)
-        return [term for term in found if term is not None]
+        known = [term for term in found if term is not None]
+        return documents, [inside for term in known if (inside := _within(term, documents)) is not None]
 
     def _fetch(self, words: Sequence[str], documents: Documents) -> dict[str, Term | None]:
-        everything = self._everything
-        if everything is not None and everything.generation == documents.generation:
-            return {word: everything.term(word, documents) for word in words}
+        in_memory = self._in_memory
+        if in_memory is not None and in_memory.generation == documents.generation:
+            return {word: in_memory.term(word, documents) for word in words}
         found: dict[str, Term | None] = dict.fromkeys(words)
         known = self._db.rows(
             "SELECT termid, term, df FROM fts_main_passage.dict WHERE term IN (SELECT unnest(?))", [list(words)]
@@ -154,17 +186,17 @@ class KeywordIndex:
     def read_all(self) -> None:
         """Take the whole index into memory, some 5 bytes an occurrence; terms are then found without the store."""
         documents = self.documents()
-        if self._everything is not None and self._everything.generation == documents.generation:
+        if self._in_memory is not None and self._in_memory.generation == documents.generation:
             return
-        everything = _read_everything(self._db, documents)
+        found = _read_inverted_index(self._db, documents)
         # What was read while the passages changed belongs to no state of them.
         if generation(self._db) == documents.generation:
-            self._everything = everything
+            self._in_memory = found
 
 
 @dataclass(frozen=True, slots=True)
-class _Everything:
-    """All occurrences, in order of term, document and field."""
+class _InvertedIndex:
+    """All occurrences of the index, in order of term, document and field."""
 
     generation: int
     rows: Mapping[str, int]
@@ -182,7 +214,7 @@ class _Everything:
         return Term(word, _idf(int(self.frequency[row]), documents), _postings(key))
 
 
-def _read_everything(db: Database, documents: Documents) -> _Everything:
+def _read_inverted_index(db: Database, documents: Documents) -> _InvertedIndex:
     words: Any = db.cursor.execute("SELECT termid, term, df FROM fts_main_passage.dict ORDER BY termid").fetchnumpy()
     numbers, frequency = np.asarray(words["termid"]), np.asarray(words["df"])
     ends, places, fields = [], [], []
@@ -200,7 +232,7 @@ def _read_everything(db: Database, documents: Documents) -> _Everything:
         places.append(np.searchsorted(documents.ids, rows["doc"]).astype(np.int32))
         fields.append(np.asarray(rows["field"], dtype=np.int8))
         total += len(places[-1])
-    return _Everything(
+    return _InvertedIndex(
         generation=documents.generation,
         rows={word: row for row, word in enumerate(words["term"].tolist())},
         frequency=frequency,
@@ -214,6 +246,18 @@ def _idf(frequency: int, documents: Documents) -> float:
     return float(np.log10((len(documents.ids) - frequency + 0.5) / (frequency + 0.5) + 1))
 
 
+def _within(term: Term, documents: Documents) -> Term | None:
+    """The term as some of the passages know it; None when none of them has it."""
+    if documents.positions is None:
+        return term
+    at = documents.positions[term.postings.documents]
+    inside = at >= 0
+    if not inside.any():
+        return None
+    postings = Postings(at[inside], term.postings.counts[inside])
+    return Term(term.text, _idf(len(postings.documents), documents), postings)
+
+
 def _postings(key: NDArray[np.int64]) -> Postings:
     """Postings from sorted keys: position of the document times the number of fields, plus the field."""
     document = key // len(FIELDS)
@@ -222,50 +266,3 @@ def _postings(key: NDArray[np.int64]) -> Postings:
     count = int(first.sum())
     table = np.bincount(row * len(FIELDS) + key % len(FIELDS), minlength=count * len(FIELDS))
     return Postings(document[first].astype(np.int32), table.reshape(count, len(FIELDS)).astype(np.float32))
-
-
-def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
-    """Weights in the order of the fields."""
-    return np.array([weights.get(field, 1.0) for field in FIELDS], dtype=np.float32)
-
-
-def bm25(
-    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
-) -> NDArray[np.float32]:
-    """BM25 of every document, one row a term: the sum over rows is the score.
-
-    The formula is that of DuckDB's `match_bm25` (k1 1.2, b 0.75, idf with log10); with all weights 1 the sum is equal
-    to it. An occurrence in a field counts as many times as the field's weight says.
-    """
-    scores = np.zeros((len(terms), len(documents.ids)), dtype=np.float32)
-    field = weights_vector(weights)
-    for row, term in enumerate(terms):
-        at = term.postings.documents
-        frequency = term.postings.counts @ field
-        norm = K1 * (1 - B + B * documents.lengths[at] / documents.average)
-        scores[row, at] = term.idf * frequency * (K1 + 1) / (frequency + norm)
-    return scores
-
-
-def bm25_of_files(
-    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
-) -> NDArray[np.float32]:
-    """BM25 of every file taken as one document, one row a term."""
-    count = int(documents.files.max()) + 1 if len(documents.files) else 0
-    lengths = np.bincount(documents.files, weights=documents.lengths, minlength=count)
-    average = lengths.mean() if count else 0.0
-    norm = K1 * (1 - B + B * lengths / average) if count else lengths
-    field = weights_vector(weights)
-    scores = np.zeros((len(terms), count), dtype=np.float32)
-    for row, term in enumerate(terms):
-        files = documents.files[term.postings.documents]
-        frequency = np.bincount(files, weights=term.postings.counts @ field, minlength=count)
-        known = int((frequency > 0).sum())
-        idf = np.log10((count - known + 0.5) / (known + 0.5) + 1)
-        scores[row] = idf * frequency * (K1 + 1) / (frequency + norm)
-    return scores
-
-
-def query_terms(query: str) -> list[str]:
-    """Index terms of a query without the words that only say how it is put."""
-    return [term for word in tokens.content_words(query) for term in tokens.split(word)]

@@ -13,7 +13,7 @@ from cm_tui.engine.search import tokens
 from cm_tui.engine.store.database import Database
 
 _KEPT = 100_000
-"""Cards in memory: some 1.2 kB each."""
+"""Records in memory: some 1.2 kB each."""
 _STEP = 1000
 _PAUSE = 0.005
 """Seconds between two steps."""
@@ -76,29 +76,29 @@ def name_pieces(name: str) -> tuple[str, ...]:
 
 
 class PassageCache:
-    """Cards by id of the passage, those asked for last. Safe to use from several threads."""
+    """Records by id of the passage, those asked for last. Safe to use from several threads."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._lock = Lock()
-        self._cards: OrderedDict[int, PassageRecord] = OrderedDict()
+        self._records: OrderedDict[int, PassageRecord] = OrderedDict()
 
     def get(self, ids: Sequence[int]) -> list[PassageRecord]:
-        """Cards in order of path and line; those of passages that are gone are left out."""
+        """Records in order of path and line; those of passages that are gone are left out."""
         with self._lock:
-            missing = [id_ for id_ in ids if id_ not in self._cards]
-        read = {card.id: card for card in self._read(missing)}
+            missing = [id_ for id_ in ids if id_ not in self._records]
+        read = {record.id: record for record in self._read(missing)}
         with self._lock:
-            self._cards |= read
-            found = [card for id_ in ids if (card := self._cards.get(id_) or read.get(id_))]
-            for card in found:
-                self._cards.move_to_end(card.id)
+            self._records |= read
+            found = [record for id_ in ids if (record := self._records.get(id_) or read.get(id_))]
+            for record in found:
+                self._records.move_to_end(record.id)
             self._shrink()
-        return sorted(found, key=lambda card: (card.path, card.start_line, card.end_line, card.id))
+        return sorted(found, key=lambda record: (record.path, record.start_line, record.end_line, record.id))
 
     def _shrink(self) -> None:
-        while len(self._cards) > _KEPT:
-            self._cards.popitem(last=False)
+        while len(self._records) > _KEPT:
+            self._records.popitem(last=False)
 
     def read_all(self, stop: Event) -> None:
         """Read what may be asked for, a little at a time so that questions do not wait, until `stop` is set."""
@@ -106,12 +106,12 @@ class PassageCache:
         for start in range(0, len(ids), _STEP):
             if stop.wait(_PAUSE):
                 return
-            read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._cards])
+            read = self._read([id_ for id_ in ids[start : start + _STEP] if id_ not in self._records])
             with self._lock:
                 # What was asked for meanwhile is newer than this.
-                for card in read:
-                    self._cards.setdefault(card.id, card)
-                    self._cards.move_to_end(card.id, last=False)
+                for record in read:
+                    self._records.setdefault(record.id, record)
+                    self._records.move_to_end(record.id, last=False)
                 self._shrink()
 
     def _read(self, ids: Sequence[int]) -> list[PassageRecord]:
@@ -119,16 +119,16 @@ class PassageCache:
             return []
         # Written out, numbers let DuckDB skip the blocks that cannot hold them; as a parameter they do not.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
-        owners: dict[int, tuple[str, str]] = {}
+        containing: dict[int, tuple[str, str]] = {}
         defined: dict[int, list[Definition]] = defaultdict(list)
         for id_, own, begins, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
             definition = Definition(*rest)
             if own:
-                owners[id_] = (definition.qualname, definition.kind)
+                containing[id_] = (definition.qualname, definition.kind)
             if begins:
                 defined[id_].append(definition)
-        cards = []
+        records = []
         for row in self._db.rows(_PASSAGES.replace("$ids", wanted)):
-            symbol, kind = owners.get(row[0], (None, None))
-            cards.append(PassageRecord(symbol, kind, tuple(defined.get(row[0], ())), *row))
-        return cards
+            symbol, kind = containing.get(row[0], (None, None))
+            records.append(PassageRecord(symbol, kind, tuple(defined.get(row[0], ())), *row))
+        return records

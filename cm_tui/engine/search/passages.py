@@ -1,16 +1,16 @@
-"""Passages of code: kept equal to what the project's files hold now, with their keyword index."""
+"""The table of passages: kept equal to what its sources hold now, with the keyword index beside it."""
 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from cm_tui.engine.embed import passage_text
 from cm_tui.engine.search import fts_writer
+from cm_tui.engine.search.code_source import names_of, symbols_of
+from cm_tui.engine.search.source import Source, SourcePassage
 from cm_tui.engine.store.database import Database
 
 GENERATION = "passage_generation"
@@ -19,7 +19,6 @@ VERSION = "1"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
 _NEXT_ID = "passage_next_id"
-_TITLE_CHARS = 300
 _BATCH = 20_000
 
 
@@ -28,179 +27,119 @@ class PassageDelta(NamedTuple):
 
     added: int
     removed: int
-
-
-class _Symbol(NamedTuple):
-    idx: int
-    name: str
-    qualname: str
-    signature: str
-    start_line: int
-
-
-class _Passage(NamedTuple):
-    id: int
-    path: str
-    blob: int
-    symbol: int | None
-    start_line: int
-    end_line: int
-    title: str
-    text: str
-    names: str
-    """Names of the symbols that it defines."""
+    notes: tuple[str, ...] = ()
+    """What a source could not look at."""
 
 
 def generation(db: Database) -> int:
-    """Number of the current state of the passages."""
+    """Return the number of the current state of the passages."""
     return int(db.get_meta(GENERATION) or 0)
 
 
 def is_current(db: Database) -> bool:
-    """True when the passages were made the way they are made now."""
+    """Return whether the passages were made the way they are made now."""
     return db.get_meta(_MADE_BY) == VERSION
 
 
 def sync(
-    db: Database, read: Callable[[str, str], str], coming: Callable[[list[str]], None] = lambda _: None
+    db: Database, sources: Iterable[Source], on_new_texts: Callable[[list[str]], None] = lambda _: None
 ) -> PassageDelta:
-    """Make passages and keyword index equal to the chunks of the files that are there now.
+    """Make passages and keyword index equal to what some sources hold now.
 
     Called inside the transaction that changes the files.
 
     Args:
         db: the project's store.
-        read: gives the text of a file from its path and object id.
-        coming: told what will have to be embedded, as soon as that is known.
+        sources: those that may have changed; all of them where the passages are not current.
+        on_new_texts: told what will have to be embedded, as soon as that is known.
     """
-    current = is_current(db)
-    gone = [row[0] for row in db.rows(_GONE if current else _ALL)]
-    fts_writer.remove(db, gone)
-    if gone:
-        db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [gone])
-    added = _add(db, read, coming)
-    if gone or added:
+    anew = not is_current(db)
+    added = removed = 0
+    notes: list[str] = []
+    for source in sources:
+        changes = source.changes(db, anew=anew)
+        gone = _ids_of(db, source.name) if anew else changes.gone
+        _remove(db, gone)
+        added += _add(db, source.name, changes.new, on_new_texts)
+        removed += len(gone)
+        notes += changes.notes
+    if added or removed:
         db.set_meta(GENERATION, str(generation(db) + 1))
-    if not current:
+    if anew:
         db.set_meta(_MADE_BY, VERSION)
-    return PassageDelta(added, len(gone))
+    return PassageDelta(added, removed, tuple(notes))
 
 
 def reindex(db: Database) -> None:
     """Make the keyword index again from the passages, sorted anew; called inside an open transaction."""
     fts_writer.clear(db)
-    rows = db.rows("SELECT id, path, blob, start_line, end_line, text FROM passage ORDER BY id")
-    symbols = _symbols(db, {row[2] for row in rows if row[2] is not None})
+    rows = db.rows("SELECT id, path, blob, start_line, end_line, title, text FROM passage ORDER BY id")
+    symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
     fts_writer.add(
         db,
         (
-            fts_writer.Document(key, (path, _names(symbols.get(blob, []), start, end), text))
-            for key, path, blob, start, end, text in rows
+            fts_writer.Document(
+                key, (path, title if blob is None else names_of(symbols.get(blob, []), start, end), text)
+            )
+            for key, path, blob, start, end, title, text in rows
         ),
     )
 
 
-_ALL = "SELECT id FROM passage WHERE source = 'code'"
-
-_NOW = "SELECT n.path, c.blob, c.symbol, c.start_line, c.end_line FROM now_file n JOIN chunk c ON c.blob = n.blob"
-
-_SAME = (
-    "w.path = p.path AND w.blob = p.blob AND w.symbol IS NOT DISTINCT FROM p.symbol "
-    "AND w.start_line = p.start_line AND w.end_line = p.end_line"
-)
-
-_GONE = f"""
-SELECT p.id FROM passage p WHERE p.source = 'code'
-AND NOT EXISTS (SELECT 1 FROM ({_NOW}) w WHERE {_SAME})
-"""  # noqa: S608 - our own SQL
-
-_MISSING = f"""
-SELECT w.path, w.blob, b.oid, w.symbol, w.start_line, w.end_line FROM ({_NOW}) w JOIN blob b ON b.id = w.blob
-WHERE NOT EXISTS (SELECT 1 FROM passage p WHERE p.source = 'code' AND {_SAME})
-ORDER BY w.path, w.start_line, w.end_line
-"""  # noqa: S608 - our own SQL
+def text_at(db: Database, path: str) -> str | None:
+    """Return the text that stands at a path which is no file: the passages of other sources than code, line by line."""
+    rows = db.rows("SELECT start_line, text FROM passage WHERE path = ? AND blob IS NULL ORDER BY start_line", [path])
+    if not rows:
+        return None
+    lines: list[str] = []
+    for start, text in rows:
+        # Blank lines between two passages belong to none of them.
+        lines += [""] * (start - 1 - len(lines))
+        lines[start - 1 :] = text.split("\n")
+    return "\n".join(lines)
 
 
-def _add(db: Database, read: Callable[[str, str], str], coming: Callable[[list[str]], None]) -> int:
-    missing = db.rows(_MISSING)
-    if not missing:
-        return 0
-    symbols = _symbols(db, {row[1] for row in missing})
-    next_id = int(db.get_meta(_NEXT_ID) or 1)
-    stream = _passages(missing, symbols, read, next_id)
+def content_hash(title: str, text: str) -> str:
+    """Name of what is embedded; without the path, so that a moved file keeps its vectors."""
+    data = f"{title}\n{text}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _ids_of(db: Database, source: str) -> list[int]:
+    return [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [source])]
+
+
+def _remove(db: Database, ids: Sequence[int]) -> None:
+    fts_writer.remove(db, ids)
+    if ids:
+        db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [list(ids)])
+
+
+def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: Callable[[list[str]], None]) -> int:
+    first = int(db.get_meta(_NEXT_ID) or 1)
+    stream = iter(new)
     added = 0
     while batch := list(islice(stream, _BATCH)):
-        coming([passage_text(p.title, p.text) for p in batch])
-        _insert(db, batch)
-        fts_writer.add(db, (fts_writer.Document(p.id, (p.path, p.names, p.text)) for p in batch))
+        on_new_texts([passage_text(passage.title, passage.text) for passage in batch])
+        ids = range(first + added, first + added + len(batch))
+        _insert(db, source, ids, batch)
+        pairs = zip(ids, batch, strict=True)
+        fts_writer.add(db, (fts_writer.Document(key, (p.path, p.names, p.text)) for key, p in pairs))
         added += len(batch)
-    db.set_meta(_NEXT_ID, str(next_id + added))
+    if added:
+        db.set_meta(_NEXT_ID, str(first + added))
     return added
 
 
-def _symbols(db: Database, blobs: set[int]) -> dict[int, list[_Symbol]]:
-    """Symbols by blob, in order of their first line."""
-    import numpy as np
-
-    found: dict[int, list[_Symbol]] = defaultdict(list)
-    cursor = db.cursor
-    cursor.register("wanted_blobs", {"blob": np.fromiter(blobs, dtype=np.int64, count=len(blobs))})
-    try:
-        rows = cursor.execute(
-            "SELECT blob, idx, name, qualname, signature, start_line FROM symbol "
-            "WHERE blob IN (SELECT blob FROM wanted_blobs) ORDER BY blob, start_line, idx"
-        ).fetchall()
-    finally:
-        cursor.unregister("wanted_blobs")
-    for blob, *rest in rows:
-        found[blob].append(_Symbol(*rest))
-    return found
-
-
-def _passages(
-    rows: list[tuple[str, int, str, int | None, int, int]],
-    symbols: dict[int, list[_Symbol]],
-    read: Callable[[str, str], str],
-    next_id: int,
-) -> Iterator[_Passage]:
-    for (path, blob, oid), chunks in groupby(rows, key=lambda row: row[:3]):
-        lines = read(path, oid).split("\n")
-        own = symbols.get(blob, [])
-        by_idx = {symbol.idx: symbol for symbol in own}
-        for *_, symbol, start, end in chunks:
-            owner = by_idx.get(symbol) if symbol is not None else None
-            yield _Passage(
-                next_id, path, blob, symbol, start, end,
-                title=_title(owner),
-                text="\n".join(lines[start - 1 : end]),
-                names=_names(own, start, end),
-            )  # fmt: skip
-            next_id += 1
-
-
-def _title(symbol: _Symbol | None) -> str:
-    if symbol is None:
-        return ""
-    signature = " ".join(symbol.signature.split())
-    return f"{symbol.qualname} {signature}".strip()[:_TITLE_CHARS]
-
-
-def _names(symbols: list[_Symbol], start: int, end: int) -> str:
-    """Names of the symbols that begin within some lines."""
-    first = bisect_left(symbols, start, key=lambda symbol: symbol.start_line)
-    last = bisect_right(symbols, end, key=lambda symbol: symbol.start_line)
-    return " ".join(symbol.name for symbol in symbols[first:last])
-
-
-def _insert(db: Database, batch: list[_Passage]) -> None:
+def _insert(db: Database, source: str, ids: Sequence[int], batch: Sequence[SourcePassage]) -> None:
     from arro3.core import DataType
 
     integer, text = DataType.int32(), DataType.string()
     db.insert(
         "passage",
         {
-            "id": [p.id for p in batch],
-            "source": ["code"] * len(batch),
+            "id": list(ids),
+            "source": [source] * len(batch),
             "path": [p.path for p in batch],
             "blob": [p.blob for p in batch],
             "symbol": [p.symbol for p in batch],
@@ -209,15 +148,10 @@ def _insert(db: Database, batch: list[_Passage]) -> None:
             "title": [p.title for p in batch],
             "text": [p.text for p in batch],
             "hash": [content_hash(p.title, p.text) for p in batch],
+            "time": [p.time for p in batch],
         },
         {
             "id": integer, "source": text, "path": text, "blob": integer, "symbol": integer, "start_line": integer,
-            "end_line": integer, "title": text, "text": text, "hash": text,
+            "end_line": integer, "title": text, "text": text, "hash": text, "time": DataType.int64(),
         },
     )  # fmt: skip
-
-
-def content_hash(title: str, text: str) -> str:
-    """Name of what is embedded; without the path, so that a moved file keeps its vectors."""
-    data = f"{title}\n{text}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -17,7 +17,7 @@ from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker
-from cm_tui.engine.search.retrieve import Scores
+from cm_tui.engine.search.retrieve import Nearness, Scores
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import Candidates, Mode, Profile, SearchResult
@@ -53,20 +53,20 @@ class Searcher:
         self, db: Database, vectors: VectorSearch | None, config: Config,
         *, provider: Provider | None = None, root: Path | None = None, reranker: Reranker | None = None,
     ) -> None:  # fmt: skip
-        self._cards = PassageCache(db)
+        self._records = PassageCache(db)
         self._vectors = vectors
         self._config = config
         self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
-        self._ahead = Prefetch(self._keyword, self._cards)
+        self._prefetch = Prefetch(self._keyword, self._records)
         self._saved: dict[str, Profile] = {}
         model = config.search.reranker
         self._reranker = reranker or (FastembedReranker(model) if model else None)
 
     def close(self) -> None:
         """Stop what goes on behind answers; the store can be closed then."""
-        self._ahead.close()
+        self._prefetch.close()
 
     # --- answering ---
 
@@ -87,23 +87,21 @@ class Searcher:
         if mode not in ("hybrid", "keyword", "vector"):
             raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
-        asked = Query(query)
+        question = Query(query)
         notes: list[str] = []
-        if len(query) > len(asked.cut):
-            notes.append(f"Only the first {len(asked.cut):,} of {len(query):,} characters of the query were read.")
-        if not asked.terms:
+        if len(query) > len(question.cut):
+            notes.append(f"Only the first {len(question.cut):,} of {len(query):,} characters of the query were read.")
+        if not question.terms:
             notes.append("The query holds no words to search for.")
             vector, used = None, mode
         else:
-            vector, used = self._vector(asked, mode, notes)
-        table = retrieve.candidates(
-            self._cards, self._keyword, asked, chosen.pool, self._vectors if vector is not None else None, vector,
-            keyword=used != "vector", sources=chosen.sources,
-        )  # fmt: skip
+            vector, used = self._vector(question, mode, notes)
+        nearness = Nearness(self._vectors, vector) if self._vectors is not None and vector is not None else None
+        table = retrieve.candidates(self._records, self._keyword, question, chosen, nearness, keyword=used != "vector")
         documents = self._keyword.documents()
-        if len(documents.ids) and not documents.of(chosen.sources).any():
+        if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
-        self._ahead.asked(documents.generation)
+        self._prefetch.asked(documents.generation)
         return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:

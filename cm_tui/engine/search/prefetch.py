@@ -17,14 +17,14 @@ _AFTER = 2
 
 
 class Prefetch:
-    """One thread that reads the keyword index and the passages' cards, again after each change of the passages.
+    """One thread that reads the keyword index and the passages' records, again after each change of the passages.
 
     Nothing depends on it: what is not in memory is read when it is asked for.
     """
 
-    def __init__(self, keyword: KeywordIndex, cards: PassageCache) -> None:
+    def __init__(self, keyword: KeywordIndex, records: PassageCache) -> None:
         self._keyword = keyword
-        self._cards = cards
+        self._records = records
         self._questions = 0
         self._generation = -1
         self._stop = threading.Event()
@@ -39,7 +39,7 @@ class Prefetch:
             if self._questions < _AFTER or generation == self._generation or running or self._stop.is_set():
                 return
             self._generation = generation
-            self._thread = threading.Thread(target=self._read, name="cm-read-ahead", daemon=True)
+            self._thread = threading.Thread(target=self._read, name="cm-prefetch", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class Prefetch:
             return
         try:
             self._keyword.read_all()
-            self._cards.read_all(self._stop)
+            self._records.read_all(self._stop)
         except (CmError, duckdb.Error):
-            # Whoever asks next reads for themselves, and is told what is wrong.
+            # The next question reads for itself, and reports what is wrong.
             return

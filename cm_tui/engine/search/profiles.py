@@ -29,6 +29,8 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _POSITIVE = ("pool", "limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
 _SHARES = ("diversity_lambda", "rerank_alpha")
+_TABLES = ("quotas", "adjustments")
+"""Settings that are sections of their own."""
 
 
 @cache
@@ -79,7 +81,7 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
 
 
 def _check(profile: Profile) -> None:
-    for what in (*_wrong_adjustments(profile), *_wrong_numbers(profile)):
+    for what in (*_wrong_adjustments(profile), *_wrong_numbers(profile), *_wrong_quotas(profile)):
         raise ConfigError(f"profiles.{profile.name}.{what}", hint=_HINT)
 
 
@@ -107,6 +109,14 @@ def _wrong_numbers(profile: Profile) -> Iterator[str]:
         yield "half_life_days: must be more than 0; 0 turns decay off."
     if not math.isfinite(profile.min_score):
         yield "min_score: must be a number."
+
+
+def _wrong_quotas(profile: Profile) -> Iterator[str]:
+    for source, most in profile.quotas.items():
+        if source not in profile.sources:
+            yield f"quotas.{source}: the profile does not search {source!r}; its sources are {', '.join(profile.sources)}."
+        if most < 1:
+            yield f"quotas.{source}: must be 1 or more."
 
 
 def _overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,16 +232,18 @@ def _opens(header: str, name: str) -> bool:
 
 
 def _section(name: str, changes: Mapping[str, Any]) -> str:
-    key = name if _BARE.fullmatch(name) else _value(name)
-    plain = {setting: value for setting, value in changes.items() if setting != "adjustments"}
+    key = _key(name)
+    plain = {setting: value for setting, value in changes.items() if setting not in _TABLES}
     lines = [f"[profiles.{key}]", *(f"{setting} = {_value(value)}" for setting, value in plain.items())]
-    if weights := changes.get("adjustments"):
-        lines += [
-            "",
-            f"[profiles.{key}.adjustments]",
-            *(f"{setting} = {_value(value)}" for setting, value in weights.items()),
-        ]
+    for table in _TABLES:
+        if table in changes:
+            lines += ["", f"[profiles.{key}.{table}]"]
+            lines += [f"{_key(setting)} = {_value(value)}" for setting, value in changes[table].items()]
     return "\n".join(lines) + "\n"
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _value(name)
 
 
 def _value(value: Any) -> str:

@@ -45,8 +45,8 @@ def rank(
     if reranker is not None and profile.rerank != "off":
         score, more = rerank(table, score, profile, candidates.query, reranker)
         stages += more
-    kept = [row for row in order(score).tolist() if enough[row]]
-    wanted = profile.limit if limit is None else limit
+    kept = _within_quotas(table, [row for row in order(score).tolist() if enough[row]], profile)
+    wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit
     parts = _Explainer(table, fused, stages)
     hits = tuple(
         _hit(table, row, place, float(score[row]), parts.of(row), profile)
@@ -61,6 +61,21 @@ def rank(
         total=len(kept),
         notes=candidates.notes,
     )
+
+
+def _within_quotas(table: CandidateTable, rows: list[int], profile: Profile) -> list[int]:
+    """The rows, best first, without those that are more than their source may give."""
+    if not profile.quotas:
+        return rows
+    left = dict(profile.quotas)
+    kept = []
+    for row in rows:
+        source = table.sources[row]
+        if source in left:
+            left[source] -= 1
+        if left.get(source, 0) >= 0:
+            kept.append(row)
+    return kept
 
 
 def _hit(
@@ -92,7 +107,7 @@ class _Explainer:
         self._table = table
         self._fused = fused
         self._stages = stages
-        self._totals: Column = table.shares.sum(axis=1)
+        self._totals: Column = table.bm25_by_term.sum(axis=1)
 
     def of(self, row: int) -> tuple[ScorePart, ...]:
         """All parts of one candidate, the largest terms first within the keyword side."""
@@ -112,18 +127,18 @@ class _Explainer:
             return []
         place = int(self._table.keyword_ranks[row])
         where = f"rank {place} of the keyword side" if place else "beyond the keyword side's pool"
-        shares = self._table.shares[row]
+        by_term = self._table.bm25_by_term[row]
         return [
             ScorePart(
                 name=f"keyword: {self._table.terms[column]}",
-                value=float(shares[column]),
+                value=float(by_term[column]),
                 weight=whole / total,
-                contribution=whole * float(shares[column]) / total,
-                detail=f"BM25 {shares[column]:.2f} of {total:.2f}; {where}; weight {self._fused.keyword_weight:.2f}",
+                contribution=whole * float(by_term[column]) / total,
+                detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}; weight {self._fused.keyword_weight:.2f}",
                 group="keyword",
             )
-            for column in np.argsort(-shares, kind="stable").tolist()
-            if shares[column] > 0
+            for column in np.argsort(-by_term, kind="stable").tolist()
+            if by_term[column] > 0
         ]
 
     def _vector(self, row: int) -> list[ScorePart]:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import signals, tokens
-from cm_tui.engine.search.candidate_table import CandidateTable
-from cm_tui.engine.search.keyword import K1, Documents, KeywordIndex, Term, bm25, bm25_of_files
+from cm_tui.engine.search.bm25 import K1, bm25, bm25_of_files
+from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
+from cm_tui.engine.search.keyword import Documents, KeywordIndex, Term
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
+from cm_tui.model import Profile
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
 
 _FILES = 40
 """Files whose best passage is a candidate because the file as a whole answers well."""
+_AGAIN = 4
+"""How many times more are asked for when the nearest passages are those of other sources."""
 
 
 class Vectors(Protocol):
@@ -32,14 +36,59 @@ class Vectors(Protocol):
         """Unit rows; zeros where a passage has none."""
 
 
-class Found:
-    """Both sides' answers before anything is read of the passages themselves."""
+class Nearness(NamedTuple):
+    """The vector side of one question."""
 
-    def __init__(self, documents: Documents, terms: Sequence[Term], wanted: NDArray[np.bool_]) -> None:
+    vectors: Vectors
+    vector: Scores
+
+    def nearest(self, documents: Documents, pool: int) -> Ids:
+        """Positions of the passages nearest to the question, best first.
+
+        The vector index knows no sources. Where there are several, more are asked for; when that is not enough, each
+        passage of the source is compared.
+        """
+        ids, _ = self.vectors.search(self.vector, pool)
+        nearest = _known(documents, ids)
+        enough = min(pool, len(documents.ids))
+        if documents.positions is None or len(nearest) == enough or not len(ids):
+            return nearest
+        ids, _ = self.vectors.search(self.vector, _AGAIN * pool)
+        nearest = _known(documents, ids)[:pool]
+        if len(nearest) == enough:
+            return nearest
+        cosines = self.cosines(documents.ids)
+        order = np.lexsort((documents.ids, -cosines))
+        return order[~np.isnan(cosines[order])][:pool]
+
+    def cosines(self, ids: Ids) -> NDArray[np.float64]:
+        """Cosine of each passage with the question; nan where it has no vector."""
+        cosines = np.full(len(ids), np.nan)
+        if len(ids):
+            rows = self.vectors.vectors_for(ids)
+            known = rows.any(axis=1)
+            cosines[known] = (rows @ self.vector)[known]
+        return cosines
+
+
+class _Chosen(NamedTuple):
+    """The candidates of a source, by position, before anything is read of the passages themselves."""
+
+    positions: Ids
+    """Ascending."""
+    by_words: Ids
+    nearest: Ids
+    cosines: NDArray[np.float64]
+
+
+class KeywordScores:
+    """The keyword side of one question, for the passages of a source."""
+
+    def __init__(self, documents: Documents, terms: Sequence[Term]) -> None:
         self.documents = documents
         self.terms = terms
-        self.shares = bm25(documents, terms) if terms else np.zeros((0, len(documents.ids)), np.float32)
-        self.scores = np.where(wanted, self.shares.sum(axis=0), 0)
+        self.bm25_by_term = bm25(documents, terms) if terms else np.zeros((0, len(documents.ids)), np.float32)
+        self.scores = self.bm25_by_term.sum(axis=0)
         self.file_scores = bm25_of_files(documents, terms).sum(axis=0) if terms else np.zeros(0, np.float32)
 
     def top(self, pool: int) -> Ids:
@@ -64,38 +113,32 @@ class Found:
 
 
 def candidates(
-    cards: PassageCache, index: KeywordIndex, query: Query, pool: int, vectors: Vectors | None, vector: Scores | None,
-    *, keyword: bool, sources: Sequence[str],
+    records: PassageCache, index: KeywordIndex, query: Query, profile: Profile, nearness: Nearness | None,
+    *, keyword: bool,
 ) -> CandidateTable:  # fmt: skip
-    """Find the passages that may answer.
+    """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
     Args:
-        cards: what is known about passages.
+        records: what is known about passages.
         index: the keyword side.
         query: the question.
-        pool: how many each side gives.
-        vectors: the vector side; None when it is off.
-        vector: the question's vector.
+        profile: its sources are searched; its pool is what each side gives of a source.
+        nearness: the vector side; None when it is off.
         keyword: whether the keyword side takes part.
-        sources: which kinds of passages are wanted.
     """
-    documents = index.documents()
-    wanted = documents.of(sources)
-    found = Found(documents, index.terms(query.terms, documents) if keyword else [], wanted)
-    by_words = found.top(pool)
-    nearest = np.zeros(0, np.int64)
-    if vectors is not None and vector is not None:
-        # The index knows no sources: where they are mixed, more are asked for and the others dropped.
-        ids, _ = vectors.search(vector, pool if wanted.all() else 4 * pool)
-        nearest = _known(documents, ids)
-        nearest = nearest[wanted[nearest]][:pool]
-    both = np.unique(np.concatenate([by_words, nearest, found.best_of_files()]).astype(np.int64))
-    cosines = np.full(len(both), np.nan)
-    if vectors is not None and vector is not None and len(both):
-        rows = vectors.vectors_for(documents.ids[both])
-        known = rows.any(axis=1)
-        cosines[known] = (rows @ vector)[known]
-    return _describe(cards, query, found, both, by_words, nearest, cosines)
+    tables = []
+    for source in dict.fromkeys(profile.sources) or ("",):
+        keywords = KeywordScores(*index.documents_and_terms(query.terms if keyword else [], source))
+        tables.append(_describe(records, query, keywords, _choose(keywords, nearness, profile.pool)))
+    return concatenate(tables)
+
+
+def _choose(keywords: KeywordScores, nearness: Nearness | None, pool: int) -> _Chosen:
+    by_words = keywords.top(pool)
+    nearest = nearness.nearest(keywords.documents, pool) if nearness else np.zeros(0, np.int64)
+    both = np.unique(np.concatenate([by_words, nearest, keywords.best_of_files()]).astype(np.int64))
+    cosines = nearness.cosines(keywords.documents.ids[both]) if nearness else np.full(len(both), np.nan)
+    return _Chosen(both, by_words, nearest, cosines)
 
 
 def _known(documents: Documents, ids: Ids) -> Ids:
@@ -111,48 +154,48 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
     return ranks
 
 
-def _symbol_of(query: Query, card: PassageRecord) -> tuple[str | None, str | None]:
+def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
     """Qualname and kind that stand for a passage: its own symbol, else of those it defines what is asked for most."""
-    if card.symbol is not None or not card.definitions:
-        return card.symbol, card.kind
+    if record.symbol is not None or not record.definitions:
+        return record.symbol, record.kind
     asked, names = frozenset(query.terms), {name.last for name in query.names}
-    chosen = max(card.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name)))))
+    chosen = max(
+        record.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name))))
+    )
     return chosen.qualname, chosen.kind
 
 
-def _describe(
-    cards: PassageCache, query: Query, found: Found, both: Ids, by_words: Ids, nearest: Ids, cosines: NDArray[np.float64]
-) -> CandidateTable:  # fmt: skip
-    documents = found.documents
-    found_cards = cards.get(documents.ids[both].tolist())
-    order = np.searchsorted(documents.ids[both], np.array([card.id for card in found_cards], dtype=np.int64))
-    idf = {term.text: term.idf for term in found.terms}
+def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chosen: _Chosen) -> CandidateTable:
+    ids = keywords.documents.ids[chosen.positions]
+    known = records.get(ids.tolist())
+    order = np.searchsorted(ids, np.array([record.id for record in known], dtype=np.int64))
+    idf = {term.text: term.idf for term in keywords.terms}
     rarest = max(idf.values(), default=1.0)
-    positions = both[order]
-    measured = signals.measure(query, found_cards, lambda stem: idf.get(stem, rarest))
-    shown = [_symbol_of(query, card) for card in found_cards]
-    file_scores = found.file_scores[found.documents.files[positions]] if len(found.file_scores) else None
+    positions = chosen.positions[order]
+    measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
+    shown = [_symbol_of(query, record) for record in known]
+    file_scores = keywords.file_scores[keywords.documents.files[positions]] if len(keywords.file_scores) else None
     if file_scores is not None and len(file_scores):
         measured["file"] = file_scores.astype(np.float64) / max(float(file_scores.max()), 1e-9)
     return CandidateTable(
-        ids=[card.id for card in found_cards],
-        sources=[card.source for card in found_cards],
-        paths=[card.path for card in found_cards],
-        start_lines=[card.start_line for card in found_cards],
-        end_lines=[card.end_line for card in found_cards],
+        ids=[record.id for record in known],
+        sources=[record.source for record in known],
+        paths=[record.path for record in known],
+        start_lines=[record.start_line for record in known],
+        end_lines=[record.end_line for record in known],
         symbols=[symbol for symbol, _ in shown],
         kinds=[kind for _, kind in shown],
-        languages=[card.language for card in found_cards],
-        texts=[card.text for card in found_cards],
-        times=[card.time for card in found_cards],
-        terms=[term.text for term in found.terms],
-        shares=found.shares[:, positions].T.astype(np.float64),
-        keyword_limit=sum(term.idf for term in found.terms) * (K1 + 1),
-        cosines=cosines[order],
-        keyword_ranks=_ranks(by_words, both)[order],
-        vector_ranks=_ranks(nearest, both)[order],
+        languages=[record.language for record in known],
+        texts=[record.text for record in known],
+        times=[record.time for record in known],
+        terms=[term.text for term in keywords.terms],
+        bm25_by_term=keywords.bm25_by_term[:, positions].T.astype(np.float64),
+        keyword_limit=np.full(len(positions), sum(term.idf for term in keywords.terms) * (K1 + 1)),
+        cosines=chosen.cosines[order],
+        keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
+        vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
         query_terms=tuple(query.terms),
         is_name=query.is_name,
         now=int(time.time()),
-    )  # fmt: skip
+    )

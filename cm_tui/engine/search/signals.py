@@ -47,22 +47,22 @@ def _place(path: str) -> _Place:
     return _Place(tuple(name), (*folders, *name), "".join(name), roles.roles(path))
 
 
-def measure(query: Query, cards: Sequence[PassageRecord], idf: Callable[[str], float]) -> dict[str, Column]:
+def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str], float]) -> dict[str, Column]:
     """All signals for some candidates.
 
     Args:
         query: the question.
-        cards: one for each candidate.
+        records: one for each candidate.
         idf: how much a term says; higher is rarer.
     """
     asked = _Asked(query, idf)
     by_path: dict[str, Mapping[str, float]] = {}
     rows = []
-    for card in cards:
-        place = by_path.get(card.path)
+    for record in records:
+        place = by_path.get(record.path)
         if place is None:
-            place = by_path[card.path] = asked.path(card.path)
-        rows.append({**place, **asked.passage(card)})
+            place = by_path[record.path] = asked.path(record.path)
+        rows.append({**place, **asked.passage(record)})
     names = list(rows[0]) if rows else []
     return {name: np.array([row[name] for row in rows]) for name in names}
 
@@ -116,21 +116,21 @@ class _Asked:
             **{role: float(role in found) for role in roles.ROLES},
         }
 
-    def passage(self, card: PassageRecord) -> dict[str, float]:
+    def passage(self, record: PassageRecord) -> dict[str, float]:
         """Signals of one passage."""
         named: set[str] = set()
-        for piece in card.pieces():
+        for piece in record.pieces():
             named |= self.matched(piece)
         return {
-            "definition": max((self._defines(name, card) for name in self.query.names), default=0.0),
+            "definition": max((self._defines(name, record) for name in self.query.names), default=0.0),
             "symbol-name": sum(self.weights[stem] for stem in named) / self.total,
-            "generated": float(card.generated),
+            "generated": float(record.generated),
         }
 
-    def _defines(self, name: Name, card: PassageRecord) -> float:
+    def _defines(self, name: Name, record: PassageRecord) -> float:
         best = 0.0
-        stem = _place(card.path).flat
-        for definition in card.definitions:
+        stem = _place(record.path).flat
+        for definition in record.definitions:
             fit = _fit(name, definition)
             if fit:
                 fit *= 1.0 if definition.kind in _MAIN_KINDS else _MINOR_KIND

@@ -8,7 +8,7 @@ from cm_tui.engine.journal import START, Event, Position
 from cm_tui.engine.memory.turns import FORGOTTEN_SECONDS, Turns
 
 
-class Told:
+class Events:
     """Events of one session, a second apart."""
 
     def __init__(self) -> None:
@@ -24,36 +24,36 @@ class Told:
 
 
 def test_a_turn_is_what_came_between_two_stops():
-    told = Told()
-    told("hook.prompt", prompt="do this")
-    told("hook.edit", paths=["a.py"])
-    told("hook.edit", paths=["a.py", "b.py"], session="another")
-    told("hook.edit", paths=["a.py", "c.py"])
-    assert told.turns.begin == START
-    stop, turn = told("hook.stop")
+    add = Events()
+    add("hook.prompt", prompt="do this")
+    add("hook.edit", paths=["a.py"])
+    add("hook.edit", paths=["a.py", "b.py"], session="another")
+    add("hook.edit", paths=["a.py", "c.py"])
+    assert add.turns.begin == START
+    stop, turn = add("hook.stop")
     assert (turn.prompts, turn.files, turn.base, turn.begin) == (["do this"], ["a.py", "c.py"], "a" * 40, START)
-    assert told.turns.begin == Position(1, 20)
-    assert (told.turns.unrecorded, told.turns.is_recorded(stop)) == (1, False)
-    told("episode", stop=stop.id, patch_digest="d1")
-    assert (told.turns.unrecorded, told.turns.is_recorded(stop)) == (0, True)
-    _, turn = told("hook.stop")
+    assert add.turns.begin == Position(1, 20)
+    assert (add.turns.unrecorded, add.turns.is_recorded(stop)) == (1, False)
+    add("episode", stop=stop.id, patch_digest="d1")
+    assert (add.turns.unrecorded, add.turns.is_recorded(stop)) == (0, True)
+    _, turn = add("hook.stop")
     assert (turn.prompts, turn.patch_before) == ([], "d1")
-    assert told.turns.unrecorded == 0
+    assert add.turns.unrecorded == 0
 
 
 def test_a_session_that_was_silent_for_a_day_is_waited_for_no_more():
-    told = Told()
-    told("hook.prompt", prompt="long ago")
-    told("hook.prompt", prompt="now", session="another", later=FORGOTTEN_SECONDS + 1)
-    _, turn = told("hook.stop")
+    add = Events()
+    add("hook.prompt", prompt="long ago")
+    add("hook.prompt", prompt="now", session="another", later=FORGOTTEN_SECONDS + 1)
+    _, turn = add("hook.stop")
     assert turn.prompts == []
-    assert told.turns.unrecorded == 0
+    assert add.turns.unrecorded == 0
 
 
 def test_strange_events_end_nothing():
-    told = Told()
-    told("hook.edit", paths=7)
-    told("hook.prompt", prompt=None)
-    told("hook.git")
-    told("episode", stop=["x"], patch_digest={})
-    assert told("hook.stop")[1].files == []
+    add = Events()
+    add("hook.edit", paths=7)
+    add("hook.prompt", prompt=None)
+    add("hook.git")
+    add("episode", stop=["x"], patch_digest={})
+    assert add("hook.stop")[1].files == []

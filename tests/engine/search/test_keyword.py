@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.search import passages, tokens
-from cm_tui.engine.search.keyword import KeywordIndex, bm25
+from cm_tui.engine.search import code_source, passages, tokens
+from cm_tui.engine.search.bm25 import bm25
+from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.store.database import Database
 from tests.shop import SHOP, Project
 
@@ -37,10 +38,10 @@ def rebuild(db: Database) -> dict[str, Any]:
     """What the extension builds from the same terms, in tables of its own."""
     extension = next(resources.files("duckdb_extension_fts").joinpath("extensions").iterdir())
     db.execute(f"LOAD '{extension / 'fts.duckdb_extension'}'")
-    symbols = passages._symbols(db, {row[0] for row in db.rows("SELECT DISTINCT blob FROM passage")})
+    symbols = code_source.symbols_of(db, {row[0] for row in db.rows("SELECT DISTINCT blob FROM passage")})
     db.execute("CREATE OR REPLACE TABLE expected (id INTEGER, path VARCHAR, title VARCHAR, body VARCHAR)")
     for key, path, blob, start, end, text in db.rows("SELECT id, path, blob, start_line, end_line, text FROM passage"):
-        fields = (path, passages._names(symbols.get(blob, []), start, end), text)
+        fields = (path, code_source.names_of(symbols.get(blob, []), start, end), text)
         db.execute("INSERT INTO expected VALUES (?, ?, ?, ?)", [key, *(" ".join(tokens.terms(f)) for f in fields)])
     db.execute(
         "PRAGMA create_fts_index('expected', 'id', 'path', 'title', 'body', stemmer='none', stopwords='none', "
@@ -106,7 +107,7 @@ def test_reindex_gives_the_same_index(shop: Project) -> None:
 
 def test_nothing_changes_nothing(shop: Project) -> None:
     generation = passages.generation(shop.db)
-    assert shop.put(SHOP) == (0, 0)
+    assert shop.put(SHOP) == (0, 0, ())
     assert passages.generation(shop.db) == generation
 
 

@@ -36,39 +36,39 @@ def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> Non
     shop.put({"new.py": "def zebra():\n    pass"})
     assert [term.text for term in index.terms(["zebra"])] == ["zebra"]
     index.read_all()
-    assert index._everything.generation == index.documents().generation
+    assert index._in_memory.generation == index.documents().generation
 
 
-def test_cards_read_ahead_are_those_that_are_asked_for(shop: Project) -> None:
+def test_records_read_early_are_those_that_are_asked_for(shop: Project) -> None:
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage")]
     ahead, asked = PassageCache(shop.db), PassageCache(shop.db)
     ahead.read_all(threading.Event())
-    assert len(ahead._cards) == len(ids)
+    assert len(ahead._records) == len(ids)
     assert ahead.get(ids) == asked.get(ids)
 
 
-def test_only_as_many_cards_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_as_many_records_are_kept_and_the_latest_stay(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cm_tui.engine.search.passage_cache._KEPT", 3)
     ids = [row[0] for row in shop.db.rows("SELECT id FROM passage ORDER BY id")]
-    cards = PassageCache(shop.db)
-    assert len(cards.get(ids)) == len(ids)
-    cards.get(ids[-2:])
-    cards.read_all(threading.Event())
-    assert len(cards._cards) == 3
-    assert set(ids[-2:]) <= cards._cards.keys()
+    cache = PassageCache(shop.db)
+    assert len(cache.get(ids)) == len(ids)
+    cache.get(ids[-2:])
+    cache.read_all(threading.Event())
+    assert len(cache._records) == 3
+    assert set(ids[-2:]) <= cache._records.keys()
 
 
 def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> None:
     searcher = Searcher(shop.db, None, Config())
     first = searcher.search("price of a basket")
-    assert searcher._ahead._thread is None
+    assert searcher._prefetch._thread is None
     searcher.search("basket")
-    searcher._ahead._thread.join()
-    assert searcher._keyword._everything is not None
+    searcher._prefetch._thread.join()
+    assert searcher._keyword._in_memory is not None
     assert searcher.search("price of a basket").hits == first.hits
     shop.put({"new.py": "def basket_price():\n    return 1"})
     assert searcher.search("basket price").hits[0].path == "new.py"
     searcher.close()
-    assert searcher._ahead._thread is None
+    assert searcher._prefetch._thread is None
     searcher.search("basket")
-    assert searcher._ahead._thread is None
+    assert searcher._prefetch._thread is None

@@ -113,6 +113,17 @@ def test_round_trip(root: Path, name: str, values: dict[str, object]) -> None:
     assert profiles.load(read).get(name, profiles.make(name, {})) == wanted
 
 
+def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
+    searcher = Searcher(project.db, None, load_config(root), root=root)
+    plain = searcher.profile("code")
+    with_quotas = replace(plain, sources=("code", "episode"), quotas={"code": 8, "episode": 5})
+    file = searcher.save_profile(with_quotas)
+    assert "[profiles.code.quotas]" in file.read_text(encoding="utf-8")
+    assert reload(root)["code"] == with_quotas
+    searcher.save_profile(plain)
+    assert reload(root)["code"] == plain
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -125,6 +136,9 @@ def test_round_trip(root: Path, name: str, values: dict[str, object]) -> None:
         ({"diversity": "loud"}, "diversity"),
         ({"diversity_lambda": 3}, "between 0 and 1"),
         ({"min_score": float("nan")}, "must be a number"),
+        ({"quotas": {"code": 0}}, "1 or more"),
+        ({"quotas": {"note": 3}}, "does not search 'note'"),
+        ({"quotas": {"code": "many"}}, "quotas.code"),
     ],
 )
 def test_wrong_numbers_name_the_setting(changes: dict[str, object], message: str) -> None:

@@ -1,0 +1,43 @@
+"""Events that agents' hooks write down: secrets leave, HEAD is noted, and the journal has it.
+
+A hook is on the way of someone's work: nothing is imported here before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def record_event(root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[str, str], *, limit: int) -> None:
+    """Append an event to the journal of the project at a root.
+
+    Args:
+        root: of the checkout that it happened in.
+        kind: what happened, such as `hook.prompt`.
+        data: facts that hold no words of a person or an agent.
+        texts: those words, by the name that the journal gives them; what looks like a secret is taken out.
+        limit: characters that are kept of each text.
+
+    Raises:
+        RefusedError: git's data cannot be opened.
+        StoreError: the journal cannot be written.
+        UsageError: it is too much for one event.
+    """
+    from cm_tui.engine.git.git_dir import git_folders, head_of
+    from cm_tui.engine.journal import Journal
+
+    folders = git_folders(root)
+    head = head_of(folders).sha if folders else None
+    Journal.of(root).append(kind, {**data, **_redacted(texts, limit), "root": str(root)}, head=head)
+
+
+def _redacted(texts: Mapping[str, str], limit: int) -> dict[str, str | int]:
+    if not texts:
+        return {}
+    from cm_tui.engine.memory.redact import redact
+
+    clean = {name: redact(text, limit) for name, text in texts.items()}
+    secrets = sum(one.secrets for one in clean.values())
+    return {name: one.text for name, one in clean.items()} | ({"redacted": secrets} if secrets else {})

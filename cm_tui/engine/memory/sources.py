@@ -1,0 +1,12 @@
+"""The sources of passages, in the order in which they are read. To add one: a file of its own, and a line here."""
+
+from __future__ import annotations
+
+from cm_tui.engine.memory.episode_source import EpisodeSource
+from cm_tui.engine.search.code_source import CodeSource
+from cm_tui.engine.search.source import MakeSource
+
+SOURCES: tuple[MakeSource, ...] = (
+    CodeSource,
+    EpisodeSource,
+)

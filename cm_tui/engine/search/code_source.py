@@ -1,0 +1,119 @@
+"""The code source: chunks of the files that the project holds now."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
+from cm_tui.engine.store.database import Database
+from cm_tui.model import CODE
+
+_TITLE_CHARS = 300
+
+
+class Symbol(NamedTuple):
+    """What passages are called after."""
+
+    idx: int
+    name: str
+    qualname: str
+    signature: str
+    start_line: int
+
+
+class CodeSource:
+    """Passages of code, kept equal to the files that the index knows.
+
+    Args:
+        context: gives the text of files.
+    """
+
+    name = CODE
+
+    def __init__(self, context: SourceContext) -> None:
+        self._read = context.read_blob
+
+    def has_changed(self, _db: Database) -> bool:
+        """Return false: files are compared by the index run, which asks for changes whenever one differs."""
+        return False
+
+    def changes(self, db: Database, *, anew: bool) -> Changes:
+        """Compare with the chunks of the files that are there now."""
+        return Changes([] if anew else [row[0] for row in db.rows(_GONE, [CODE])], self._missing(db))
+
+    def _missing(self, db: Database) -> Iterator[SourcePassage]:
+        rows = db.rows(_MISSING, [CODE])
+        if not rows:
+            return
+        symbols = symbols_of(db, {row[1] for row in rows})
+        for (path, blob, oid), chunks in groupby(rows, key=lambda row: row[:3]):
+            lines = self._read(path, oid).split("\n")
+            own = symbols.get(blob, [])
+            by_idx = {symbol.idx: symbol for symbol in own}
+            for *_, symbol, start, end in chunks:
+                yield SourcePassage(
+                    path,
+                    start,
+                    end,
+                    title=_title(by_idx.get(symbol)),
+                    text="\n".join(lines[start - 1 : end]),
+                    names=names_of(own, start, end),
+                    blob=blob,
+                    symbol=symbol,
+                )
+
+
+_NOW = "SELECT n.path, c.blob, c.symbol, c.start_line, c.end_line FROM now_file n JOIN chunk c ON c.blob = n.blob"
+
+_SAME = (
+    "w.path = p.path AND w.blob = p.blob AND w.symbol IS NOT DISTINCT FROM p.symbol "
+    "AND w.start_line = p.start_line AND w.end_line = p.end_line"
+)
+
+_GONE = f"""
+SELECT p.id FROM passage p WHERE p.source = ?
+AND NOT EXISTS (SELECT 1 FROM ({_NOW}) w WHERE {_SAME})
+"""  # noqa: S608 - our own SQL
+
+_MISSING = f"""
+SELECT w.path, w.blob, b.oid, w.symbol, w.start_line, w.end_line FROM ({_NOW}) w JOIN blob b ON b.id = w.blob
+WHERE NOT EXISTS (SELECT 1 FROM passage p WHERE p.source = ? AND {_SAME})
+ORDER BY w.path, w.start_line, w.end_line
+"""  # noqa: S608 - our own SQL
+
+
+def symbols_of(db: Database, blobs: Collection[int]) -> dict[int, list[Symbol]]:
+    """Return symbols by blob, in order of their first line."""
+    import numpy as np
+
+    found: dict[int, list[Symbol]] = defaultdict(list)
+    cursor = db.cursor
+    cursor.register("wanted_blobs", {"blob": np.fromiter(blobs, dtype=np.int64, count=len(blobs))})
+    try:
+        rows = cursor.execute(
+            "SELECT blob, idx, name, qualname, signature, start_line FROM symbol "
+            "WHERE blob IN (SELECT blob FROM wanted_blobs) ORDER BY blob, start_line, idx"
+        ).fetchall()
+    finally:
+        cursor.unregister("wanted_blobs")
+    for blob, *rest in rows:
+        found[blob].append(Symbol(*rest))
+    return found
+
+
+def names_of(symbols: list[Symbol], start: int, end: int) -> str:
+    """Return the names of the symbols that begin within some lines."""
+    first = bisect_left(symbols, start, key=lambda symbol: symbol.start_line)
+    last = bisect_right(symbols, end, key=lambda symbol: symbol.start_line)
+    return " ".join(symbol.name for symbol in symbols[first:last])
+
+
+def _title(symbol: Symbol | None) -> str:
+    if symbol is None:
+        return ""
+    signature = " ".join(symbol.signature.split())
+    return f"{symbol.qualname} {signature}".strip()[:_TITLE_CHARS]
