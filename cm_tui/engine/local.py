@@ -165,7 +165,7 @@ class LocalEngine:
         from cm_tui.engine.journal import Journal
         from cm_tui.engine.memory.episodes import Episodes
 
-        return Episodes(Journal.of(self._root), self._past.moments, self._repository)
+        return Episodes(Journal.of(self._root), self._past.revisions, self._repository)
 
     @shared_property
     def _provider(self) -> Provider:
@@ -355,15 +355,15 @@ class LocalEngine:
 
     def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Commits of HEAD's first-parent line, newest first."""
-        return self._past.moments.mainline(match, before, limit)
+        return self._past.commits.mainline(match, before, limit)
 
     def resolve(self, ref: str) -> ResolvedRevision:
         """The moment that a name stands for."""
-        return self._past.moments.resolve(ref)
+        return self._past.revisions.resolve(ref)
 
     def history(self) -> HistoryStatus:
         """How much of the line is known."""
-        return self._past.moments.status()
+        return self._past.report.status()
 
     def backfill(
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
@@ -403,7 +403,7 @@ class LocalEngine:
 
     def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """The lives of the symbols that bear a name."""
-        return self._past.lives(name, limit, callers=callers)
+        return self._past.symbol_histories(name, limit, callers=callers)
 
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
         """Where the index and the checkout differ, symbol by symbol."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The numbers of one ranking recipe; the pipeline is the same code for all of them.
+    """The numbers of one ranking; the pipeline is the same code for all profiles.
 
     Adjustments are named weights: the search room documents each name. A weight of 0 turns one off.
     """

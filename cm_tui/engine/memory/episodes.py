@@ -10,10 +10,11 @@ from functools import cached_property
 from typing import Any
 
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.commits import MainlineCommits, day_of
+from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import CommitPoint, Episode, Page
+from cm_tui.model.dates import day
 
 LAST = "last"
 """Names the newest episode."""
@@ -33,7 +34,7 @@ class _Kept:
     def words(self) -> str:
         """What it is found by."""
         one = self.episode
-        texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day_of(one.time), one.sha, one.id)
+        texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day(one.time), one.sha, one.id)
         return "\n".join(texts).lower()
 
 
@@ -42,13 +43,13 @@ class Episodes:
 
     Args:
         journal: the project's.
-        moments: the line of its store.
+        revisions: resolves names on the mainline of its store.
         repository: the checkout.
     """
 
-    def __init__(self, journal: Journal, moments: MainlineCommits, repository: Repository) -> None:
+    def __init__(self, journal: Journal, revisions: Revisions, repository: Repository) -> None:
         self._journal = journal
-        self._moments = moments
+        self._revisions = revisions
         self._repository = repository
         self._lock = threading.Lock()
         self._at: Position | None = None
@@ -140,10 +141,10 @@ class Episodes:
 
     def _line(self) -> Mapping[str, CommitPoint]:
         """The commits of all episodes that are on the line, by sha."""
-        self._moments.ensure()
+        self._revisions.commits.ensure()
         with self._lock:
             shas = {one.episode.sha for one in self._kept}
-        return self._moments.of_shas(shas) if self._repository.git else {}
+        return self._revisions.commits.of_shas(shas) if self._repository.git else {}
 
     def _placed(self, episode: Episode, line: Mapping[str, CommitPoint]) -> Episode:
         moment = line.get(episode.sha)
@@ -167,7 +168,7 @@ class Episodes:
         if not episode.sha or not self._repository.git:
             return placed
         try:
-            place = self._moments.resolve(episode.sha)
+            place = self._revisions.resolve(episode.sha)
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)

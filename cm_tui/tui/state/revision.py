@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
+from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.local import Engine
 
 SHORT_SHA = 8
-NOTHING = "#0"
-"""Before the first commit."""
 
 
 class ShownRevision:
@@ -50,22 +48,6 @@ class ShownRevision:
             self._changed()
 
 
-def day(seconds: float) -> str:
-    """A commit's day, as git has it in UTC; commits can have absurd dates."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
-
-
-def minute(seconds: float) -> str:
-    """Day and time, in UTC."""
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
-    except (OverflowError, OSError, ValueError):
-        return "no date"
-
-
 def name_of(moment: CommitPoint) -> str:
     """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
@@ -83,7 +65,7 @@ def asked_of(episode: Episode) -> str:
 
 
 def before(moment: CommitPoint) -> str:
-    """The commit before one on the line, as the engine takes it; `NOTHING` before the first."""
+    """The commit before one on the line, as the engine takes it; `BEFORE_FIRST` before the first."""
     return f"#{moment.ordinal - 1}"
 
 

@@ -11,8 +11,8 @@ from textual.widget import Widget
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, Page, SymbolHistory, SymbolKey, SymbolSpan
+from cm_tui.model.dates import day
 from cm_tui.tui.modes.search.session import Ask
-from cm_tui.tui.state.revision import day
 from cm_tui.tui.widgets.text import count, elide_end
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
+from cm_tui.model.dates import day
 from cm_tui.tui.modes.history.lifeline import life_words, ribbon_of
-from cm_tui.tui.state.revision import before, day
+from cm_tui.tui.state.revision import before
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
