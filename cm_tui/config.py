@@ -110,7 +110,7 @@ class WatchConfig(BaseModel):
 
 
 class HistoryConfig(BaseModel):
-    """How much of the past is read by itself, after an index run."""
+    """How much of history is read by itself, after an index run."""
 
     model_config = _FROZEN
 

@@ -1,4 +1,4 @@
-"""Reading the past: speed beside git's own, growth of the store, latency, a branch switch, and checks against fresh indexes."""
+"""Reading history: speed beside git's own, growth of the store, latency, a branch switch, and checks against fresh indexes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ from cm_tui.config import load_config
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS
 from cm_tui.engine.local import LocalEngine
 from cm_tui.model import SymbolKey
+from cm_tui.model.history import SHORT_SHA
 
 ROUNDS = 20
 _SWITCH = 100
 _STOPS = 8
-"""At how many lengths of the known past the store is looked at."""
+"""At how many lengths of the known history the store is looked at."""
 _TARGET_MS = 50
 _PLOTTED = {
     "symbols at a moment, first 50": "symbols",
-    "callers at another moment each time": "callers, new moment",
-    "callers, the next ones at that moment": "callers, same moment",
-    "life of a symbol": "life",
+    "callers at another moment each time": "callers, new revision",
+    "callers, the next ones at that moment": "callers, same revision",
+    "life of a symbol": "history of a symbol",
 }
 
 
@@ -47,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
         argv: see `--help`.
 
     Returns:
-        1 when a moment's answers are not those of an index of its checkout.
+        1 when a revision's answers are not those of an index of its checkout.
     """
     options = _options(argv)
     before = dict(os.environ)
@@ -77,7 +78,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         "--releases", type=Path,
         help="A folder of wheels of one project: a history is made of them, a commit for every file that changes.",
     )  # fmt: skip
-    parser.add_argument("--samples", type=int, default=5, help="Moments that are compared with a fresh index.")
+    parser.add_argument("--samples", type=int, default=5, help="Revisions that are compared with a fresh index.")
     parser.add_argument("--seed", type=int, default=1, help="Of what is sampled and asked.")
     parser.add_argument("--plots", type=Path, help="A folder to draw the figures into, as SVG.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
@@ -137,14 +138,14 @@ class _Bench:
             self._plot(self._options.plots)
 
     def _backfill(self, engine: LocalEngine) -> None:
-        """Read the whole line; at some lengths the clock stands still while the store is looked at."""
+        """Read the whole mainline; at some lengths the clock stands still while the store is looked at."""
         length = engine.history().length
         log = min(
             _timed(lambda: git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
             for _ in range(3)
         )
         before, seconds, due = _used(engine), 0.0, 1
-        self._series["s"]["reading the past"].append((0, 0))
+        self._series["s"]["reading history"].append((0, 0))
         self._series["MB"]["store"].append((0, before))
         began = time.perf_counter()
         for step in engine.backfill():
@@ -172,7 +173,7 @@ class _Bench:
 
     def _look(self, engine: LocalEngine, known: int, seconds: float) -> None:
         """What reading has cost so far, and what questions cost now."""
-        self._series["s"]["reading the past"].append((known, seconds))
+        self._series["s"]["reading history"].append((known, seconds))
         self._series["MB"]["store"].append((known, _used(engine)))
         length = engine.history().length
         for question in self._questions(engine, length - known + 1, length):
@@ -187,10 +188,10 @@ class _Bench:
             self.rows[f"{question.name}, ms p50 / p95"] = f"{half:.0f} / {most:.0f}"
 
     def _questions(self, engine: LocalEngine, first: int, last: int) -> Iterator[_Question]:
-        moments = [f"#{self._random.randint(first, last)}" for _ in range(ROUNDS + 1)]
+        revisions = [f"#{self._random.randint(first, last)}" for _ in range(ROUNDS + 1)]
         middle = f"#{(first + last + 1) // 2}"
-        of = {ref: engine.symbols_at(ref, kind="function", limit=5000).rows for ref in {*moments, middle}}
-        keys = [(ref, self._random.choice(of[ref]).key) for ref in moments if of[ref]]
+        of = {ref: engine.symbols_at(ref, kind="function", limit=5000).rows for ref in {*revisions, middle}}
+        keys = [(ref, self._random.choice(of[ref]).key) for ref in revisions if of[ref]]
         there = [(middle, self._random.choice(of[middle]).key) for _ in range(2 * ROUNDS) if of[middle]]
         now = engine.symbols(kind="function", limit=5000).rows
         names = [self._random.choice(now).name for _ in range(ROUNDS + 1) if now]
@@ -198,28 +199,28 @@ class _Bench:
         def callers(pair: tuple[str, SymbolKey]) -> object:
             return engine.callers(pair[1], at=pair[0])
 
-        yield _Question("symbols at a moment, first 50", lambda ref: engine.symbols_at(ref, limit=50), moments)
-        yield _Question("files at a moment", engine.files_at, moments)
+        yield _Question("symbols at a moment, first 50", lambda ref: engine.symbols_at(ref, limit=50), revisions)
+        yield _Question("files at a moment", engine.files_at, revisions)
         yield _Question("callers at another moment each time", callers, keys)
         yield _Question("callers, the next ones at that moment", callers, there[: PARTIAL_QUESTIONS - 1])
         yield _Question("callers at a moment asked more often", callers, there, warm=ROUNDS)
         yield _Question("life of a symbol", engine.symbol_history, names)
-        yield _Question("changes between two moments", lambda ref: engine.changes(ref, "HEAD", limit=100), moments)
-        yield _Question("a page of the line", lambda ref: engine.mainline(before=int(ref[1:])), moments)
+        yield _Question("changes between two moments", lambda ref: engine.changes(ref, "HEAD", limit=100), revisions)
+        yield _Question("a page of the line", lambda ref: engine.mainline(before=int(ref[1:])), revisions)
 
     def _plot(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         where = f"{self._name}, {self.rows['commits on the line']:,} commits"
         for name, title, up, target in (
-            ("reading", "Reading the past", "s", None),
+            ("reading", "Reading history", "s", None),
             ("growth", "Size of the store", "MB", None),
-            ("latency", "Questions about the past, p50", "ms", _TARGET_MS),
+            ("latency", "Questions about history, p50", "ms", _TARGET_MS),
         ):
             chart = Chart(f"{title} ({where})", "commits known", up, self._series[up], target)
-            (folder / f"time-{name}.svg").write_text(chart.svg(), encoding="utf-8")
+            (folder / f"history-{name}.svg").write_text(chart.svg(), encoding="utf-8")
 
     def _switch(self, engine: LocalEngine) -> None:
-        """To a branch that left the line a hundred commits ago and has a hundred of its own."""
+        """Switch to a branch that left the mainline a hundred commits ago and has a hundred of its own."""
         length = engine.history().length
         far = min(_SWITCH, length - 1)
         git(self._root, "checkout", "-q", "-b", "bench-side", f"HEAD~{far}")
@@ -245,15 +246,15 @@ class _Bench:
         count = min(self._options.samples, length)
         wrong = []
         for ordinal in sorted(self._random.sample(range(1, length + 1), count)):
-            place = engine.resolve(f"#{ordinal}")
+            commit = engine.resolve(f"#{ordinal}")
             checkout = self._scratch / f"checkout-{ordinal}"
             git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
-            git(checkout, "checkout", "-q", "-f", "--detach", place.sha)
+            git(checkout, "checkout", "-q", "-f", "--detach", commit.sha)
             store = self._scratch / f"store-{ordinal}"
             with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
                 list(fresh.index())
                 differing = list(_differences(engine, fresh, f"#{ordinal}"))
-            wrong += [f"#{ordinal} {place.sha[:10]}: {what}" for what in differing]
+            wrong += [f"#{ordinal} {commit.sha[:SHORT_SHA]}: {what}" for what in differing]
             shutil.rmtree(checkout)
             shutil.rmtree(store)
         self.rows["moments compared with a fresh index of their checkout"] = count

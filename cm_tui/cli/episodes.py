@@ -61,19 +61,20 @@ def _say_how() -> None:
 
 
 def _line(one: Episode) -> str:
-    from cm_tui.cli.history import minute_of
+    from cm_tui.model.dates import minute
 
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
     why = f"  ({one.why})" if one.why else ""
-    return f"{one.id[:ID_LETTERS]}  {minute_of(one.time)}  {where}  {one.agent or 'agent'}  {asked}{why}"
+    return f"{one.id[:ID_LETTERS]}  {minute(one.time)}  {where}  {one.agent or 'agent'}  {asked}{why}"
 
 
 def _show(one: Episode) -> None:
-    from cm_tui.cli.history import minute_of, moment_line
+    from cm_tui.cli.history import moment_line
     from cm_tui.cli.output import narrate, write_text
+    from cm_tui.model.dates import minute
 
-    lines = [f"episode {one.id}  {minute_of(one.time)}"]
+    lines = [f"episode {one.id}  {minute(one.time)}"]
     lines.append(f"{one.agent or 'an agent'}, session {one.session or 'unknown'}, in {one.root}")
     if one.moment is not None:
         lines.append(f"at {moment_line(one.moment)}")

@@ -204,18 +204,9 @@ def reach(engine: Engine, ref: str) -> None:
 
 def moment_line(moment: CommitPoint) -> str:
     """`#17 2024-05-01 0a1b2c3d4e Ada  Subject`."""
-    day = minute_of(moment.time).partition(" ")[0]
-    return f"#{moment.ordinal} {day} {moment.sha[:10]} {moment.author}  {moment.subject}"
+    from cm_tui.model.dates import day
 
-
-def minute_of(seconds: float) -> str:
-    """`2024-05-01 12:30` in UTC; git takes any number for a time."""
-    from datetime import UTC, datetime
-
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
-    except (ValueError, OverflowError, OSError):
-        return "no-date"
+    return f"#{moment.ordinal} {day(moment.time)} {moment.sha[:10]} {moment.author}  {moment.subject}"
 
 
 def _file_line(file: FileEntry) -> str:

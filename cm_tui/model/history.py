@@ -1,4 +1,4 @@
-"""Records of time: moments on the line, the lives of symbols, what changed, drift and vacuum."""
+"""Records of history: commits of the mainline, the histories of symbols, what changed, drift and pruning."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from typing import Literal
 
 from cm_tui.model.code import Edge, Symbol, SymbolKey
 from cm_tui.model.page import Page
+
+SHORT_SHA = 10
+"""Letters of a commit's id by which people are shown it."""
+BEFORE_FIRST = "#0"
+"""Stands, as what others are compared with, for the time before the first commit."""
 
 Change = Literal["added", "removed", "changed", "signature", "moved"]
 """`changed`: its own lines differ; `signature`: how it is declared does; `moved`: the same body at another path or name."""
@@ -30,57 +35,57 @@ class CommitPoint:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRevision:
-    """What a name of a moment stands for."""
+    """The commit of the mainline that a name stands for."""
 
     moment: CommitPoint
     asked: str
     """As it was named."""
     sha: str
-    """The commit of that name; another one than the moment's when it is not on the line; empty for a date before all."""
+    """The commit of that name; another one than `moment` when it is not on the mainline; empty for a date before all."""
     exact: bool
-    """False when the moment is not what was named: its nearest ancestor on the line, or for a date before all the first."""
+    """False when `moment` is not what was named: its nearest ancestor on the mainline, or for a date before all the first."""
     known: bool
-    """True when what was alive at that moment can be answered."""
+    """True when what was there at that commit can be answered."""
     note: str = ""
     """Why it is not exact, or not known; or which files of it are not in this clone."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryStatus:
-    """How much of the line is known."""
+    """How much of the mainline is known."""
 
     head: CommitPoint | None
-    """Newest commit of the line as indexed; None without git and before the first commit."""
+    """Newest commit of the mainline as indexed; None without git and before the first commit."""
     length: int
-    """Commits on the line."""
+    """Commits on the mainline."""
     known: int
     """How many of them can be answered."""
     known_from: CommitPoint | None
     known_to: CommitPoint | None
     complete: bool
-    """True when the line is known from its first commit to its last, with all of its files."""
+    """True when the mainline is known from its first commit to its last, with all of its files."""
     running: bool
     """True while history is being read."""
     blobs: int
-    """Distinct file contents that the past alone refers to."""
+    """Distinct file contents that history alone refers to."""
     vacuumed: str = ""
-    """What was removed by `vacuum` and is unanswerable, or nothing."""
+    """What was pruned and is unanswerable, or nothing."""
     text: str = ""
     """One sentence for people: `history known back to 2021-03-04, 3,112 of 5,480 commits`."""
     notes: tuple[str, ...] = ()
     missing: int = 0
-    """File versions of the past that are not in this clone: what was in there is not known."""
+    """File versions of history that are not in this clone: what was in there is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolChange:
-    """What became of one symbol between two moments."""
+    """What became of one symbol between two revisions."""
 
     change: Change
     symbol: Symbol
-    """As it is at the later moment; for `removed`, as it was at the earlier one."""
+    """As it is at the later revision; for `removed`, as it was at the earlier one."""
     before: Symbol | None = None
-    """As it was at the earlier moment; None for `added`."""
+    """As it was at the earlier revision; None for `added`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ class SymbolEvent:
 
 @dataclass(frozen=True, slots=True)
 class SymbolSpan:
-    """A stretch of the line in which a symbol was there without a gap."""
+    """A stretch of the mainline in which a symbol was there without a gap."""
 
     from_ord: int
     """Ordinal of the commit that brought it; 0: it was there already where what is known begins."""
@@ -151,7 +156,7 @@ class DriftRow:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far index and checkout are apart; with `since`, also what changed since that moment."""
+    """How far index and checkout are apart; with `since`, also what changed since that revision."""
 
     rows: tuple[DriftRow, ...]
     total: int
@@ -171,11 +176,11 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class PruneReport:
-    """What a vacuum removed, or (`dry_run`) would remove."""
+    """What pruning removed, or (`dry_run`) would remove."""
 
     dry_run: bool
     before: CommitPoint | None
-    """The oldest moment that can be answered afterwards; None when only HEAD's state is kept."""
+    """The oldest commit that can be answered afterwards; None when only HEAD's state is kept."""
     commits: int
     """Commits that can no longer be answered."""
     spans: int

@@ -11,7 +11,7 @@ from cm_tui.model.search import CODE
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The numbers of one way of ranking; the pipeline is the same code for all of them.
+    """The numbers of one ranking; the pipeline is the same code for all profiles.
 
     Adjustments are named weights: the search room documents each name. A weight of 0 turns one off.
     """

@@ -1,4 +1,4 @@
-"""The measurement of the past measures a real history, finds it right, and draws what it found."""
+"""The measurement of history measures a real history, finds it right, and draws what it found."""
 
 import json
 import zipfile
@@ -31,7 +31,11 @@ def test_a_history_of_releases_is_measured_checked_and_drawn(releases, tmp_path,
     assert rows["file contents of the past"] == 22
     assert rows["that differ"] == 0
     assert rows["used blocks of the store after, MB"] >= rows["used blocks of the store before, MB"] > 0
-    assert {file.name for file in plots.iterdir()} == {"time-reading.svg", "time-growth.svg", "time-latency.svg"}
-    latency = (plots / "time-latency.svg").read_text()
+    assert {file.name for file in plots.iterdir()} == {
+        "history-reading.svg",
+        "history-growth.svg",
+        "history-latency.svg",
+    }
+    latency = (plots / "history-latency.svg").read_text()
     assert "target: 50" in latency
     assert "tool, 24 commits" in latency

@@ -28,7 +28,7 @@ ROWS = 32  # rows of one model run; small enough for the processor's cache (64 a
 _FILES = ("model.onnx", "tokenizer.json")
 WORTH_A_PROCESS = 8192
 """Texts; this many take about a second."""
-MEND = "Install cm again as you did before, with pip's --force-reinstall. Until then search is by keyword only."
+_REINSTALL = "Install cm again as you did before, with pip's --force-reinstall. Until then search is by keyword only."
 
 
 def bundled_folder() -> Path:
@@ -51,7 +51,7 @@ class BundledProvider:
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
         self._loaded: tuple[Pieces, Any] | None = None
-        self._ahead: EmbeddingProcess | None = None
+        self._worker: EmbeddingProcess | None = None
 
     def check(self) -> None:
         """Compare the model's files with their checksums.
@@ -64,16 +64,16 @@ class BundledProvider:
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed texts in a process of its own, where they are enough to be worth one."""
-        if self._ahead is None and len(texts) < WORTH_A_PROCESS:
+        if self._worker is None and len(texts) < WORTH_A_PROCESS:
             return
-        self._ahead = self._ahead or EmbeddingProcess()
-        self._ahead.prepare(texts, self.batch)
+        self._worker = self._worker or EmbeddingProcess()
+        self._worker.prepare(texts, self.batch)
 
     def forget_prepared(self) -> None:
         """End what `prepare` began."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None:
-            ahead.close()
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, 256).
@@ -81,10 +81,10 @@ class BundledProvider:
         Raises:
             ModelError: a file of the model is missing or damaged.
         """
-        if self._ahead is None:
+        if self._worker is None:
             return self._embed(texts)
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        missing = self._ahead.take(texts, vectors)
+        missing = self._worker.take(texts, vectors)
         if missing:
             vectors[missing] = self._embed([texts[position] for position in missing])
         return vectors
@@ -125,10 +125,12 @@ def _verified(folder: Path, name: str) -> bytes:
         listing = (folder / "checksums").read_text(encoding="ascii").split()
         data = (folder / name).read_bytes()
     except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"The bundled model cannot be read: {error}", hint=MEND) from error
+        raise ModelError(f"The bundled model cannot be read: {error}", hint=_REINSTALL) from error
     known = dict(zip(listing[1::2], listing[0::2], strict=False))
     if hashlib.sha256(data).hexdigest() != known.get(name):
-        raise ModelError(f"The bundled model is damaged: {folder / name} is not the file that cm came with.", hint=MEND)
+        raise ModelError(
+            f"The bundled model is damaged: {folder / name} is not the file that cm came with.", hint=_REINSTALL
+        )
     return data
 
 

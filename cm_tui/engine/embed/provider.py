@@ -12,7 +12,7 @@ from cm_tui.errors import ModelError
 
 Matrix = NDArray[np.float32]
 
-RECIPE = 1
+INPUT_VERSION = 1
 """Version of what is embedded; part of every fingerprint, so that a change marks all stored vectors stale."""
 
 
@@ -26,7 +26,7 @@ class Provider(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Provider, model, dimensions and recipe: vectors of different fingerprints are never compared."""
+        """Provider, model, dimensions and the version of what goes in: vectors of different fingerprints are never compared."""
 
     @property
     def dimensions(self) -> int:
@@ -98,7 +98,7 @@ class NoProvider:
 
 def fingerprint(provider: str, model: str, dimensions: int | None) -> str:
     """Name a kind of vector, such as `bundled/code-static-256/256/r1`."""
-    return f"{provider}/{model}/{dimensions or 'native'}/r{RECIPE}"
+    return f"{provider}/{model}/{dimensions or 'native'}/r{INPUT_VERSION}"
 
 
 def unit_rows(matrix: Matrix) -> Matrix:

@@ -34,7 +34,7 @@ class EmbeddingProcess:
         """Begin to embed texts, `batch` at a time; returns at once."""
         if self._thread is None:
             self._closing.clear()
-            self._thread = threading.Thread(target=self._run, name="cm-embed-ahead", daemon=True)
+            self._thread = threading.Thread(target=self._run, name="cm-embed", daemon=True)
             self._thread.start()
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         for start in range(0, len(new), batch):

@@ -7,11 +7,11 @@ import re
 import pygit2
 
 from cm_tui.engine.git.commits import Commits
-from cm_tui.engine.git.loose_objects import Loose
+from cm_tui.engine.git.loose_objects import LooseObjects
 
 _STEPS = re.compile(r"(?:[~^]\d{0,9})+$")
 _STEP = re.compile(r"([~^])(\d*)")
-_LETTERS = re.compile(r"[0-9a-f]{4,40}")
+_SHA_PREFIX = re.compile(r"[0-9a-f]{4,40}")
 _SHA = re.compile(r"[0-9a-f]{40}")
 
 
@@ -24,7 +24,7 @@ class CommitNames:
         loose: tells which objects are cut short.
     """
 
-    def __init__(self, repository: pygit2.Repository, commits: Commits, loose: Loose) -> None:
+    def __init__(self, repository: pygit2.Repository, commits: Commits, loose: LooseObjects) -> None:
         self._repository = repository
         self._commits = commits
         self._loose = loose
@@ -42,9 +42,9 @@ class CommitNames:
             sha = ref if _SHA.fullmatch(ref) else self._target(ref)
             if sha is not None and self._commits.get(sha) is not None:
                 return sha
-            self._loose.refuse_cut(sha or "")
-            if _LETTERS.fullmatch(ref):
-                self._loose.refuse_cut_beginning(ref)
+            self._loose.refuse_truncated(sha or "")
+            if _SHA_PREFIX.fullmatch(ref):
+                self._loose.refuse_truncated_prefix(ref)
             return str(self._repository.revparse_single(ref).peel(pygit2.Commit).id)
         # Step by step: on its way git's library might meet a commit that it cannot read, or never stops reading.
         sha = self.resolve(ref[: steps.start()])

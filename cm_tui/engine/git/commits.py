@@ -1,4 +1,4 @@
-"""Commits as they are stored: git's library where it can read them, else what can be made out of their bytes."""
+"""Commits as they are stored: read by git's library where it can, else parsed from their bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import ObjectType
 
-from cm_tui.engine.git.loose_objects import Loose
+from cm_tui.engine.git.loose_objects import LooseObjects
 
 _TIME = re.compile(rb"> ?(-?\d{1,18}) [+-]\d{4}$")
 _TREE = re.compile(rb"tree ([0-9a-f]{40})$")
@@ -55,15 +55,15 @@ class Commits:
 
     def __init__(self, repository: pygit2.Repository) -> None:
         self._repository = repository
-        self._loose = Loose(Path(repository.path))
+        self._loose = LooseObjects(Path(repository.path))
 
     def get(self, sha: str) -> Commit | None:
-        """A commit; None when it is not in this clone, or damaged."""
+        """Return a commit; None when it is not in this clone, or damaged."""
         try:
-            self._loose.refuse_cut(sha)
+            self._loose.refuse_truncated(sha)
             found: object = self._repository.get(sha)
         except (ValueError, pygit2.GitError):
-            return self._made_out(sha)
+            return self._parsed(sha)
         if not isinstance(found, pygit2.Commit):
             return None
         author = found.author
@@ -83,15 +83,15 @@ class Commits:
         return found
 
     def raw(self, sha: str) -> bytes | None:
-        """The bytes of a commit; None when it is not in this clone, or damaged."""
+        """Return the bytes of a commit; None when it is not in this clone, or damaged."""
         try:
-            self._loose.refuse_cut(sha)
+            self._loose.refuse_truncated(sha)
             kind, data = self._repository.read(sha)
         except (KeyError, ValueError, pygit2.GitError):
             return None
         return data if kind == ObjectType.COMMIT else None
 
-    def _made_out(self, sha: str) -> Commit | None:
+    def _parsed(self, sha: str) -> Commit | None:
         """One that is whole, but not written as git writes them, such as with an address that is none."""
         data = self.raw(sha)
         if data is None:

@@ -1,4 +1,4 @@
-"""Small facts that take long to work out, kept in a file from which they may vanish at any time."""
+"""A cache of small facts that take long to work out: a file that may vanish at any time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from cm_tui import paths
 from cm_tui.files import write_atomically
 
 _KEPT = 500
-"""Entries that are remembered; the oldest are forgotten first."""
+"""Entries that are kept; the oldest go first."""
 
 
 def get(file: Path) -> dict[str, Any]:
-    """What a file remembers, by key."""
+    """Return the entries of a cache file, by key."""
     try:
         known = json.loads(file.read_bytes())
     except (OSError, ValueError):
-        # Nothing remembered yet, or damaged: it can always be worked out again.
+        # Nothing kept yet, or damaged: it can always be worked out again.
         return {}
     return known if isinstance(known, dict) else {}
 
 
 def put(file: Path, key: str, entry: Any) -> None:
-    """Keep an entry, as the newest one."""
+    """Put an entry into a cache file, as the newest one."""
     known = get(file)
     known.pop(key, None)
     known[key] = entry
@@ -33,5 +33,5 @@ def put(file: Path, key: str, entry: Any) -> None:
         paths.private_dir(file.parent)
         write_atomically(file, json.dumps(kept))
     except OSError:
-        # Not remembered on a full or read-only disk: it costs time, and whoever writes more will say what is wrong.
+        # Not kept on a full or read-only disk: it costs time, and whoever writes more will say what is wrong.
         return

@@ -13,8 +13,8 @@ from cm_tui.engine.git.git_dir import folders_at
 _PIECE = 1 << 16
 
 
-class Loose:
-    """The loose objects of a repository and of those that it borrows from.
+class LooseObjects:
+    """Loose objects of a repository and of those that it borrows from.
 
     Args:
         own: the repository's folder.
@@ -29,7 +29,7 @@ class Loose:
             lines = []
         self._folders += [os.path.normpath(objects / line) for line in lines if line and not line.startswith("#")]
 
-    def refuse_cut(self, oid: str) -> None:
+    def refuse_truncated(self, oid: str) -> None:
         """Stop before an object that ends too early; what is damaged otherwise, git's library says itself.
 
         Raises:
@@ -37,21 +37,21 @@ class Loose:
         """
         for folder in self._folders:
             place = f"{folder}/{oid[:2]}/{oid[2:]}"
-            if os.path.isfile(place) and _is_cut(place):  # noqa: PTH113 - asked for every object of a long line
+            if os.path.isfile(place) and _is_truncated(place):  # noqa: PTH113 - asked for every object of a long line
                 raise pygit2.GitError(f"object {oid} is cut off")
 
-    def refuse_cut_beginning(self, letters: str) -> None:
+    def refuse_truncated_prefix(self, prefix: str) -> None:
         """The same for all whose id begins with some letters.
 
         Raises:
             pygit2.GitError: one of them is cut off.
         """
         for folder in self._folders:
-            for place in Path(folder, letters[:2]).glob(f"{letters[2:]}*"):
-                self.refuse_cut(letters[:2] + place.name)
+            for place in Path(folder, prefix[:2]).glob(f"{prefix[2:]}*"):
+                self.refuse_truncated(prefix[:2] + place.name)
 
 
-def _is_cut(place: str) -> bool:
+def _is_truncated(place: str) -> bool:
     inflate = zlib.decompressobj()
     try:
         with Path(place).open("rb") as file:

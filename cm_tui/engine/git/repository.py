@@ -15,9 +15,10 @@ from cm_tui.engine.git import git_cli
 from cm_tui.engine.git.commit_names import CommitNames
 from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
 from cm_tui.engine.git.git_dir import folders_at
-from cm_tui.engine.git.loose_objects import Loose
+from cm_tui.engine.git.loose_objects import LooseObjects
 from cm_tui.engine.git.opening import private_repository, repository_around
 from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.model.history import SHORT_SHA
 
 _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 
@@ -69,17 +70,17 @@ class Repository:
         self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
         self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
-        self._loose = Loose(Path(self._opened.path))
+        self._loose = LooseObjects(Path(self._opened.path))
         self._commits = Commits(self._opened)
-        self._horizon = self.shallow_boundary()
+        self._boundary = self.shallow_boundary()
 
     @property
     def _repository(self) -> pygit2.Repository:
         """Git's library at work; it does not notice by itself that a shallow clone now ends elsewhere."""
-        horizon = self.shallow_boundary()
-        if horizon != self._horizon:
+        boundary = self.shallow_boundary()
+        if boundary != self._boundary:
             opened = pygit2.Repository(str(self.root))
-            self._opened, self._commits, self._horizon = opened, Commits(opened), horizon
+            self._opened, self._commits, self._boundary = opened, Commits(opened), boundary
         return self._opened
 
     def shallow_boundary(self) -> str:
@@ -121,7 +122,7 @@ class Repository:
             return dict(self._walk(self._current().require(sha).tree, ""))
         except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
             raise CmError(
-                f"The files of commit {sha[:10]} cannot be listed: {error}",
+                f"The files of commit {sha[:SHORT_SHA]} cannot be listed: {error}",
                 hint="Part of the repository is missing or damaged; check it with `git fsck`.",
             ) from error
 
@@ -160,7 +161,7 @@ class Repository:
         Raises:
             pygit2.GitError: it is damaged.
         """
-        self._loose.refuse_cut(oid)
+        self._loose.refuse_truncated(oid)
         found = self._repository.get(oid)
         return found.data if isinstance(found, pygit2.Blob) else None
 
@@ -184,7 +185,7 @@ class Repository:
             ) from error
         except MissingError as error:
             raise NotFoundError(
-                f"{ref!r} leads to commit {error.oid[:10]}, which is missing or cannot be read.",
+                f"{ref!r} leads to commit {error.oid[:SHORT_SHA]}, which is missing or cannot be read.",
                 hint="`git fsck` tells what the repository lacks.",
             ) from error
         except (KeyError, ValueError, pygit2.GitError) as error:
@@ -202,7 +203,7 @@ class Repository:
 
     @property
     def is_shallow(self) -> bool:
-        """True for a clone that ends before the first commit: its line grows at the far end when it is deepened."""
+        """True for a clone that ends before the first commit: its mainline grows at the far end when it is deepened."""
         return self.git and self._repository.is_shallow
 
     def first_parents(self, sha: str) -> Iterator[CommitInfo]:
@@ -214,7 +215,7 @@ class Repository:
             following = next(iter(commit.parents), None)
 
     def missing_parent(self, sha: str) -> str | None:
-        """The parent before a commit that ends the line here, but not in truth: the clone is shallow or lacks objects.
+        """Return the parent before a commit that ends the mainline here, but not in truth: the clone is shallow or lacks objects.
 
         None for the first commit of all. When the commit itself is gone by now, nothing says that it was the first.
         """
@@ -231,7 +232,7 @@ class Repository:
     def is_readable(self, oid: str) -> bool:
         """True when an object of any kind is here and whole."""
         try:
-            self._loose.refuse_cut(oid)
+            self._loose.refuse_truncated(oid)
             self._repository.read(oid)
         except (KeyError, ValueError, pygit2.GitError):
             return False
@@ -257,7 +258,7 @@ class Repository:
             MissingError: the tree is not in this clone, or damaged.
         """
         try:
-            self._loose.refuse_cut(tree.hex())
+            self._loose.refuse_truncated(tree.hex())
             _, data = self._repository.read(pygit2.Oid(raw=tree))
         except (KeyError, ValueError, pygit2.GitError) as error:
             raise MissingError(tree.hex()) from error
@@ -275,7 +276,7 @@ class Repository:
         return self._commits
 
     def _walk(self, tree: pygit2.Oid, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
-        self._loose.refuse_cut(str(tree))
+        self._loose.refuse_truncated(str(tree))
         for entry in self._repository[tree].peel(pygit2.Tree):
             path = f"{prefix}{entry.name}"
             if entry.filemode == FileMode.TREE:

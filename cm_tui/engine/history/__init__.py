@@ -1,1 +1,1 @@
-"""The past: reading it from git, and answering from it."""
+"""History: reading the mainline from git, and answering from it."""

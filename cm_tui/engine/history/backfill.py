@@ -1,4 +1,4 @@
-"""Reading the line: first what came since, then further and further back, in batches that commit."""
+"""Reading the mainline: first what came since, then further and further back, in batches that commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui.config import Config
 from cm_tui.engine.git.commits import MissingError
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.history.tree_reader import Reader
+from cm_tui.engine.history.tree_reader import TreeReader
 from cm_tui.engine.index.stored_state import digest_of_rules
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
@@ -31,7 +31,7 @@ Span = tuple[str, int, int, int | None]
 
 
 class Backfill:
-    """One reading of the line; each `step` is a batch, and the store is whole after each.
+    """One reading of the mainline; each `step` is a batch, and the store is whole after each.
 
     Args:
         db: the store.
@@ -44,13 +44,13 @@ class Backfill:
         self._db = db
         self._repository = repository
         self._goal = max(1, goal)
-        self._reader = Reader(db, repository, config)
+        self._reader = TreeReader(db, repository, config)
         self._rules = digest_of_rules(config.index, EXTRACTOR_VERSION)
-        self._alive: dict[str, int] = {}
+        self._files: dict[str, int] = {}
         """Blob by path at the end that is being read on: the oldest or the newest that is known."""
-        self._alive_of: tuple[int, str] | None = None
+        self._files_of: tuple[int, str] | None = None
         self._shas: dict[int, str] = {}
-        self._line: tuple[int, str] = (0, "")
+        self._newest: tuple[int, str] = (0, "")
 
     def steps(self, cancel: Cancel) -> Generator[Coverage, None, None]:
         """Read on, a batch at a time, until the goal is reached or git has no more.
@@ -61,7 +61,7 @@ class Backfill:
         turn = WriterLock.of(self._db)
         turn.readers += 1
         try:
-            yield from self._mend(cancel, turn)
+            yield from self._read_missing(cancel, turn)
             more = True
             while more:
                 cancel.check()
@@ -72,9 +72,9 @@ class Backfill:
             turn.readers -= 1
             self._reader.close()
 
-    def _mend(self, cancel: Cancel, turn: WriterLock) -> Iterator[Coverage]:
+    def _read_missing(self, cancel: Cancel, turn: WriterLock) -> Iterator[Coverage]:
         """Read what was not in this clone before and is by now, a batch at a time."""
-        waiting = missing_blobs.returned(self._db, self._repository)
+        waiting = missing_blobs.now_available(self._db, self._repository)
         while waiting:
             cancel.check()
             with turn.batch(cancel):
@@ -88,11 +88,11 @@ class Backfill:
                 known = replace(coverage.load(self._db), broken="", lost="")
                 known = replace(known, version=known.version + 1)
                 with self._db.transaction():
-                    self._put_in_place(found)
+                    self._replace_blobs(found)
                     coverage.save(self._db, known)
             yield known
 
-    def _put_in_place(self, found: list[tuple[str, int, int | None]]) -> None:
+    def _replace_blobs(self, found: list[tuple[str, int, int | None]]) -> None:
         """Let spans name what was read: path, the blob that held its place, and its own, or None to leave it out."""
         now = [(path, old, new) for path, old, new in found if new is not None]
         if now:
@@ -119,11 +119,11 @@ class Backfill:
             with self._db.transaction():
                 coverage.forget(self._db)
         known = coverage.load(self._db)
-        if newest[0] != self._line:
-            self._line = newest[0]
+        if newest[0] != self._newest:
+            self._newest = newest[0]
             self._shas = {}
         work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
-        head = self._line[0]
+        head = self._newest[0]
         try:
             if not known.to_ord:
                 return self._begin(known, head), True
@@ -133,7 +133,7 @@ class Backfill:
                 return self._backward(known, work), True
             return self._finish(known), False
         except MissingError as error:
-            return self._give_up(known, error), False
+            return self._stop_at(known, error), False
 
     def _begin(self, known: Coverage, head: int) -> Coverage:
         """HEAD's tree, as the first that is known."""
@@ -150,16 +150,16 @@ class Backfill:
         try:
             while at < head and not work.is_enough(at - known.to_ord):
                 for path, _, new in list(self._changes(at, at + 1)):
-                    if self._alive.get(path) == new:
+                    if self._files.get(path) == new:
                         continue
                     if path in opened:
                         blob, since = opened.pop(path)
                         found.append((path, blob, since, at + 1))
-                    elif path in self._alive:
+                    elif path in self._files:
                         closed[path] = at + 1
-                    self._alive.pop(path, None)
+                    self._files.pop(path, None)
                     if new is not None:
-                        self._alive[path] = new
+                        self._files[path] = new
                         opened[path] = (new, at + 1)
                 at += 1
         except MissingError:
@@ -178,16 +178,16 @@ class Backfill:
         try:
             while at > self._goal and not work.is_enough(known.from_ord - at):
                 for path, old, _ in list(self._changes(at - 1, at)):
-                    if self._alive.get(path) == old:
+                    if self._files.get(path) == old:
                         continue
                     if path in opened:
                         blob, until = opened.pop(path)
                         found.append((path, blob, at, until))
-                    elif path in self._alive:
+                    elif path in self._files:
                         came[path] = at
-                    self._alive.pop(path, None)
+                    self._files.pop(path, None)
                     if old is not None:
-                        self._alive[path] = old
+                        self._files[path] = old
                         opened[path] = (old, at)
                 at -= 1
         except MissingError:
@@ -207,9 +207,9 @@ class Backfill:
             coverage.save(self._db, known)
         return known
 
-    def _give_up(self, known: Coverage, error: MissingError) -> Coverage:
-        self._alive_of = None
-        end = f"#{known.from_ord}" if known.to_ord == self._line[0] else f"#{known.to_ord}"
+    def _stop_at(self, known: Coverage, error: MissingError) -> Coverage:
+        self._files_of = None
+        end = f"#{known.from_ord}" if known.to_ord == self._newest[0] else f"#{known.to_ord}"
         known = replace(
             known,
             broken=f"History cannot be read beyond {end}: object {error.oid} is not in this clone.",
@@ -220,12 +220,12 @@ class Backfill:
         return known
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
-        """What differs between two commits of the line; 0 is nothing."""
+        """Yield what differs between two commits of the mainline; 0 is nothing."""
         before = self._repository.tree_of(self._sha(older)) if older else None
         return self._reader.changes(before, self._repository.tree_of(self._sha(newer)))
 
     def _sha(self, ordinal: int) -> str:
-        """A commit of the line, read with those around it: a long line is not read as a whole for a short way."""
+        """Return a commit of the mainline, read with those around it: a long one is not read as a whole for a short way."""
         if ordinal not in self._shas:
             block = ordinal // _BLOCK * _BLOCK
             sql = "SELECT ord, sha FROM line_commit WHERE ord BETWEEN ? AND ?"
@@ -234,9 +234,9 @@ class Backfill:
 
     def _load(self, known: Coverage, end: str, where: str) -> None:
         """Files at the end that is read on, unless they are at hand."""
-        if self._alive_of != (known.version, end):
-            self._alive = dict(self._db.rows(f"SELECT path, blob FROM file_span WHERE {where}"))  # noqa: S608 - our own words
-            self._alive_of = (known.version, end)
+        if self._files_of != (known.version, end):
+            self._files = dict(self._db.rows(f"SELECT path, blob FROM file_span WHERE {where}"))  # noqa: S608 - our own words
+            self._files_of = (known.version, end)
 
     def _store(self, known: Coverage, found: list[Span], came: dict[str, int], closed: dict[str, int]) -> Coverage:
         self._reader.flush()

@@ -1,4 +1,4 @@
-"""By which words commits of the line are found: those of subject and author, dates, ordinals and shas."""
+"""Words by which commits of the mainline are found: those of subject and author, dates, ordinals and shas."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from datetime import UTC, datetime
 from typing import Any
 
 ORDINAL = re.compile(r"#(\d{1,9})")
-"""A commit by its place on the line."""
+"""A commit by its ordinal on the mainline."""
 _DAYS = re.compile(r"(\d{4})(?:-(\d{0,2}))?(?:(?<=-\d\d)-(\d{0,2}))?")
 """A date, or the beginning of one."""
 _HEX = re.compile(r"[0-9a-f]{4,40}")
 
 
-def ways_of(word: str) -> tuple[str, list[Any]]:
-    """How a word may be found in a row of `line_commit`: the condition, and its values."""
-    ways = ["contains(lower(subject), ?)", "contains(lower(author), ?)"]
+def parse_word(word: str) -> tuple[str, list[Any]]:
+    """Return the condition by which a word is found in a row of `line_commit`, and its values."""
+    conditions = ["contains(lower(subject), ?)", "contains(lower(author), ?)"]
     values: list[Any] = [word, word]
     if (ordinal := ORDINAL.fullmatch(word)) is not None:
-        ways.append("ord = ?")
+        conditions.append("ord = ?")
         values.append(int(ordinal[1]))
     if _HEX.fullmatch(word):
         # Fewer letters begin the sha of some commit or other.
-        ways.append("starts_with(sha, ?)")
+        conditions.append("starts_with(sha, ?)")
         values.append(word)
     if (days := _days(word)) is not None:
-        ways.append("time >= ? AND time < ?")
+        conditions.append("time >= ? AND time < ?")
         values += days
-    return f"({' OR '.join(ways)})", values
+    return f"({' OR '.join(conditions)})", values
 
 
 def _days(word: str) -> tuple[int, int] | None:
-    """The seconds from and up to which a time is written with a beginning such as `2024`, `2024-1` or `2024-10-0`."""
+    """Return the seconds from and up to which a time is written with a beginning such as `2024`, `2024-1` or `2024-10-0`."""
     found = _DAYS.fullmatch(word)
     if found is None or int(found[1]) == 0:
         return None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pygit2
 
 from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.graph.graph import NOW
+from cm_tui.engine.history.revisions import Revisions
+from cm_tui.engine.history.snapshots import Snapshots
 from cm_tui.engine.history.symbol_diff import Bodies, compare
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.parse.pool import Pool
@@ -21,10 +22,7 @@ from cm_tui.engine.scan.languages import language_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Drift, DriftRow, IndexPlan, Page, ResolvedRevision, Symbol, SymbolChange
-from cm_tui.model.history import DriftState
-
-if TYPE_CHECKING:
-    from cm_tui.engine.history.time_travel import HistoricalView
+from cm_tui.model.history import SHORT_SHA, DriftState
 
 LAST = "last"
 _PARSED = 500
@@ -53,22 +51,26 @@ class DriftDetector:
         db: the store.
         repository: the checkout.
         config: what is indexed.
-        past: answers what changed since a moment.
+        revisions: resolves names.
+        snapshots: compares two of them.
     """
 
-    def __init__(self, db: Database, repository: Repository, config: Config, past: HistoricalView) -> None:
+    def __init__(
+        self, db: Database, repository: Repository, config: Config, revisions: Revisions, snapshots: Snapshots
+    ) -> None:
         self._db = db
         self._config = config
-        self._past = past
+        self._revisions = revisions
+        self._snapshots = snapshots
         self._repository = repository
         self._contents = ContentReader(repository)
 
     def find(self, plan: IndexPlan, since: str | None, limit: int, *, looked: bool) -> Drift:
-        """Every symbol on which the two disagree.
+        """Find every symbol on which the two disagree.
 
         Args:
             plan: which files differ.
-            since: also what changed since this moment; `last`: since the person last looked.
+            since: also what changed since this revision; `last`: since the person last looked.
             limit: how many rows and changes at most.
             looked: remember the indexed commit, up to which changes are told, as where they last looked.
         """
@@ -76,7 +78,7 @@ class DriftDetector:
         rows = list(self._rows(plan, notes))
         head, indexed = self._repository.head().sha, self._db.get_meta("indexed_head") or None
         seen = self._looked()
-        place, changes = self._since(since, seen, limit, notes)
+        revision, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
             user_marks.set_mark(self._db.folder, "looked", indexed)
@@ -87,7 +89,7 @@ class DriftDetector:
             head=head,
             indexed_head=indexed,
             files=files,
-            since=place,
+            since=revision,
             looked=seen.moment if seen is not None else None,
             changes=changes,
             notes=tuple(notes),
@@ -98,7 +100,7 @@ class DriftDetector:
         if sha is None or not self._repository.git:
             return None
         try:
-            return self._past.moments.resolve(sha)
+            return self._revisions.resolve(sha)
         except NotFoundError:
             # Rewritten away and collected: nobody knows any more where that was.
             return None
@@ -111,19 +113,19 @@ class DriftDetector:
         if since == LAST and seen is None:
             notes.append("Where you last looked is not remembered.")
             return None, None
-        place = seen if since == LAST and seen is not None else self._past.moments.resolve(since)
-        head = self._past.moments.head()
+        resolved = seen if since == LAST and seen is not None else self._revisions.resolve(since)
+        head = self._revisions.commits.head()
         if head is None:
-            return place, None
-        if not place.sha:
-            return place, self._past.changes(since, f"#{head.ordinal}", limit)
+            return resolved, None
+        if not resolved.sha:
+            return resolved, self._snapshots.changes(since, f"#{head.ordinal}", limit)
         if since != LAST:
-            self._past.place(since)
-        ref = f"#{place.moment.ordinal}"
-        if not place.known:
-            notes.append(f"What changed since {place.moment.sha[:10]} cannot be answered: {place.note}.")
-            return place, None
-        return place, self._past.changes(ref, f"#{head.ordinal}", limit)
+            self._snapshots.require(since)
+        newer_than = f"#{resolved.moment.ordinal}"
+        if not resolved.known:
+            notes.append(f"What changed since {resolved.moment.sha[:SHORT_SHA]} cannot be answered: {resolved.note}.")
+            return resolved, None
+        return resolved, self._snapshots.changes(newer_than, f"#{head.ordinal}", limit)
 
     # --- rows ---
 

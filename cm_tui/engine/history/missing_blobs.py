@@ -31,24 +31,24 @@ def store(db: Database, oids: dict[str, int]) -> None:
 
 
 def count(db: Database) -> int:
-    """How many file versions of the past are not there."""
+    """Count the file versions of history that are not there."""
     return int(db.value(f"SELECT count(DISTINCT blob) FROM file_span WHERE blob IN {_BLOBS}"))  # noqa: S608 - likewise
 
 
-def note(db: Database, alive: str) -> str:
-    """What has to be said about a relation of (path, blob): how many of its files have no content here, and which."""
+def note(db: Database, snapshot: str) -> str:
+    """Say of a relation of (path, blob) how many of its files have no content here, and which."""
     if not db.value(f"SELECT count(*) FROM {_BLOBS}"):  # noqa: S608 - likewise
         return ""
-    paths = [row[0] for row in db.rows(f"SELECT path FROM {alive} WHERE blob IN {_BLOBS} ORDER BY path")]  # noqa: S608 - likewise
+    paths = [row[0] for row in db.rows(f"SELECT path FROM {snapshot} WHERE blob IN {_BLOBS} ORDER BY path")]  # noqa: S608 - likewise
     if not paths:
         return ""
     named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-    what = "a file of that moment is" if len(paths) == 1 else f"{len(paths):,} files of that moment are"
+    what = "a file of that revision is" if len(paths) == 1 else f"{len(paths):,} files of that revision are"
     return f"the content of {what} not in this clone, so nothing within is known: {named}"
 
 
 def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]]:
-    """Path, from_ord and to_ord where the content of some files is not there, oldest first."""
+    """Return path, from_ord and to_ord where the content of some files is not there, oldest first."""
     return db.rows(
         f"SELECT path, from_ord, to_ord FROM file_span WHERE blob IN {_BLOBS} "  # noqa: S608 - likewise
         "AND path IN (SELECT unnest(?::VARCHAR[])) ORDER BY from_ord",
@@ -56,8 +56,8 @@ def spans_of(db: Database, paths: list[str]) -> list[tuple[str, int, int | None]
     )
 
 
-def returned(db: Database, repository: Repository) -> list[tuple[str, int, str]]:
-    """Path, blob and object id of what can be read by now."""
+def now_available(db: Database, repository: Repository) -> list[tuple[str, int, str]]:
+    """Return path, blob and object id of what can be read by now."""
     found = db.rows(
         "SELECT DISTINCT f.path, b.id, b.oid FROM file_span f JOIN blob b ON b.id = f.blob "
         "WHERE b.language = ? ORDER BY b.id, f.path",
@@ -70,14 +70,14 @@ def returned(db: Database, repository: Repository) -> list[tuple[str, int, str]]
     return [row for row in found if here[row[2]]]
 
 
-def has_returned(db: Database, repository: Repository) -> bool:
+def any_now_available(db: Database, repository: Repository) -> bool:
     """True when some of it can be read by now; of very many, only the first are looked for."""
     found = db.rows("SELECT oid FROM blob WHERE language = ? ORDER BY id LIMIT ?", [LANGUAGE, _PROBED])
     return any(content(repository, oid) is not None for (oid,) in found)
 
 
 def content(repository: Repository, oid: str) -> bytes | None:
-    """What a file held; None when that is not in this clone, or damaged."""
+    """Return what a file held; None when that is not in this clone, or damaged."""
     try:
         return repository.read(oid)
     except pygit2.GitError:

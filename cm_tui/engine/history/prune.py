@@ -1,4 +1,4 @@
-"""Dropping the past that nobody needs."""
+"""Dropping history that nobody needs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 import time
 from dataclasses import replace
 
-from cm_tui.engine.history.commits import MainlineCommits, day_of
+from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import UsageError
 from cm_tui.model import Cancel, PruneReport
+from cm_tui.model.dates import day
+from cm_tui.model.history import SHORT_SHA
 
 _AGE = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)", re.IGNORECASE)
 _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000}
@@ -31,17 +33,18 @@ SELECT (SELECT count(*) FROM file_span WHERE {where}),
 """
 
 
-class Vacuum:
+class Pruner:
     """Drops spans, and the blobs that nothing else refers to.
 
     Args:
         db: the store.
-        moments: its line.
+        revisions: resolves names on its mainline.
     """
 
-    def __init__(self, db: Database, moments: MainlineCommits) -> None:
+    def __init__(self, db: Database, revisions: Revisions) -> None:
         self._db = db
-        self._moments = moments
+        self._revisions = revisions
+        self._commits = revisions.commits
 
     def run(self, before: str | None, older_than: str | None, *, everything: bool, dry_run: bool) -> PruneReport:
         """Count what would go, and drop it unless this is only a trial.
@@ -50,41 +53,41 @@ class Vacuum:
             UsageError: not exactly one of the three says what, or the age is malformed.
         """
         if (before is not None) + (older_than is not None) + everything != 1:
-            raise UsageError("Say what to drop: before a moment, older than an age, or everything.")
-        self._moments.ensure()
+            raise UsageError("Say what to drop: before a revision, older than an age, or everything.")
+        self._commits.ensure()
         with WriterLock.of(self._db).batch(Cancel()):
             keep, note = (0, "") if everything else self._oldest_kept(before, older_than)
             report = self._drop(keep, dry_run=dry_run)
             return replace(report, note="; ".join(filter(None, (note, report.note))))
 
     def _oldest_kept(self, before: str | None, older_than: str | None) -> tuple[int, str]:
-        """The ordinal, and what has to be said when it is not that of what was named."""
+        """Return the ordinal, and what has to be said when it is not that of what was named."""
         if before is not None:
-            place = self._moments.resolve(before)
-            return place.moment.ordinal, "" if place.exact else place.note
+            resolved = self._revisions.resolve(before)
+            return resolved.moment.ordinal, "" if resolved.exact else resolved.note
         age = _AGE.fullmatch((older_than or "").strip())
         if age is None:
             raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
         since = int(time.time()) - int(age[1]) * _SECONDS[age[2].lower()]
-        head = self._moments.head()
+        head = self._commits.head()
         # The first commit that is young enough: one with an absurd date after it takes nothing along.
         young = self._db.value("SELECT min(ord) FROM line_commit WHERE time >= ?", [since])
         return int(young or (head.ordinal if head else 1)), ""
 
     def _drop(self, keep: int, *, dry_run: bool) -> PruneReport:
         known = coverage.load(self._db)
-        head = self._moments.head()
+        head = self._commits.head()
         if not known.to_ord or head is None:
-            return PruneReport(dry_run, None, 0, 0, 0, 0, 0, 0, "nothing is known of the past")
+            return PruneReport(dry_run, None, 0, 0, 0, 0, 0, 0, "no history is known")
         whole = keep == 0 or keep > known.to_ord
         if not whole and keep <= known.from_ord:
             return PruneReport(
-                dry_run, self._moments.at(known.from_ord), 0, 0, 0, 0, 0, 0, "nothing before that is known"
+                dry_run, self._commits.at(known.from_ord), 0, 0, 0, 0, 0, 0, "nothing before that is known"
             )
         where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
         counts = self._db.rows(_COUNTS.format(where=where))[0]
         commits = (min(known.to_ord, head.ordinal - 1) if whole else keep - 1) - known.from_ord + 1
-        first = head if whole else self._moments.at(keep)
+        first = head if whole else self._commits.at(keep)
         if not dry_run:
             with self._db.transaction():
                 self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
@@ -100,6 +103,6 @@ class Vacuum:
                 user_marks.set_mark(self._db.folder, "removed", first.sha)
             self._db.give_back()
         said = "would be" if dry_run else "was"
-        note = f"history before {first.sha[:10]} ({day_of(first.time)}) {said} removed" if first else ""
-        spans_, blobs, symbols, references, size = map(int, counts)
-        return PruneReport(dry_run, first, max(0, commits), spans_, blobs, symbols, references, size, note)
+        note = f"history before {first.sha[:SHORT_SHA]} ({day(first.time)}) {said} removed" if first else ""
+        spans, blobs, symbols, references, size = map(int, counts)
+        return PruneReport(dry_run, first, max(0, commits), spans, blobs, symbols, references, size, note)

@@ -1,4 +1,4 @@
-"""What became of symbols between two states of the code."""
+"""What became of symbols between two snapshots."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ WHERE f.path NOT IN (SELECT o.path FROM {other} o JOIN blob a ON a.id = o.blob W
 
 def changes(db: Database, before: str, after: str, limit: int) -> Page[SymbolChange]:
     """Compare two relations of (path, blob), as they may stand after FROM."""
-    found = compare(_of(db, before, after), _of(db, after, before))
+    found = compare(_bodies(db, before, after), _bodies(db, after, before))
     counts = Counter(change.change for change in found)
     note = ", ".join(f"{count:,} {name}" for name, count in counts.items())
     return Page(tuple(found[: max(0, limit)]), len(found), note)
 
 
 def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
-    """Changes in order of path and line; what has the same body elsewhere has moved."""
+    """Return changes in order of path and line; what has the same body elsewhere has moved."""
     found: list[SymbolChange] = []
     for key in before.keys() & after.keys():
         (old, old_body), (new, new_body) = before[key], after[key]
@@ -42,7 +42,7 @@ def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
             found.append(SymbolChange("changed", new, old))
     gone = {key: before[key] for key in before.keys() - after.keys()}
     came = {key: after[key] for key in after.keys() - before.keys()}
-    origins = moves(_traces(gone), _traces(came))
+    origins = moves(_sightings(gone), _sightings(came))
     for key, (symbol, _) in came.items():
         origin = origins.get(key)
         found.append(
@@ -53,7 +53,7 @@ def compare(before: Bodies, after: Bodies) -> list[SymbolChange]:
     return sorted(found, key=lambda c: (c.symbol.path, c.symbol.start_line, c.symbol.qualname, c.change))
 
 
-class Trace(NamedTuple):
+class Sighting(NamedTuple):
     """A symbol that came or went, and what it is recognised by elsewhere."""
 
     key: SymbolKey
@@ -62,15 +62,15 @@ class Trace(NamedTuple):
     line: int
 
 
-def moves(gone: Iterable[Trace], came: Iterable[Trace]) -> dict[SymbolKey, SymbolKey]:
-    """Where what came stood before: something with the same body that has gone, each of them once.
+def moves(gone: Iterable[Sighting], came: Iterable[Sighting]) -> dict[SymbolKey, SymbolKey]:
+    """Return where what came stood before: something with the same body that has gone, each of them once.
 
     The same qualified name goes first, then the same name, then any; in order of path and line.
     """
-    waiting: defaultdict[tuple[str, int], list[Trace]] = defaultdict(list)
-    for one in sorted(gone, key=_place):
+    waiting: defaultdict[tuple[str, int], list[Sighting]] = defaultdict(list)
+    for one in sorted(gone, key=_position):
         waiting[one.key.kind, one.body].append(one)
-    new = [one for one in sorted(came, key=_place) if (one.key.kind, one.body) in waiting]
+    new = [one for one in sorted(came, key=_position) if (one.key.kind, one.body) in waiting]
     found: dict[SymbolKey, SymbolKey] = {}
     for alike in (_same_qualname, _same_name, _any):
         for one in new:
@@ -82,27 +82,27 @@ def moves(gone: Iterable[Trace], came: Iterable[Trace]) -> dict[SymbolKey, Symbo
     return found
 
 
-def _same_qualname(one: Trace, other: Trace) -> bool:
+def _same_qualname(one: Sighting, other: Sighting) -> bool:
     return one.key.qualname == other.key.qualname
 
 
-def _same_name(one: Trace, other: Trace) -> bool:
+def _same_name(one: Sighting, other: Sighting) -> bool:
     return one.name == other.name
 
 
-def _any(_one: Trace, _other: Trace) -> bool:
+def _any(_one: Sighting, _other: Sighting) -> bool:
     return True
 
 
-def _place(one: Trace) -> tuple[str, int, str, int]:
+def _position(one: Sighting) -> tuple[str, int, str, int]:
     return one.key.path, one.line, one.key.qualname, one.key.overload
 
 
-def _traces(bodies: Bodies) -> list[Trace]:
-    return [Trace(key, symbol.name, body, symbol.start_line) for key, (symbol, body) in bodies.items()]
+def _sightings(bodies: Bodies) -> list[Sighting]:
+    return [Sighting(key, symbol.name, body, symbol.start_line) for key, (symbol, body) in bodies.items()]
 
 
-def _of(db: Database, mine: str, other: str) -> Bodies:
+def _bodies(db: Database, mine: str, other: str) -> Bodies:
     # What a file held whose content is not here cannot be compared.
     rows = db.rows(_SYMBOLS.format(mine=mine, other=other), [missing_blobs.LANGUAGE])
     pairs = ((Symbol(*row[:-1]), row[-1]) for row in rows)

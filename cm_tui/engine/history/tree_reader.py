@@ -1,4 +1,4 @@
-"""From a file of a past tree to a blob of the store, parsed when it is new."""
+"""From a file of a commit's tree to a blob of the store, parsed when it is new."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
 """Source that waits to be parsed, at most: enough to keep the processes busy."""
-_LOOK = 4096
+_HEAD_BYTES = 4096
+"""Bytes from which a file's language is told."""
 _PARSE_SECONDS = 30.0
-_KEPT_VERDICTS = 500_000
+_KEPT_CLASSIFIED = 500_000
 
 
-class _Everything(Container[str]):
+class _AllTracked(Container[str]):
     """Folders that git tracks: what is read from a tree always lies in such."""
 
     def __contains__(self, _: object) -> bool:
         return True
 
 
-class Reader:
-    """Decides on files of past trees by the rules of now, and parses what is new, each content once.
+class TreeReader:
+    """Decides on files of any commit by the rules of now, and parses what is new, each content once.
 
-    Used within a turn; `begin` looks what others have parsed meanwhile.
+    Used while the writer lock is held; `begin` looks what others have parsed meanwhile.
 
     Args:
         db: the store.
@@ -51,12 +52,12 @@ class Reader:
         self._db = db
         self._repository = repository
         self.trees = Trees(repository)
-        # Which folders are filled by a tool is asked of the past tree, not of the disk.
-        self._rules = SkipRules(config.index, repository.root, _Everything(), on_disk=False)
+        # Which folders are filled by a tool is asked of the commit's tree, not of the disk.
+        self._rules = SkipRules(config.index, repository.root, _AllTracked(), on_disk=False)
         self._own = own_folders(repository.root)
         self._pool = Pool(config.index.workers, _PARSE_SECONDS, db.folder / "parsing-history")
         self._known: dict[tuple[str, str], int] = {}
-        self._verdicts: dict[tuple[str, str, bool], int | None] = {}
+        self._classified: dict[tuple[str, str, bool], int | None] = {}
         self._pending: list[Task] = []
         self._absent: dict[str, int] = {}
         """File versions that are not in this clone and that the store does not have yet: blob by object id."""
@@ -65,13 +66,13 @@ class Reader:
         self.parsed = 0
 
     def begin(self) -> None:
-        """Take over what the store knows at this moment."""
+        """Take over what the store knows by now."""
         sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? ORDER BY id"
         known = {(oid, language): number for oid, language, number in self._db.rows(sql, [EXTRACTOR_VERSION])}
         if known != self._known:
             # Another run may have dropped or replaced blobs.
             self._known = known
-            self._verdicts.clear()
+            self._classified.clear()
             self._pending.clear()
             self._absent.clear()
             self._bytes = 0
@@ -83,15 +84,15 @@ class Reader:
         self._pool.close()
 
     def changes(self, before: bytes | None, after: bytes) -> Iterator[tuple[str, int | None, int | None]]:
-        """Paths at which two trees differ, with the blob on each side; None where there is none to index.
+        """Yield paths at which two trees differ, with the blob on each side; None where there is none to index.
 
         Raises:
             MissingError: a tree is not in this clone, or damaged.
         """
         found = list(self.trees.changes(before, after))
         for change in [*found, *self._around_vendors(found, before, after)]:
-            old = self._take(before, change.path, change.before)
-            new = self._take(after, change.path, change.after)
+            old = self._blob_of(before, change.path, change.before)
+            new = self._blob_of(after, change.path, change.after)
             if old != new:
                 yield change.path, old, new
 
@@ -109,11 +110,11 @@ class Reader:
         self.parsed += len(pending)
 
     def read_again(self, path: str, oid: str) -> int | None:
-        """Blob of a file version that was not there before, or None when it is to be left out."""
-        return self._judge(path, oid, included=self._rules.included(path))
+        """Return the blob of a file version that was not there before, or None when it is to be left out."""
+        return self._classify(path, oid, included=self._rules.included(path))
 
-    def _take(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
-        """Blob of a file, or None when it is left out."""
+    def _blob_of(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
+        """Return the blob of a file, or None when it is left out."""
         if entry is None or tree is None or entry.is_link or entry.is_submodule or not is_text(path):
             return None
         if path.startswith(self._own) or self._rules.by_path(path) is not None:
@@ -122,13 +123,13 @@ class Reader:
         if not included and self._is_vendored(tree, path):
             return None
         key = (entry.oid, posixpath.basename(path), included)
-        if key not in self._verdicts:
-            if len(self._verdicts) > _KEPT_VERDICTS:
-                self._verdicts.clear()
-            self._verdicts[key] = self._judge(path, entry.oid, included=included)
-        return self._verdicts[key]
+        if key not in self._classified:
+            if len(self._classified) > _KEPT_CLASSIFIED:
+                self._classified.clear()
+            self._classified[key] = self._classify(path, entry.oid, included=included)
+        return self._classified[key]
 
-    def _judge(self, path: str, oid: str, *, included: bool) -> int | None:
+    def _classify(self, path: str, oid: str, *, included: bool) -> int | None:
         size = self._size(oid)
         if size is not None and self._rules.by_size(path, size) is not None:
             return None
@@ -137,7 +138,7 @@ class Reader:
             return self._without_content(oid)
         if by_content(path, data, included=included) is not None:
             return None
-        language = language_of(path, data[:_LOOK])
+        language = language_of(path, data[:_HEAD_BYTES])
         number = self._known.get((oid, language))
         if number is None:
             number = self._known[oid, language] = self._next

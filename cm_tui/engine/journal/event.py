@@ -25,7 +25,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """The position that a text stands for.
+        """Return the position that a text stands for.
 
         Raises:
             UsageError: it is none.
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
 
 
 def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict[str, Any], bytes]:
-    """A new event and its line.
+    """Return a new event and its line.
 
     Raises:
         UsageError: the data cannot be written as JSON, or is too much.
@@ -82,7 +82,7 @@ def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict
 
 
 def parse_line(line: bytes) -> dict[str, Any] | str:
-    """The fields of an event, or why the line is none."""
+    """Return the fields of an event, or why the line is none."""
     if len(line) > MAX_BYTES:
         return "longer than any event"
     try:

@@ -14,8 +14,8 @@ SHOWN = 3
 
 
 @dataclass(slots=True)
-class _Seen:
-    """How far a journal was looked at."""
+class _Progress:
+    """How far a journal was checked."""
 
     at: Position = START
     events: int = 0
@@ -30,25 +30,25 @@ class JournalCheck:
     events: int
     problems: int
     """Lines that are no event."""
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
     """The first of them, as `FILE, line N: reason`."""
 
     @property
     def complaint(self) -> str:
-        """In one sentence; empty when all can be read."""
+        """Say so in one sentence; empty when all can be read."""
         if not self.problems:
             return ""
-        more = f"; and {self.problems - len(self.places):,} more" if self.problems > len(self.places) else ""
+        more = f"; and {self.problems - len(self.locations):,} more" if self.problems > len(self.locations) else ""
         lines = "1 line of the journal is" if self.problems == 1 else f"{self.problems:,} lines of the journal are"
-        return f"{lines} no event and left out: {'; '.join(self.places)}{more}."
+        return f"{lines} no event and left out: {'; '.join(self.locations)}{more}."
 
 
-_seen: dict[Path, _Seen] = {}
+_checked: dict[Path, _Progress] = {}
 _lock = threading.Lock()
 
 
 def check(root: Path) -> JournalCheck:
-    """Look at the journal of the project at a root.
+    """Check the journal of the project at a root.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -56,24 +56,24 @@ def check(root: Path) -> JournalCheck:
     """
     journal = Journal.of(root)
     with _lock:
-        seen = _seen.get(journal.folder, _Seen())
+        progress = _checked.get(journal.folder, _Progress())
         end = journal.end()
-        if end < seen.at:
+        if end < progress.at:
             # It was removed, or put back to what it was earlier.
-            seen = _Seen()
-        if end > seen.at:
-            _look_on(journal, seen)
-        _seen[journal.folder] = seen
-        problems = (*seen.problems, *(journal.torn(seen.at) if end > seen.at else ()))
-        places = tuple(journal.place(problem) for problem in problems[:SHOWN])
-        return JournalCheck(journal.folder, seen.events, len(problems), places)
+            progress = _Progress()
+        if end > progress.at:
+            _check_further(journal, progress)
+        _checked[journal.folder] = progress
+        problems = (*progress.problems, *(journal.torn(progress.at) if end > progress.at else ()))
+        locations = tuple(journal.locate(problem) for problem in problems[:SHOWN])
+        return JournalCheck(journal.folder, progress.events, len(problems), locations)
 
 
-def _look_on(journal: Journal, seen: _Seen) -> None:
-    for found in journal.scan(seen.at):
+def _check_further(journal: Journal, progress: _Progress) -> None:
+    for found in journal.scan(progress.at):
         if isinstance(found, Event):
-            seen.events += 1
-            seen.at = found.position
+            progress.events += 1
+            progress.at = found.position
         else:
-            seen.problems.append(found)
-            seen.at = Position(found.position.segment, found.position.offset + found.bytes)
+            progress.problems.append(found)
+            progress.at = Position(found.position.segment, found.position.offset + found.bytes)

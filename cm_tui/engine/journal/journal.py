@@ -100,8 +100,8 @@ class Journal:
         with self._reported(), locked(self.folder / _LOCK, LOCK_SECONDS):
             return tuple(found for found in self.scan(start, torn=True) if isinstance(found, Problem))
 
-    def place(self, problem: Problem) -> str:
-        """Where a problem is, for a person who opens the file, and what it is.
+    def locate(self, problem: Problem) -> str:
+        """Say where a problem is, for a person who opens the file, and what it is.
 
         Raises:
             StoreError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""Which journal belongs to a folder: the project's identity, remembered so that a hook need not work it out."""
+"""Which journal belongs to a folder: the project's identity, cached so that a hook need not work it out."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ _MAP = "roots.json"
 
 
 def base() -> Path:
-    """Folder of all journals."""
+    """Return the folder of all journals."""
     return paths.data_dir() / "journal"
 
 
 def folder_of(root: Path) -> Path:
-    """Folder of the journal of the project at a root; not made here.
+    """Return the folder of the journal of the project at a root; not made here.
 
-    A remembered identity holds as long as git's configuration and the branch stay: a remote, a first commit and an
+    A cached identity holds as long as git's configuration and the branch stay: a remote, a first commit and an
     orphan branch change them.
 
     Raises:
         RefusedError: git's data cannot be opened.
     """
-    place = os.path.realpath(root)
-    sign = _sign(Path(place))
-    kept = get(base() / _MAP).get(place)
+    folder = os.path.realpath(root)
+    sign = _sign(Path(folder))
+    kept = get(base() / _MAP).get(folder)
     if isinstance(kept, dict) and kept.get("sign") == sign and isinstance(kept.get("name"), str):
         return base().joinpath(kept["name"])
     from cm_tui.engine.git.identity import identify
 
-    name: str = identify(Path(place)).folder.name
-    put(base() / _MAP, place, {"sign": sign, "name": name})
+    name: str = identify(Path(folder)).folder.name
+    put(base() / _MAP, folder, {"sign": sign, "name": name})
     return base() / name
 
 

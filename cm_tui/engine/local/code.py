@@ -50,9 +50,9 @@ class LocalCode(LocalRooms):
         from cm_tui.engine.scan.content_reader import ContentReader
 
         if at is not None:
-            return self._past.source(at, self._inside(path), start_line, end_line)
+            return self._history.source(at, self._inside(path), start_line, end_line)
         # A reader of its own for each call: what it keeps must not outlive an edit.
         return files.source(self._db, ContentReader(self._repository), self._inside(path), start_line, end_line)
 
     def _asked(self, at: str | None, question: Callable[[Graph], Page[T]]) -> Page[T]:
-        return question(self._graph) if at is None else self._past.ask(at, question)
+        return question(self._graph) if at is None else self._history.ask(at, question)

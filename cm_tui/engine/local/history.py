@@ -27,53 +27,53 @@ class LocalHistory(LocalIndex):
 
     def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
         """Return commits of the mainline, newest first."""
-        return self._past.moments.mainline(match, before, limit)
+        return self._history.commits.mainline(match, before, limit)
 
     def resolve(self, ref: str) -> ResolvedRevision:
         """Return the revision that a name stands for."""
-        return self._past.moments.resolve(ref)
+        return self._history.revisions.resolve(ref)
 
     def history(self) -> HistoryStatus:
         """Return how much of the mainline is known."""
-        return self._past.moments.status()
+        return self._history.report.status()
 
     def backfill(
         self, *, depth: int | None = None, since: str | None = None, cancel: Cancel | None = None
     ) -> Generator[Progress, None, None]:
         """Read the mainline's history, newest first; what is known answers meanwhile."""
-        yield from self._past.backfill(depth=depth, since=since, cancel=cancel or Cancel())
+        yield from self._history.backfill(depth=depth, since=since, cancel=cancel or Cancel())
 
     def wants_history(self) -> bool:
         """Return whether the configuration asks for more of the history than is known."""
-        return self._past.goal() is not None
+        return self._history.goal() is not None
 
     def catch_up(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Read the history that the configuration asks for; nothing that was pruned is read again."""
-        yield from self._past.catch_up(cancel or Cancel())
+        yield from self._history.catch_up(cancel or Cancel())
 
     def symbols_at(
         self, ref: str, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
     ) -> Page[Symbol]:
         """Return symbols alive at a revision."""
         inside = self._inside(file) if file else None
-        return self._past.ask(ref, lambda graph: graph.symbols(file=inside, kind=kind, match=match, limit=limit))
+        return self._history.ask(ref, lambda graph: graph.symbols(file=inside, kind=kind, match=match, limit=limit))
 
     def files_at(self, ref: str, folder: str = "") -> Page[FileEntry]:
         """Return the files below a folder at a revision."""
         inside = self._inside(folder).removeprefix(".") if folder else ""
-        return self._past.files(ref, inside)
+        return self._history.files(ref, inside)
 
     def changes(self, before: str, after: str, *, limit: int = 1000) -> Page[SymbolChange]:
         """Return what became of symbols between two revisions."""
-        return self._past.changes(before, after, limit)
+        return self._history.changes(before, after, limit)
 
     def symbol_history(self, name: str | SymbolKey, *, callers: bool = False, limit: int = 20) -> Page[SymbolHistory]:
         """Return the history of the symbols that bear a name."""
-        return self._past.lives(name, limit, callers=callers)
+        return self._history.symbol_histories(name, limit, callers=callers)
 
     def drift(self, since: str | None = None, *, looked: bool = False, limit: int = 1000) -> Drift:
         """Return where the index and the checkout differ, symbol by symbol."""
-        return self._past.drift(self.plan(), since, limit, looked=looked)
+        return self._history.drift(self.plan(), since, limit, looked=looked)
 
     def prune(
         self,
@@ -84,4 +84,4 @@ class LocalHistory(LocalIndex):
         dry_run: bool = False,
     ) -> PruneReport:
         """Drop the history before a revision, older than an age, or all of it."""
-        return self._past.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
+        return self._history.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)

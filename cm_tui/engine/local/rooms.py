@@ -91,7 +91,7 @@ class LocalRooms:
         return Graph(self._db, ContentReader(self._repository).text)
 
     @shared_property
-    def _past(self) -> HistoricalView:
+    def _history(self) -> HistoricalView:
         from cm_tui.engine.history.time_travel import HistoricalView
 
         return HistoricalView(self._db, self._repository, self.config)
@@ -101,7 +101,7 @@ class LocalRooms:
         from cm_tui.engine.journal import Journal
         from cm_tui.engine.memory.episodes import Episodes
 
-        return Episodes(Journal.of(self._root), self._past.moments, self._repository)
+        return Episodes(Journal.of(self._root), self._history.revisions, self._repository)
 
     @shared_property
     def _provider(self) -> Provider:

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.history.commits import MainlineCommits, day_of
+from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import read_episode
 from cm_tui.engine.memory.turns import Turns
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import CommitPoint, Episode, Page
+from cm_tui.model.dates import day
 
 LAST = "last"
 """Names the newest episode."""
@@ -33,7 +34,7 @@ class _Kept:
     def words(self) -> str:
         """Return the text that it is found by."""
         one = self.episode
-        texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day_of(one.time), one.sha, one.id)
+        texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day(one.time), one.sha, one.id)
         return "\n".join(texts).lower()
 
 
@@ -42,13 +43,13 @@ class Episodes:
 
     Args:
         journal: the project's.
-        commits: the mainline's commits.
+        revisions: resolves names on the mainline of its store.
         repository: the checkout.
     """
 
-    def __init__(self, journal: Journal, commits: MainlineCommits, repository: Repository) -> None:
+    def __init__(self, journal: Journal, revisions: Revisions, repository: Repository) -> None:
         self._journal = journal
-        self._commits = commits
+        self._revisions = revisions
         self._repository = repository
         self._lock = threading.Lock()
         self._at: Position | None = None
@@ -131,10 +132,10 @@ class Episodes:
 
     def _on_mainline(self) -> Mapping[str, CommitPoint]:
         """Return the commits of all episodes that are on the mainline, by sha."""
-        self._commits.ensure()
+        self._revisions.commits.ensure()
         with self._lock:
             shas = {one.episode.sha for one in self._kept}
-        return self._commits.of_shas(shas) if self._repository.git else {}
+        return self._revisions.commits.of_shas(shas) if self._repository.git else {}
 
     def _placed(self, episode: Episode, on_mainline: Mapping[str, CommitPoint]) -> Episode:
         moment = on_mainline.get(episode.sha)
@@ -158,7 +159,7 @@ class Episodes:
         if not episode.sha or not self._repository.git:
             return placed
         try:
-            place = self._commits.resolve(episode.sha)
+            place = self._revisions.resolve(episode.sha)
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)

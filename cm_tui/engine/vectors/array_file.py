@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,22 @@ def save_arrays(file: Path, header: Header, arrays: Mapping[str, NDArray[Any]]) 
         stream.write(MAGIC + line)
         for array in arrays.values():
             np.ascontiguousarray(array).tofile(stream)
+
+
+def attempt_to_save(what: str, save: Callable[[], None], note: Callable[[str], None]) -> bool:
+    """Save something that can be made again; a failure is only noted.
+
+    Args:
+        what: for people.
+        save: writes it.
+        note: told why it could not be written.
+    """
+    try:
+        save()
+    except OSError as error:
+        note(f"The {what} could not be saved ({error}); opening takes longer until they can.")
+        return False
+    return True
 
 
 def load_arrays(file: Path) -> tuple[dict[str, Any], Arrays]:

@@ -1,9 +1,9 @@
-"""The vectors of a project's passages: made, kept in step with the store, saved and searched."""
+"""Vectors of a project's passages: made, kept in step with the store, saved and searched."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -15,11 +15,11 @@ from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.embed.provider import Matrix
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
-from cm_tui.engine.vectors.array_file import UnusableFileError
+from cm_tui.engine.vectors.array_file import attempt_to_save
 from cm_tui.engine.vectors.cache import Needed
 from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
-from cm_tui.engine.vectors.hnsw import HnswIndex
+from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
 from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
 from cm_tui.model import Cancel
@@ -63,16 +63,14 @@ class VectorIndex:
         self._provider = provider
         self._entries = entries
         self._embedder = Embedder(db, provider, path_weight)
-        self._graph_rows = graph_rows
         self._mark = f"{provider.fingerprint}|path {path_weight}"
         self._lock = threading.RLock()
         self._rows = Rows.empty()
-        self._graph: HnswIndex | None = None
-        self._searches = 0
         self._unsaved = 0
         self._stale = ""
         self.notes: list[str] = []
         """What was found damaged or stale and what was done about it."""
+        self._graph = LazyGraph(folder, self._mark, graph_rows, self._note)
         if not isinstance(provider, NoProvider):
             self._open()
 
@@ -83,7 +81,7 @@ class VectorIndex:
         """How vectors are searched now."""
         if not len(self._rows):
             return "none"
-        return "graph" if self._graph is not None else "exact"
+        return "graph" if self._graph.is_loaded else "exact"
 
     def coverage(self) -> tuple[int, int]:
         """How many passages have a vector of the current model, of how many."""
@@ -114,7 +112,7 @@ class VectorIndex:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
 
     def _nearest(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
-        graph = self._usable_graph(rows)
+        graph = self._graph.for_search(rows)
         found = graph.nearest(rows, vector, k) if graph else None
         return found or rows.nearest(vector, k)
 
@@ -125,14 +123,6 @@ class VectorIndex:
         if not len(rows.ids):
             return np.zeros((len(at), self._provider.dimensions), dtype=np.float32)
         return np.where((at >= 0)[:, None], rows.matrix[at], np.float32(0))
-
-    def _usable_graph(self, rows: Rows) -> HnswIndex | None:
-        """The graph, loaded with the second search: a process that asks once is quicker without."""
-        self._searches += 1
-        if self._graph is None and len(rows) >= self._graph_rows and self._searches == 2:
-            with self._lock:
-                self._load_graph(rows)
-        return self._graph
 
     # --- keeping in step ---
 
@@ -198,18 +188,7 @@ class VectorIndex:
         Raises:
             CancelledError: `cancel` was set.
         """
-        rows = self._rows
-        if len(rows) < self._graph_rows:
-            return
-        with self._lock:
-            self._load_graph(rows)
-        if self._graph is not None:
-            return
-        for done, total, graph in HnswIndex.build(rows, cancel or Cancel()):
-            if graph is not None:
-                self._graph = graph
-                self._attempt("graph", partial(graph.save, self._folder, self._mark))
-            yield done, total
+        yield from self._graph.build(self._rows, cancel or Cancel())
 
     def verify(self) -> tuple[str, ...]:
         """Compare every row with the store, in full, and mend what differs from there.
@@ -220,7 +199,8 @@ class VectorIndex:
         with self._lock:
             problems = differences(self._db, self._embedder, self._rows.compact())
             if problems:
-                self._rows, self._graph = Rows.empty(), None
+                self._rows = Rows.empty()
+                self._graph.drop()
                 self._refresh()
                 self.save()
             return tuple(problems)
@@ -258,8 +238,7 @@ class VectorIndex:
         if changes:
             self._rows = rows
             self._unsaved += changes
-            if self._graph is not None and not self._graph.covers(rows):
-                self._graph = None
+            self._graph.keep_for(rows)
 
     # --- files ---
 
@@ -291,29 +270,10 @@ class VectorIndex:
         with self._lock:
             rows = self._rows = self._rows.compact()
             generation = self._db.get_meta("passage_generation")
-            if self._attempt("vectors", partial(write_rows, self._folder, self._mark, generation, rows)):
+            save = partial(write_rows, self._folder, self._mark, generation, rows)
+            if attempt_to_save("vectors", save, self._note):
                 self._unsaved = 0
 
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
-
-    def _attempt(self, what: str, write: Callable[[], None]) -> bool:
-        try:
-            write()
-        except OSError as error:
-            self._note(f"The {what} could not be saved ({error}); opening takes longer until they can.")
-            return False
-        return True
-
-    def _load_graph(self, rows: Rows) -> None:
-        if self._graph is not None:
-            return
-        try:
-            graph = HnswIndex.load(self._folder, self._mark, rows.dimensions)
-        except FileNotFoundError:
-            return
-        except UnusableFileError as error:
-            self._note(f"The vector graph could not be used ({error}); it is built again in the background.")
-            return
-        self._graph = graph if graph.covers(rows) else None

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui.errors import RefusedError
-from cm_tui.integrations.agents.json_edit import Document
 
 Scope = Literal["project", "user"]
 What = Literal["mcp", "hooks", "marker"]
 
 SERVER = "cm-tui"
 """Name of the MCP server in every agent's configuration."""
-HOOK_SECONDS = 10
-"""How long an agent may wait for a hook; it takes a fraction of a second, or as long as the memory is allowed to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,153 +122,9 @@ def folder_from(environment: str, default: Path) -> Path:
     return Path(value).expanduser() if value else default
 
 
-# --- JSON files ---
-
-
 def split(words: Sequence[str]) -> dict[str, Any]:
     """A command line as a command and its arguments."""
     return {"command": words[0], "args": list(words[1:])}
-
-
-def json_server(
-    path: Path,
-    key: str,
-    where: InstallTarget,
-    *,
-    form: Callable[[Sequence[str]], Mapping[str, Any]] = split,
-    first: Mapping[str, Any] | None = None,
-    lone: Mapping[str, Any] | None = None,
-) -> Part:
-    """An MCP server in a JSON file: `{KEY: {"cm-tui": ENTRY}}`.
-
-    Args:
-        path: the file.
-        key: the object that lists the servers.
-        where: which command, with which tools; what a person added to it stays.
-        form: how the agent writes a command line.
-        first: what a new entry also says, and a person may change.
-        lone: what a new file also says; without anything else it is not kept.
-    """
-
-    def wire(text: str | None) -> str:
-        document = Document(text or "")
-        if text is None or not text.strip():
-            for name, value in (lone or {}).items():
-                document.put((name,), value)
-        servers = document.value.get(key)
-        old = servers.get(SERVER) if isinstance(servers, dict) else None
-        kept = old if isinstance(old, dict) else {}
-        document.put((key, SERVER), {**(first or {}), **kept, **form(where.server(kept))})
-        return document.text
-
-    def unwire(text: str) -> str | None:
-        document = Document(text)
-        document.remove((key, SERVER))
-        return _unless_bare(document, lone or {}, text)
-
-    return Part("mcp", path, wire, unwire)
-
-
-@dataclass(frozen=True, slots=True)
-class HookEntry:
-    """A hook: the agent's name of the event, ours, and what kind of tool it is for."""
-
-    event: str
-    ours: str
-    matcher: str | None = None
-
-
-def grouped_hooks(path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry]) -> Part:
-    """Hooks in groups with a matcher, as Claude Code has them and Codex took them over."""
-
-    def group(entry: HookEntry) -> dict[str, Any]:
-        handler = {"type": "command", "command": where.hook(entry.ours, agent), "timeout": HOOK_SECONDS}
-        return {**({"matcher": entry.matcher} if entry.matcher else {}), "hooks": [handler]}
-
-    return _hooks(path, agent, {entry.event: (entry.ours, group(entry)) for entry in entries}, {})
-
-
-def flat_hooks(
-    path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry], lone: Mapping[str, Any]
-) -> Part:
-    """Hooks as one list of commands for each event, as Cursor has them."""
-    wanted = {entry.event: (entry.ours, {"command": where.hook(entry.ours, agent)}) for entry in entries}
-    return _hooks(path, agent, wanted, lone)
-
-
-def _hooks(path: Path, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: Mapping[str, Any]) -> Part:
-    def wire(text: str | None) -> str:
-        document = Document(text or "")
-        for key, value in lone.items():
-            if key not in document.value:
-                document.put((key,), value)
-        for event, (ours, value) in wanted.items():
-            present = [at for at in _ours(document.value, agent) if at[1] == event]
-            if any(_same(document.value, at, value, ours, agent) for at in present[:1]) and len(present) == 1:
-                continue
-            _drop(document, agent, event)
-            document.append(("hooks", event), value)
-        return document.text
-
-    def unwire(text: str) -> str | None:
-        document = Document(text)
-        _drop(document, agent, None)
-        return _unless_bare(document, lone, text)
-
-    return Part("hooks", path, wire, unwire)
-
-
-def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
-    """Where our hooks stand: at a command of a list, or at a handler in a group."""
-    pattern = re.compile(rf"\bhook [a-z-]+ --agent {re.escape(agent)}(?![\w-])")
-    found: list[tuple[str | int, ...]] = []
-    hooks = value.get("hooks")
-    for event, items in hooks.items() if isinstance(hooks, dict) else ():
-        for index, item in enumerate(items if isinstance(items, list) else ()):
-            if not isinstance(item, dict):
-                continue
-            if pattern.search(str(item.get("command", ""))):
-                found.append(("hooks", event, index))
-            inner = item.get("hooks")
-            found += [
-                ("hooks", event, index, "hooks", number)
-                for number, handler in enumerate(inner if isinstance(inner, list) else ())
-                if isinstance(handler, dict) and pattern.search(str(handler.get("command", "")))
-            ]
-    return found
-
-
-def _same(value: Any, at: tuple[str | int, ...], wanted: Any, ours: str, agent: str) -> bool:
-    """Whether a hook that is there runs what we would write; a person may have changed its matcher or time."""
-    found, handler = value, wanted["hooks"][0] if "hooks" in wanted else wanted
-    for key in at:
-        found = found[key]
-    return bool(found["command"] == handler["command"]) and f"hook {ours} --agent {agent}" in found["command"]
-
-
-def _drop(document: Document, agent: str, event: str | None) -> None:
-    # From the last to the first: an index stays right while what follows it goes.
-    for at in reversed(_ours(document.value, agent)):
-        if event is not None and at[1] != event:
-            continue
-        group = document.value["hooks"][at[1]][at[2]]
-        # A group that held nothing but ours goes with its matcher.
-        document.remove(at[:3] if len(at) > 3 and len(group["hooks"]) == 1 else at)
-
-
-def _unless_bare(document: Document, lone: Mapping[str, Any], before: str) -> str | None:
-    """The text, or None when nothing is left but what we begin a new file with."""
-    if document.text == before:
-        return before
-    bare = all(key in lone and lone[key] == value for key, value in document.value.items())
-    return None if bare and not re.search(r"//|/\*", _without_strings(document.text)) else document.text
-
-
-def _without_strings(text: str) -> str:
-    return re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
-
-
-# --- whole files ---
 
 
 def whole_file(what: What, path: Path, text: str, marker: str) -> Part:

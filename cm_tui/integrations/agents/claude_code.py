@@ -6,15 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from cm_tui.integrations.agents.agent_files import (
-    Agent,
-    HookEntry,
-    InstallTarget,
-    Part,
-    grouped_hooks,
-    json_server,
-    split,
-)
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, split
+from cm_tui.integrations.agents.json_parts import HookEntry, grouped_hooks, json_server
 
 HOOKS = (
     HookEntry("SessionStart", "session-start"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cm_tui.integrations.agents.agent_files import Agent, HookEntry, InstallTarget, Part, folder_from, grouped_hooks
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, folder_from
+from cm_tui.integrations.agents.json_parts import HookEntry, grouped_hooks
 from cm_tui.integrations.agents.toml_edit import toml_server
 
 HOOKS = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cm_tui.integrations.agents.agent_files import Agent, HookEntry, InstallTarget, Part, flat_hooks, json_server
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part
+from cm_tui.integrations.agents.json_parts import HookEntry, flat_hooks, json_server
 
 HOOKS = (
     HookEntry("sessionStart", "session-start"),

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -17,38 +13,10 @@ from cm_tui.engine.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import PRIVATE, permissions_of, write_atomically
 from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, Scope, What
+from cm_tui.integrations.agents.change import Change
+from cm_tui.integrations.agents.originals import Original
 
 State = Literal["installed", "outdated", "absent", "unreadable"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What happens to one file; None: it does not exist."""
-
-    what: What
-    path: Path
-    before: bytes | None
-    after: bytes | None
-
-    @property
-    def done(self) -> str:
-        """`created`, `changed`, `removed` or `unchanged`."""
-        if self.before == self.after:
-            return "unchanged"
-        return "created" if self.before is None else "removed" if self.after is None else "changed"
-
-    @property
-    def would(self) -> str:
-        """The same of what is only shown: `would create`, `would change`, `would remove` or `unchanged`."""
-        return self.done if self.done == "unchanged" else f"would {self.done.removesuffix('d')}"
-
-    @property
-    def diff(self) -> str:
-        """A unified diff; empty when nothing changes."""
-        before, after = (_lines(side) for side in (self.before, self.after))
-        old, new = (os.devnull if side is None else str(self.path) for side in (self.before, self.after))
-        lines = difflib.unified_diff(before, after, old, new)
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +60,7 @@ def _change(part: Part, *, install: bool) -> Change:
         if install:
             after: str | None = part.wire(text)
         else:
-            kept = None if before is None else _Memo(part.path).original(before)
+            kept = None if before is None else Original(part.path).content_before(before)
             if kept is not None:
                 return Change(part.what, part.path, before, kept)
             after = None if text is None else part.unwire(text)
@@ -118,16 +86,16 @@ def apply(agent: Agent, place: InstallTarget, changes: Sequence[Change], *, inst
             continue
         if _read(change.path) != change.before:
             raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-        memo = _Memo(change.path)
+        kept_aside = Original(change.path)
         try:
             if install and change.before is not None and change.after is not None:
                 part = parts[change.path]
-                original = memo.original(change.before) or _unwired(part, change.before)
+                original = kept_aside.content_before(change.before) or _unwired(part, change.before)
                 if original is not None and _unwired(part, change.after) != original:
-                    memo.keep(original, change.after)
+                    kept_aside.keep(original, change.after)
             _write(change, private=place.scope == "user")
             if not install:
-                memo.forget()
+                kept_aside.forget()
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
@@ -157,7 +125,7 @@ def plan_marker(
     if install:
         needed = any(change.what == "hooks" for change in changes) and not marked_around(place.root)
         return [Change("marker", marker, None, b"")] if needed else []
-    ours = marker.is_dir() and not any(marker.iterdir()) and _Memo(marker).original(b"") is not None
+    ours = marker.is_dir() and not any(marker.iterdir()) and Original(marker).content_before(b"") is not None
     gone = {change.path for change in changes}
     parts = [part for agent in agents for part in status(agent, place) if part.path not in gone]
     return [Change("marker", marker, b"", None)] if ours and all(part.state == "absent" for part in parts) else []
@@ -173,10 +141,10 @@ def apply_marker(changes: Sequence[Change]) -> None:
         try:
             if change.after is None:
                 change.path.rmdir()
-                _Memo(change.path).forget()
+                Original(change.path).forget()
             else:
                 change.path.mkdir()
-                _Memo(change.path).keep(b"", b"")
+                Original(change.path).keep(b"", b"")
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
@@ -243,41 +211,3 @@ def _remove_empty(folder: Path) -> None:
         if one.name not in {".claude", ".cursor", ".codex", ".opencode", "opencode", "plugins"} or any(one.iterdir()):
             return
         one.rmdir()
-
-
-def _lines(content: bytes | None) -> list[str]:
-    return (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
-
-
-class _Memo:
-    """A file as it was, where taking our part out again could not give it back exactly."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        digest = sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:24]
-        self._file = paths.state_dir() / "agents" / f"{digest}.json"
-
-    def keep(self, before: bytes, after: bytes) -> None:
-        """Remember a file and what we made of it."""
-        paths.private_dir(paths.private_dir(paths.state_dir()) / "agents")
-        entry = {
-            "path": str(self._path),
-            "after": sha256(after).hexdigest(),
-            "before": b64encode(before).decode("ascii"),
-        }
-        write_atomically(self._file, json.dumps(entry))
-
-    def original(self, now: bytes) -> bytes | None:
-        """The file as it was, if nobody changed it since."""
-        try:
-            entry = json.loads(self._file.read_bytes())
-            same = entry["after"] == sha256(now).hexdigest()
-            return b64decode(entry["before"], validate=True) if same else None
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CmError(f"Cannot read {self._file}: {error}", hint="Remove it, and run the command again.") from error
-
-    def forget(self) -> None:
-        """The file is as it was."""
-        self._file.unlink(missing_ok=True)

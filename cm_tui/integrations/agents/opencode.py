@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, folder_from, json_server, whole_file
+from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, folder_from, whole_file
+from cm_tui.integrations.agents.json_parts import json_server
 
 MARKER = "cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 

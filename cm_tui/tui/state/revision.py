@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 SHORT_SHA = 8
-NOTHING = "#0"
-"""Before the first commit."""
 
 
 class ShownRevision:
@@ -67,7 +65,7 @@ def asked_of(episode: Episode) -> str:
 
 
 def before(moment: CommitPoint) -> str:
-    """The commit before one on the line, as the engine takes it; `NOTHING` before the first."""
+    """The commit before one on the line, as the engine takes it; `BEFORE_FIRST` before the first."""
     return f"#{moment.ordinal - 1}"
 
 

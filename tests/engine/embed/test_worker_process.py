@@ -30,7 +30,7 @@ def test_prepared_vectors_are_the_same_and_given_out_once(provider):
     provider.prepare(TEXTS[30:45])
     np.testing.assert_allclose(provider.embed(TEXTS[::-1]), expected[::-1], atol=1e-6)
     assert provider._loaded is not None, "the last five were not prepared"
-    assert provider._ahead._rows == {}
+    assert provider._worker._rows == {}
     np.testing.assert_allclose(provider.embed(TEXTS), expected, atol=1e-6)
 
 
@@ -42,14 +42,14 @@ def test_this_process_need_not_load_the_model(provider):
 
 def test_a_few_texts_are_not_worth_a_process(provider):
     provider.prepare(TEXTS[:9])
-    assert provider._ahead is None
+    assert provider._worker is None
 
 
 def test_what_a_lost_process_did_not_make_is_made_here(provider):
     expected = BundledProvider().embed(TEXTS)
     provider.prepare(TEXTS[:20])
     provider.embed(TEXTS[:1])
-    os.kill(provider._ahead._process.pid, signal.SIGKILL)
+    os.kill(provider._worker._process.pid, signal.SIGKILL)
     provider.prepare(TEXTS[20:])
     np.testing.assert_allclose(provider.embed(TEXTS), expected, atol=1e-6)
 

@@ -194,7 +194,7 @@ def test_only_what_is_new_is_walked(tmp_path, monkeypatch):
 
 
 def test_marks_stay_few_and_reach_far_back():
-    found = root_commit.Origin("0", {})
+    found = root_commit.RootCommit("0", {})
     for height in range(1, 3000):
         found = root_commit._extended(found, [str(height)], height)
     assert len(found.marks) <= 64

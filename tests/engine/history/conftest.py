@@ -78,14 +78,14 @@ def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, con
         config: what is indexed.
     """
     past = past_of(db, root, config)
-    moment = past.moments.at(ordinal)
+    moment = past.commits.at(ordinal)
     assert moment is not None
     checkout = Repo(folder / root.name, init=False)
     checkout.git("clone", "-q", "--no-checkout", str(root), ".")
     checkout.git("checkout", "-q", "-f", "--detach", moment.sha)
     with closing(Database(folder / "store")) as fresh:
         index(fresh, checkout.root, config)
-        alive = past.alive(ordinal)
+        alive = past.snapshots.at(ordinal)
         assert alive != "head_file"
         assert state(db, alive) == state(fresh, "head_file")
         assert edges(past.graph_at(ordinal)) == edges(Graph(fresh))

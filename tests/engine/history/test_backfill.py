@@ -39,19 +39,19 @@ def drain(past, **how):
 def test_depth_and_since_and_going_on(repo, db, tmp_path):
     grow(repo, 12)
     past = read(db, repo.root, depth=4)
-    assert (past.moments.status().known, past.moments.status().complete) == (4, False)
-    assert "4 of 12 commits" in past.moments.status().text
-    assert not past.moments.resolve("#8").known
+    assert (past.report.status().known, past.report.status().complete) == (4, False)
+    assert "4 of 12 commits" in past.report.status().text
+    assert not past.revisions.resolve("#8").known
     with pytest.raises(NotFoundError, match="known back to"):
-        past.place("#8")
+        past.snapshots.require("#8")
     compare_with_fresh(db, repo.root, 9, tmp_path / "a")
     drain(past, since="#6")
-    assert past.moments.status().known == 7
+    assert past.report.status().known == 7
     drain(past, depth=2)
-    assert past.moments.status().known == 7
+    assert past.report.status().known == 7
     steps = drain(past)
     assert steps[-1].done == steps[-1].total == 12
-    assert past.moments.status().complete
+    assert past.report.status().complete
     compare_with_fresh(db, repo.root, 3, tmp_path / "b")
     for bad in ({"depth": 0}, {"depth": 1, "since": "HEAD"}):
         with pytest.raises(UsageError):
@@ -84,10 +84,10 @@ def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypat
     repo.git("checkout", "-q", "side")
     index(db, repo.root)
     assert coverage.load(db).to_ord == 17
-    assert past_of(db, repo.root).moments.status().known == 17
+    assert past_of(db, repo.root).report.status().known == 17
     drain(past_of(db, repo.root))
     assert seen == [(17, 18), (18, 19)]
-    assert past.moments.status().complete
+    assert past.report.status().complete
     for ordinal in (19, 18, 10):
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
 
@@ -104,7 +104,7 @@ def test_a_branch_and_back_parses_nothing_again(repo, db, depth):
         assert index(db, repo.root).blobs == 0
         drain(past_of(db, repo.root), depth=depth)
         assert went == 0 or (fresh and depth)
-    past_of(db, repo.root).vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    past_of(db, repo.root).prune(before=None, older_than=None, everything=True, dry_run=False)
     index(db, repo.root)
     assert db.value("SELECT count(*) FROM blob") == db.value("SELECT count(DISTINCT blob) FROM head_file")
 
@@ -122,11 +122,11 @@ def test_cancelling_keeps_what_was_read(repo, db, monkeypatch):
 
     with pytest.raises(CancelledError):
         stop_soon()
-    known = past.moments.status().known
+    known = past.report.status().known
     assert 5 <= known < 12
-    assert not past.moments.status().running
+    assert not past.report.status().running
     drain(past)
-    assert past.moments.status().complete
+    assert past.report.status().complete
 
 
 KILLED = """
@@ -171,7 +171,7 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
         compare_with_fresh(db, repo.root, 30, tmp_path / "a")
         index(db, repo.root)
         drain(past)
-        assert past.moments.status().complete
+        assert past.report.status().complete
         for ordinal in (1, 14, 29):
             compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
 
@@ -190,7 +190,7 @@ def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
         runs += 1
     reader.join()
     assert runs
-    assert past.moments.status().complete
+    assert past.report.status().complete
     assert WriterLock.of(db).readers == 0
 
 
@@ -207,8 +207,8 @@ def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, mon
     index(db, repo.root)
     for _ in steps:
         pass
-    assert past.moments.status().complete
-    assert past.moments.status().length == 12
+    assert past.report.status().complete
+    assert past.report.status().length == 12
     compare_with_fresh(db, repo.root, 11, tmp_path / "a")
     compare_with_fresh(db, repo.root, 2, tmp_path / "b")
 
@@ -218,7 +218,7 @@ def test_objects_that_are_missing_are_said_and_the_known_part_answers(repo, db, 
     lost = repo.git("rev-parse", "HEAD~5^{tree}")
     (repo.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
     past = read(db, repo.root)
-    status = past.moments.status()
+    status = past.report.status()
     assert status.known == 5
     assert any(lost in note for note in status.notes)
     assert not status.complete
@@ -233,7 +233,7 @@ def test_a_damaged_commit_ends_the_line(repo, db):
     file.chmod(0o600)
     file.unlink()
     past = read(db, repo.root)
-    assert (past.moments.status().length, past.moments.status().complete) == (3, False)
+    assert (past.report.status().length, past.report.status().complete) == (3, False)
 
 
 def test_submodules_and_links_are_no_files(repo, db, tmp_path):
@@ -294,6 +294,6 @@ def test_a_tree_of_very_many_entries(repo, db):
     repo.git("update-ref", "refs/heads/main", sha)
     repo.git("reset", "-q", "--hard")
     past = read(db, repo.root)
-    assert past.moments.status().complete
+    assert past.report.status().complete
     assert [file.path for file in past.files("#3", "").rows] == ["empty.py"]
     assert past.files("#2", "").total == 0

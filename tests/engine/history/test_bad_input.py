@@ -38,7 +38,7 @@ def drain(past) -> None:
 def test_names_that_mean_nothing_or_harm(repo, db, ref):
     grow(repo, 2)
     past = read(db, repo.root)
-    for ask in (past.moments.resolve, lambda name: past.files(name, ""), lambda name: past.changes(name, "HEAD", 9)):
+    for ask in (past.revisions.resolve, lambda name: past.files(name, ""), lambda name: past.changes(name, "HEAD", 9)):
         with pytest.raises((NotFoundError, UsageError)) as refused:
             ask(ref)
         assert refused.value.hint
@@ -51,8 +51,8 @@ def test_a_name_that_is_branch_and_tag_is_what_git_takes_it_for(repo, db):
     repo.git("branch", "twice", made[0])
     repo.git("tag", "twice", made[1])
     past = read(db, repo.root)
-    assert past.moments.resolve("twice").sha == repo.git("rev-parse", "twice") == made[1]
-    assert past.moments.resolve("heads/twice").sha == made[0]
+    assert past.revisions.resolve("twice").sha == repo.git("rev-parse", "twice") == made[1]
+    assert past.revisions.resolve("heads/twice").sha == made[0]
 
 
 def test_the_branch_before_this_one(repo, db):
@@ -60,7 +60,7 @@ def test_the_branch_before_this_one(repo, db):
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     repo.git("checkout", "-q", "main")
     past = read(db, repo.root)
-    assert past.moments.resolve("@{-1}").sha == made[0]
+    assert past.revisions.resolve("@{-1}").sha == made[0]
 
 
 def object_file(repo: Repo, oid: str) -> Path:
@@ -76,7 +76,7 @@ def test_damaged_objects(repo, db, tmp_path, damage, what):
     lost = repo.git("rev-parse", what)
     object_file(repo, lost).write_bytes(damage)
     past = read(db, repo.root)
-    status = past.moments.status()
+    status = past.report.status()
     assert status.head.ordinal == status.length
     for ordinal in range(status.length - status.known + 1, status.length + 1):
         files = {file.path for file in past.files(f"#{ordinal}", "").rows}
@@ -86,11 +86,11 @@ def test_damaged_objects(repo, db, tmp_path, damage, what):
         assert status.length == 3
         for name in ("HEAD~3", "HEAD~5", "HEAD^^^", lost, lost[:9]):
             with pytest.raises(NotFoundError):
-                past.moments.resolve(name)
-        assert past.moments.resolve("HEAD~2").moment.ordinal == 1
-        assert any("The line ends at #1" in note and lost[:10] in note for note in status.notes)
+                past.revisions.resolve(name)
+        assert past.revisions.resolve("HEAD~2").moment.ordinal == 1
+        assert any("The mainline ends at #1" in note and lost[:10] in note for note in status.notes)
         assert "where this clone ends, 3 of 3 commits" in status.text
-        assert "backfill" not in past.moments.more()
+        assert "backfill" not in past.report.hint()
     elif what.endswith("{tree}"):
         assert (status.known, status.complete) == (3, False)
         assert any("cannot be read" in note for note in status.notes)
@@ -121,12 +121,12 @@ def test_head_itself_written_by_another_tool_is_indexed_and_followed(repo, db, t
     repo.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
     repo.write("f9.py", "x = 1\n")
     past = read(db, repo.root)
-    assert past.moments.status().complete
+    assert past.report.status().complete
     assert db.rows("SELECT path FROM worktree") == [("f9.py",)]
     for name in ("HEAD", "main", "@", done.stdout.decode().strip(), "HEAD~0"):
-        assert past.moments.resolve(name).moment.subject == "odd"
-    assert past.moments.resolve("HEAD~1").sha == head
-    assert past.moments.resolve("HEAD^").sha == head
+        assert past.revisions.resolve(name).moment.subject == "odd"
+    assert past.revisions.resolve("HEAD~1").sha == head
+    assert past.revisions.resolve("HEAD^").sha == head
 
 
 @pytest.mark.parametrize("what", ["HEAD~3", "HEAD~3^{tree}"], ids=["commit", "tree"])
@@ -136,13 +136,13 @@ def test_what_was_lost_and_comes_back_is_read_by_itself(repo, db, tmp_path, what
     whole = file.read_bytes()
     file.write_bytes(b"damaged")
     past = read(db, repo.root)
-    assert not past.moments.status().complete
+    assert not past.report.status().complete
     assert past.goal() is None
     file.write_bytes(whole)
     assert past.goal() == 1
     for _ in past.catch_up(Cancel()):
         pass
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.length, status.known, status.complete, status.notes) == (8, 8, True, ())
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
@@ -154,7 +154,7 @@ def test_a_line_that_lost_its_middle_after_it_was_read_still_answers(repo, db, t
     for what in ("HEAD~3", "HEAD"):
         object_file(repo, repo.git("rev-parse", what)).unlink()
         past = past_of(db, repo.root)
-        assert (past.moments.status().length, past.moments.status().known) == (8, 8)
+        assert (past.report.status().length, past.report.status().known) == (8, 8)
         assert {file.path for file in past.files("#2", "").rows} == {"f0.py", "f1.py"}
 
 
@@ -164,7 +164,7 @@ def test_a_partial_clone(repo, db, tmp_path):
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
     past = read(db, clone.root)
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.known, status.complete) == (6, False)
     assert any("not in this clone" in note for note in status.notes)
     compare_with_fresh(db, clone.root, 6, tmp_path / "fresh")
@@ -202,13 +202,13 @@ def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
     repo.write("f1.py", "def after():\n    return 2\n")
     repo.commit("after")
     past = read(db, repo.root)
-    assert past.moments.status().complete
-    assert [moment.ordinal for moment in past.moments.mainline("", None, 9).rows] == [3, 2, 1]
-    assert past.moments.mainline("strange", None, 9).rows[0].subject == "strange"
+    assert past.report.status().complete
+    assert [moment.ordinal for moment in past.commits.mainline("", None, 9).rows] == [3, 2, 1]
+    assert past.commits.mainline("strange", None, 9).rows[0].subject == "strange"
     assert {symbol.name for symbol in past.graph_at(2).symbols().rows} == {"late"}
-    assert past.lives("late", 9, callers=False).rows[0].first_seen.ordinal == 2
-    past.moments.resolve("2020-01-01")
-    assert past.moments.resolve("HEAD~1").sha == past.moments.resolve(done.stdout.decode().strip()).sha
+    assert past.symbol_histories("late", 9, callers=False).rows[0].first_seen.ordinal == 2
+    past.revisions.resolve("2020-01-01")
+    assert past.revisions.resolve("HEAD~1").sha == past.revisions.resolve(done.stdout.decode().strip()).sha
     past.prune(before=None, older_than="30d", everything=False, dry_run=True)
 
 
@@ -238,12 +238,12 @@ def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkey
         pass
     if not indexed:
         # The line is still the old one: what git has lost is said, or was read before.
-        status = past.moments.status()
+        status = past.report.status()
         assert status.complete or any("cannot be read" in note for note in status.notes)
         index(db, repo.root)
     past = past_of(db, repo.root)
     drain(past)
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.length, status.complete) == (7, True)
     for ordinal in (1, 4, 7):
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
@@ -258,10 +258,10 @@ def test_in_the_middle_of_a_rebase(repo, db, tmp_path):
         repo.git("rebase", "-q", "main")
     past = read(db, repo.root)
     assert (repo.root / ".git/rebase-merge").exists()
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.length, status.complete) == (4, True)
     compare_with_fresh(db, repo.root, 3, tmp_path / "during")
     repo.git("rebase", "--abort")
     past = read(db, repo.root)
-    assert past.moments.head().subject == "mine"
+    assert past.commits.head().subject == "mine"
     compare_with_fresh(db, repo.root, 3, tmp_path / "after")

@@ -1,4 +1,4 @@
-"""Names of moments: what they mean, and what is refused."""
+"""Names of revisions: what they mean, and what is refused."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def dated(repo: Repo, when: str, subject: str = "dated") -> None:
 def test_the_line_is_paged_newest_first_and_searched(repo, db):
     made = commits(repo, 7)
     index(db, repo.root)
-    moments = past_of(db, repo.root).moments
-    first = moments.line("", None, 3)
-    assert [moment.ordinal for moment in first.rows] == [7, 6, 5]
+    mainline = past_of(db, repo.root).commits.mainline
+    first = mainline("", None, 3)
+    assert [commit.ordinal for commit in first.rows] == [7, 6, 5]
     assert first.total == 7
-    assert [moment.sha for moment in moments.line("", 5, 10).rows] == made[:4][::-1]
-    assert [moment.ordinal for moment in moments.line("number 3", None, 10).rows] == [4]
-    assert [moment.ordinal for moment in moments.line(made[2][:12], None, 10).rows] == [3]
-    assert moments.line("change a", None, 2).total == 7
-    assert moments.line("'; DROP TABLE line_commit; --", None, 2).rows == ()
-    assert moments.line("", None, 0).rows == ()
+    assert [commit.sha for commit in mainline("", 5, 10).rows] == made[:4][::-1]
+    assert [commit.ordinal for commit in mainline("number 3", None, 10).rows] == [4]
+    assert [commit.ordinal for commit in mainline(made[2][:12], None, 10).rows] == [3]
+    assert mainline("change a", None, 2).total == 7
+    assert mainline("'; DROP TABLE line_commit; --", None, 2).rows == ()
+    assert mainline("", None, 0).rows == ()
 
 
 def test_names_on_the_line(repo, db):
     made = commits(repo, 4)
     repo.git("tag", "-a", "v1", "HEAD~2", "-m", "one")
     index(db, repo.root)
-    moments = past_of(db, repo.root).moments
+    revisions = past_of(db, repo.root).revisions
     for name, ordinal in (
         ("HEAD", 4),
         ("main", 4),
@@ -65,7 +65,7 @@ def test_names_on_the_line(repo, db):
         (made[0][:10], 1),
         ("#3", 3),
     ):
-        place = moments.resolve(name)
+        place = revisions.resolve(name)
         assert (place.moment.ordinal, place.exact, place.asked) == (ordinal, True, name)
         assert place.sha == made[ordinal - 1]
 
@@ -79,10 +79,10 @@ def test_a_commit_off_the_line_gives_its_nearest_ancestor_and_says_so(repo, db):
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-ff", "--no-edit", "side")
     index(db, repo.root)
-    place = past_of(db, repo.root).moments.resolve("side")
+    place = past_of(db, repo.root).revisions.resolve("side")
     assert (place.moment.ordinal, place.exact, place.sha) == (2, False, side)
     assert "not on the first-parent line" in place.note
-    assert past_of(db, repo.root).moments.resolve("HEAD").moment.ordinal == 4
+    assert past_of(db, repo.root).revisions.resolve("HEAD").moment.ordinal == 4
 
 
 def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
@@ -94,7 +94,7 @@ def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
     repo.git("merge", "-q", "--no-ff", "--no-edit", "old")
     repo.git("checkout", "-q", "main")
     index(db, repo.root)
-    assert past_of(db, repo.root).moments.resolve("young").moment.ordinal == 4
+    assert past_of(db, repo.root).revisions.resolve("young").moment.ordinal == 4
 
 
 def test_unrelated_history_is_not_found(repo, db):
@@ -104,7 +104,7 @@ def test_unrelated_history_is_not_found(repo, db):
     repo.git("checkout", "-q", "main")
     index(db, repo.root)
     with pytest.raises(NotFoundError, match="shares no commit"):
-        past_of(db, repo.root).moments.resolve("other")
+        past_of(db, repo.root).revisions.resolve("other")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_odd_names_are_refused(repo, db, name):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(UsageError):
-        past_of(db, repo.root).moments.resolve(name)
+        past_of(db, repo.root).revisions.resolve(name)
 
 
 @pytest.mark.parametrize("name", ["nope", "HEAD~9", "a..b", "../x", "#0", "#9", "f" * 40, "HEAD:a.py", "@{u}"])
@@ -124,14 +124,14 @@ def test_unknown_names_are_not_found(repo, db, name):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(NotFoundError):
-        past_of(db, repo.root).moments.resolve(name)
+        past_of(db, repo.root).revisions.resolve(name)
 
 
 def test_a_short_sha_is_ambiguous(repo, db):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(UsageError, match="too short"):
-        past_of(db, repo.root).moments.resolve("ab")
+        past_of(db, repo.root).revisions.resolve("ab")
 
 
 def test_dates_mean_the_state_before_them(repo, db):
@@ -140,17 +140,17 @@ def test_dates_mean_the_state_before_them(repo, db):
         dated(repo, f"{day}T12:00:00+0000")
     repo.git("reset", "-q", "--hard")
     index(db, repo.root)
-    moments = past_of(db, repo.root).moments
+    revisions = past_of(db, repo.root).revisions
     for text, ordinal in (("2021-06-15", 1), ("2021-06-16", 2), ("2021-06-15T13:00", 2), ("2030-01-01", 3)):
-        assert moments.resolve(text).moment.ordinal == ordinal
-    before_all = moments.resolve("2019-01-01")
+        assert revisions.resolve(text).moment.ordinal == ordinal
+    before_all = revisions.resolve("2019-01-01")
     assert (before_all.sha, before_all.exact, before_all.moment.ordinal) == ("", False, 1)
     assert "no commit before" in before_all.note
     past = read(db, repo.root)
     with pytest.raises(NotFoundError, match="Nothing was there yet"):
         past.files("2019-01-01", "")
     with pytest.raises(UsageError, match="no date"):
-        moments.resolve("2021-99-99")
+        revisions.resolve("2021-99-99")
 
 
 def test_absurd_times_do_not_decide_on_dates(repo, db):
@@ -169,11 +169,11 @@ def test_absurd_times_do_not_decide_on_dates(repo, db):
     repo.git("update-ref", "refs/heads/main", made)
     repo.git("reset", "-q", "--hard")
     index(db, repo.root)
-    moments = past_of(db, repo.root).moments
+    revisions = past_of(db, repo.root).revisions
     for text, ordinal in (("2021-01-01", 2), ("2021-06-01", 3), ("2030-01-01", 5)):
-        assert moments.resolve(text).moment.ordinal == ordinal
+        assert revisions.resolve(text).moment.ordinal == ordinal
     for day in ("1700-01-01", "1800-01-01", "1960-01-01"):
-        assert moments.resolve(day).sha == ""
+        assert revisions.resolve(day).sha == ""
 
 
 def test_absurd_dates_are_shown_as_they_are(repo, db):
@@ -182,43 +182,43 @@ def test_absurd_dates_are_shown_as_they_are(repo, db):
         dated(repo, when)
     repo.git("reset", "-q", "--hard")
     past = read(db, repo.root)
-    assert [moment.time for moment in past.moments.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
-    assert past.moments.status().complete
-    assert "1970-01-01" in past.moments.status().text
-    assert past.moments.mainline("5138", None, 9).total == 1
+    assert [moment.time for moment in past.commits.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
+    assert past.report.status().complete
+    assert "1970-01-01" in past.report.status().text
+    assert past.commits.mainline("5138", None, 9).total == 1
 
 
 def test_no_git(tmp_path, db):
     folder = Repo(tmp_path / "plain", init=False)
     folder.write("a.py", "x = 1\n")
     past = read(db, folder.root)
-    assert past.moments.mainline("", None, 9).rows == ()
-    assert "no git" in past.moments.status().text
+    assert past.commits.mainline("", None, 9).rows == ()
+    assert "no git" in past.report.status().text
     with pytest.raises(UsageError, match="no git"):
-        past.moments.resolve("HEAD")
+        past.revisions.resolve("HEAD")
 
 
 def test_before_the_first_commit(repo, db):
     repo.write("a.py", "x = 1\n")
     past = read(db, repo.root)
-    assert past.moments.status().text == "no history: there is no commit"
+    assert past.report.status().text == "no history: there is no commit"
     with pytest.raises(NotFoundError):
-        past.moments.resolve("HEAD")
+        past.revisions.resolve("HEAD")
     repo.commit("now there is one")
-    assert read(db, repo.root).moments.status().complete
+    assert read(db, repo.root).report.status().complete
 
 
 def test_not_indexed(repo, db):
     repo.commit("one")
     with pytest.raises(NotIndexedError):
-        past_of(db, repo.root).moments.resolve("HEAD")
+        past_of(db, repo.root).revisions.resolve("HEAD")
 
 
 def test_a_detached_head_has_a_line(repo, db, tmp_path):
     commits(repo, 4)
     repo.git("checkout", "-q", "--detach", "HEAD~1")
     past = read(db, repo.root)
-    assert past.moments.status().length == 3
+    assert past.report.status().length == 3
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
 
@@ -230,17 +230,17 @@ def test_a_linked_worktree_has_the_line_of_its_own_head(repo, db, tmp_path):
     linked.commit("in the worktree")
     read(db, repo.root)
     past = read(db, linked.root)
-    assert past.moments.status().length == 3
-    assert past.moments.head().subject == "in the worktree"
+    assert past.report.status().length == 3
+    assert past.commits.head().subject == "in the worktree"
     compare_with_fresh(db, linked.root, 2, tmp_path / "fresh")
-    assert read(db, repo.root).moments.head().subject == "Change number 2"
+    assert read(db, repo.root).commits.head().subject == "Change number 2"
 
 
 def test_a_line_from_before_there_were_lines_is_read_when_asked_for(repo, db):
     commits(repo, 3)
     index(db, repo.root)
     db.execute("DELETE FROM line_commit")
-    assert past_of(db, repo.root).moments.mainline("", None, 9).total == 3
+    assert past_of(db, repo.root).commits.mainline("", None, 9).total == 3
 
 
 def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_path):
@@ -248,17 +248,17 @@ def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_pat
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
     past = read(db, clone.root)
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.length, status.known, status.complete) == (3, 3, False)
     assert any("shallow" in note for note in status.notes)
     clone.git("fetch", "-q", "--deepen", "2")
     past = read(db, clone.root)
-    assert (past.moments.status().length, past.moments.status().known) == (5, 5)
+    assert (past.report.status().length, past.report.status().known) == (5, 5)
     compare_with_fresh(db, clone.root, 4, tmp_path / "fresh4")
     clone.git("fetch", "-q", "--unshallow")
     past = read(db, clone.root)
-    assert past.moments.status().complete
-    assert past.moments.status().length == 6
+    assert past.report.status().complete
+    assert past.report.status().length == 6
     compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
 
@@ -274,14 +274,14 @@ def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
         clone.git("fetch", "-q", "--depth", str(depth))
         index(db, clone.root)
         past = past_of(db, clone.root)
-        status = past.moments.status()
+        status = past.report.status()
         assert (status.length, status.known) == (depth, known)
         assert not status.complete
         compare_with_fresh(db, clone.root, depth - 1, tmp_path / f"fresh{depth}")
         compare_with_fresh(db, clone.root, depth - known + 1, tmp_path / f"oldest{depth}")
         assert past.goal() == (None if known == depth else 1)
     past = read(db, clone.root)
-    assert past.moments.status().known == 5
+    assert past.report.status().known == 5
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh")
     assert db.value("SELECT count(*) FROM file_span WHERE from_ord < 0 OR to_ord <= from_ord") == 0
 
@@ -296,8 +296,8 @@ def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path
     index(db, clone.root)
     clone.git("fetch", "-q", "--depth", "3")
     index(db, clone.root)
-    assert (past_of(db, clone.root).moments.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
-    assert read(db, clone.root).moments.status().known == 3
+    assert (past_of(db, clone.root).report.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
+    assert read(db, clone.root).report.status().known == 3
 
 
 def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
@@ -306,17 +306,17 @@ def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
     clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
     past = read(db, clone.root)
     with pytest.raises(NotFoundError):
-        past.moments.resolve("HEAD~4")
+        past.revisions.resolve("HEAD~4")
     clone.git("fetch", "-q", "--deepen", "3")
-    assert past.moments.resolve("HEAD~4").sha == made[-5]
-    status = past.moments.status()
+    assert past.revisions.resolve("HEAD~4").sha == made[-5]
+    status = past.report.status()
     assert (status.length, status.known) == (6, 3)
     assert past.goal() == 1
     clone.git("fetch", "-q", "--unshallow")
     for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
         pass
-    assert (past.moments.status().length, past.moments.status().complete) == (9, True)
-    assert not any("shallow" in note for note in past.moments.status().notes)
+    assert (past.report.status().length, past.report.status().complete) == (9, True)
+    assert not any("shallow" in note for note in past.report.status().notes)
     compare_with_fresh(db, clone.root, 2, tmp_path / "fresh")
 
 
@@ -328,10 +328,10 @@ def test_a_date_is_found_by_its_beginning(repo, db):
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
         subprocess.run(["git", *who, "commit", "-qm", "change"], cwd=repo.root, env=env, check=True)
     index(db, repo.root)
-    moments = past_of(db, repo.root).moments
+    mainline = past_of(db, repo.root).commits.mainline
 
     def found(word: str) -> list[int]:
-        return [row.ordinal for row in moments.line(word, None, 9).rows]
+        return [row.ordinal for row in mainline(word, None, 9).rows]
 
     for word, ordinals in {
         "2012": [4, 3, 2, 1], "2012-": [4, 3, 2, 1], "2012-0": [3, 2, 1], "2012-1": [4], "2012-03": [3, 2], "2012-03-": [3, 2],
@@ -339,9 +339,9 @@ def test_a_date_is_found_by_its_beginning(repo, db):
         "2012-03-1": [], "9999-12-31": [], "201": [],
     }.items():  # fmt: skip
         assert found(word) == ordinals, word
-    page = moments.line("2012 change", 4, 2)
+    page = mainline("2012 change", 4, 2)
     assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
-    assert (moments.line("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
+    assert (mainline("change", None, 0).rows, mainline("", 3, 1).rows[0].ordinal) == ((), 2)
 
 
 def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
@@ -352,7 +352,7 @@ def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
     get = Commits.get
     monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
     for name, sha in (("HEAD~7", made[1]), ("@~", made[7]), ("mark~6", made[0]), ("HEAD~0", made[8])):
-        assert past.moments.resolve(name).sha == sha == repo.git("rev-parse", name)
+        assert past.revisions.resolve(name).sha == sha == repo.git("rev-parse", name)
     assert len(walked) <= 4
     with pytest.raises(NotFoundError):
-        past.moments.resolve("HEAD~9")
+        past.revisions.resolve("HEAD~9")

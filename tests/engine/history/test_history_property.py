@@ -111,7 +111,7 @@ class Line(RuleBasedStateMachine):
     @rule(ordinal=st.integers(1, 12))
     def prune(self, ordinal):
         past = past_of(self.db, self.repo.root)
-        head = past.moments.head()
+        head = past.commits.head()
         if head is not None and ordinal <= head.ordinal:
             past.prune(before=f"#{ordinal}", older_than=None, everything=False, dry_run=False)
 
@@ -124,10 +124,10 @@ class Line(RuleBasedStateMachine):
         past = past_of(self.db, self.repo.root)
         for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
             pass
-        status = past.moments.status()
+        status = past.report.status()
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
-        assert [m.sha for m in past.moments.mainline("", None, 1000).rows][::-1] == line
+        assert [m.sha for m in past.commits.mainline("", None, 1000).rows][::-1] == line
         assert coverage.load(self.db).to_ord == len(line)
         for ordinal in {one % len(line) + 1, other % len(line) + 1, len(line)}:
             self.checked += 1

@@ -43,18 +43,20 @@ def story(repo):
 
 
 def told(past: HistoricalView, name: str = "f") -> list[tuple[str, int]]:
-    return [(event.what, event.moment.ordinal) for event in past.lives(name, 9, callers=False).rows[0].events]
+    return [
+        (event.what, event.moment.ordinal) for event in past.symbol_histories(name, 9, callers=False).rows[0].events
+    ]
 
 
 def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     lost = Lost(story, "a.py", "HEAD~2")
     past = read(db, story.root)
-    status = past.moments.status()
+    status = past.report.status()
     assert (status.complete, status.missing, status.known) == (False, 1, 4)
     assert "without 1 file version not in this clone" in status.text
     assert "whole history is known" not in status.text
     assert any("1 file version is not in this clone" in note for note in status.notes)
-    life = past.lives("f", 9, callers=False).rows[0]
+    life = past.symbol_histories("f", 9, callers=False).rows[0]
     assert told(past) == [("came", 1), ("unknown", 2), ("unknown", 3)]
     assert life.alive
     assert life.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
@@ -77,8 +79,8 @@ def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     for _ in past.catch_up(Cancel()):
         pass
     assert told(past) == [("came", 1), ("changed", 2), ("changed", 3)]
-    assert past.moments.status().complete
-    assert past.lives("f", 9, callers=False).rows[0].notes == ()
+    assert past.report.status().complete
+    assert past.symbol_histories("f", 9, callers=False).rows[0].notes == ()
     assert [edge.qualname for edge in past.ask("#2", lambda graph: graph.callers("f")).rows] == ["user"]
     assert past.goal() is None
     compare_with_fresh(db, story.root, 2, tmp_path / "two")
@@ -112,7 +114,7 @@ def test_what_is_back_but_is_no_source_is_left_out(repo, db):
     lost.put_back()
     past = read(db, repo.root)
     assert {file.path for file in past.files("#1", "").rows} == {"a.py"}
-    assert past.moments.status().complete
+    assert past.report.status().complete
 
 
 def test_a_damaged_version_is_not_read_again_and_again(story, db):
@@ -121,7 +123,7 @@ def test_a_damaged_version_is_not_read_again_and_again(story, db):
     lost.file.write_bytes(b"no object at all")
     past = past_of(db, story.root)
     assert past.goal() is None
-    assert past.moments.status().missing == 1
+    assert past.report.status().missing == 1
 
 
 def test_a_symbol_that_left_while_nothing_could_be_seen(repo, db):
@@ -131,7 +133,7 @@ def test_a_symbol_that_left_while_nothing_could_be_seen(repo, db):
     Lost(repo, "a.py", "HEAD~2")
     past = read(db, repo.root)
     assert told(past) == [("came", 1), ("unknown", 2), ("returned", 4)]
-    assert "#2" in past.lives("f", 9, callers=False).rows[0].notes[0]
+    assert "#2" in past.symbol_histories("f", 9, callers=False).rows[0].notes[0]
 
 
 def test_a_move_into_or_out_of_the_unseen_is_none(repo, db):
@@ -142,7 +144,7 @@ def test_a_move_into_or_out_of_the_unseen_is_none(repo, db):
     repo.commit("two")
     Lost(repo, "a.py")
     past = read(db, repo.root)
-    lives = {life.key.path: life for life in past.lives("f", 9, callers=False).rows}
+    lives = {life.key.path: life for life in past.symbol_histories("f", 9, callers=False).rows}
     assert [event.what for event in lives["b.py"].events] == ["came"]
     assert [event.what for event in lives["a.py"].events] == ["came", "unknown"]
     assert lives["a.py"].invalid is None
@@ -159,20 +161,20 @@ def test_a_clone_without_contents_claims_nothing(repo, db, tmp_path):
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
     past = read(db, clone.root)
-    assert past.moments.status().missing == 4
+    assert past.report.status().missing == 4
     with pytest.raises(NotFoundError) as found:
-        past.lives("old", 9, callers=False)
+        past.symbol_histories("old", 9, callers=False)
     assert "4 file versions not in this clone" in found.value.hint
     assert "whole history is known" not in found.value.hint
-    life = past.lives("f", 9, callers=False).rows[0]
+    life = past.symbol_histories("f", 9, callers=False).rows[0]
     assert [(event.what, event.moment.ordinal) for event in life.events] == [("unknown", 4)]
     assert life.notes == ("the version of a.py from #1 to #3 is not in this clone: what it held is not known",)
     assert {file.path for file in past.files("#2", "").rows} == {"a.py", "old.py"}
     clone.git("fetch", "-q", "--refetch", "--no-filter")
     past = read(db, clone.root)
-    assert past.moments.status().complete
+    assert past.report.status().complete
     assert told(past) == [("came", 1), ("changed", 2), ("left", 3), ("returned", 4)]
-    assert past.lives("old", 9, callers=False).total == 1
+    assert past.symbol_histories("old", 9, callers=False).total == 1
 
 
 def test_a_store_that_took_them_for_deleted_reads_again(story, db):

@@ -40,7 +40,7 @@ def story(repo):
 
 
 def test_a_life_is_told_whole(story, db):
-    page = read(db, story.root).lives("f", 20, callers=False)
+    page = read(db, story.root).symbol_histories("f", 20, callers=False)
     assert page.total == 1
     life = page.rows[0]
     assert life.key == SymbolKey("pkg/c.py", "f", "function", 0)
@@ -60,27 +60,29 @@ def test_a_life_is_told_whole(story, db):
 
 def test_what_is_gone_has_a_life_and_callers(story, db):
     past = read(db, story.root)
-    life = past.lives("user", 20, callers=True).rows[0]
+    life = past.symbol_histories("user", 20, callers=True).rows[0]
     assert not life.alive
     assert (life.first_seen.ordinal, life.last_seen.ordinal, life.invalid.ordinal) == (3, 4, 5)
     assert life.invalid.sha == story.git("rev-parse", "HEAD~3")
     assert life.callers_before.total == 0
-    gone = past.lives(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
+    gone = past.symbol_histories(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
     assert gone.events[-1].what == "left"
     assert gone.invalid.ordinal == 7
     callers = past.graph_at(4).callers("f")
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
     with pytest.raises(NotFoundError, match="was ever called"):
-        past.lives("never", 20, callers=False)
+        past.symbol_histories("never", 20, callers=False)
 
 
 def test_a_life_of_which_only_the_end_is_known(story, db):
     index(db, story.root)
-    assert past_of(db, story.root).lives("g", 20, callers=False).rows[0].notes == ("history has not been read yet",)
-    life = read(db, story.root, depth=2).lives("g", 20, callers=False).rows[0]
+    assert past_of(db, story.root).symbol_histories("g", 20, callers=False).rows[0].notes == (
+        "history has not been read yet",
+    )
+    life = read(db, story.root, depth=2).symbol_histories("g", 20, callers=False).rows[0]
     assert life.first_seen is None
     assert "#7" in life.notes[0]
-    assert read(db, story.root).lives("g", 20, callers=False).rows[0].first_seen.ordinal == 1
+    assert read(db, story.root).symbol_histories("g", 20, callers=False).rows[0].first_seen.ordinal == 1
 
 
 def test_changes_between_two_moments(story, db):
@@ -133,12 +135,12 @@ def test_sections_of_a_document_have_lives_by_key_and_by_name(repo, db):
     deep = SymbolKey("doc.md", "Top > From the shell > A. b/c: d", "section", 0)
     for name in (key, "From the shell", "Top > From the shell"):
         assert [symbol.key for symbol in past.graph_at(1).definitions(name).rows] == [key]
-        life = past.lives(name, 9, callers=True).rows[0]
+        life = past.symbol_histories(name, 9, callers=True).rows[0]
         assert (life.key, life.name) == (key, "From the shell")
         assert [event.what for event in life.events] == ["came", "changed", "left"]
     for name in (deep, "A. b/c: d", "From the shell > A. b/c: d", deep.qualname):
         assert [symbol.key for symbol in past.graph_at(2).definitions(name).rows] == [deep]
-        assert past.lives(name, 9, callers=False).rows[0].key == deep
+        assert past.symbol_histories(name, 9, callers=False).rows[0].key == deep
     with pytest.raises(NotFoundError):
         past.graph_at(3).definitions("Top > From the shell")
 
@@ -195,17 +197,17 @@ def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
     assert done.blobs == trial.blobs == blobs - db.value("SELECT count(*) FROM blob")
     assert done.spans == trial.spans
     with pytest.raises(NotFoundError, match="was removed"):
-        past.place("#5")
-    assert "was removed" in past.moments.status().vacuumed
+        past.snapshots.require("#5")
+    assert "was removed" in past.report.status().vacuumed
     assert past.goal() is None
     compare_with_fresh(db, story.root, 6, tmp_path / "a")
     compare_with_fresh(db, story.root, 7, tmp_path / "b")
-    life = past.lives("g", 9, callers=False).rows[0]
+    life = past.symbol_histories("g", 9, callers=False).rows[0]
     assert life.first_seen is None
     assert past.prune(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
     for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
         pass
-    assert past.moments.status().vacuumed == ""
+    assert past.report.status().vacuumed == ""
     compare_with_fresh(db, story.root, 2, tmp_path / "c")
 
 
@@ -216,7 +218,7 @@ def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
     assert past.files("HEAD", "").total == 2
     assert db.value("SELECT count(*) FROM blob") == 2
     with pytest.raises(NotFoundError, match="was removed"):
-        past.place("HEAD~1")
+        past.snapshots.require("HEAD~1")
     story.write("late.py", "def late():\n    return 1\n")
     story.commit("late")
     index(db, story.root)
@@ -283,7 +285,7 @@ def test_what_is_split_has_one_origin_in_lives_as_in_changes(repo, db):
     past = read(db, repo.root)
     changes = [(c.change, c.symbol.path) for c in past.changes("#1", "#2", 9).rows]
     assert changes == [("moved", "d.py"), ("added", "e.py")]
-    lives = {life.key.path: events(life) for life in past.lives("f", 9, callers=False).rows}
+    lives = {life.key.path: events(life) for life in past.symbol_histories("f", 9, callers=False).rows}
     assert lives == {
         "d.py": [("came", 1, "a.py", None), ("moved", 2, "d.py", "a.py")],
         "e.py": [("came", 2, "e.py", None)],
@@ -293,21 +295,21 @@ def test_what_is_split_has_one_origin_in_lives_as_in_changes(repo, db):
 def test_a_move_back_is_followed_and_what_left_says_where_to(repo, db):
     grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F})
     past = read(db, repo.root)
-    page = past.lives("f", 9, callers=False)
+    page = past.symbol_histories("f", 9, callers=False)
     assert [events(life) for life in page.rows] == [
         [("came", 1, "a.py", None), ("moved", 2, "c.py", "a.py"), ("moved", 3, "a.py", "c.py")]
     ]
     assert [(stay.from_ord, stay.to_ord, stay.path) for stay in page.rows[0].spans] == [
         (1, 2, "a.py"), (2, 3, "c.py"), (3, None, "a.py"),
     ]  # fmt: skip
-    between = past.lives(SymbolKey("c.py", "f", "function", 0), 9, callers=False).rows[0]
+    between = past.symbol_histories(SymbolKey("c.py", "f", "function", 0), 9, callers=False).rows[0]
     assert events(between)[-1] == ("left", 3, "c.py", "a.py")
     assert [c.change for c in past.changes("#2", "#3", 9).rows] == ["moved"]
 
 
 def test_a_move_back_that_is_deleted_at_last_is_told_once(repo, db):
     grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F}, {"a.py": None, "x.py": "x = 1\n"})
-    page = read(db, repo.root).lives("f", 9, callers=False)
+    page = read(db, repo.root).symbol_histories("f", 9, callers=False)
     assert [event.what for event in page.rows[0].events] == ["came", "moved", "moved", "left"]
     assert page.total == 1
 
@@ -319,10 +321,11 @@ def test_the_same_body_under_another_name_has_moved(repo, db):
     change = past.changes("#1", "#2", 9).rows[0]
     assert (change.change, change.symbol.name, change.before.name) == ("moved", "ff", "f")
     told = [
-        (e.what, e.qualname, e.other and e.other.qualname) for e in past.lives("g", 9, callers=False).rows[0].events
+        (e.what, e.qualname, e.other and e.other.qualname)
+        for e in past.symbol_histories("g", 9, callers=False).rows[0].events
     ]
     assert told == [("came", "f", None), ("moved", "ff", "f"), ("moved", "g", "ff")]
-    left = past.lives("f", 9, callers=False).rows[0].events[-1]
+    left = past.symbol_histories("f", 9, callers=False).rows[0].events[-1]
     assert (left.what, left.other.qualname) == ("left", "ff")
 
 
@@ -335,35 +338,35 @@ def test_lives_say_that_history_was_removed(story, db):
     past = read(db, story.root)
     past.prune(before="#6", older_than=None, everything=False, dry_run=False)
     with pytest.raises(NotFoundError) as found:
-        past.lives("user", 9, callers=False)
+        past.symbol_histories("user", 9, callers=False)
     assert "was removed" in found.value.hint
     assert "reads it again" in found.value.hint
-    page = past.lives("g", 9, callers=False)
+    page = past.symbol_histories("g", 9, callers=False)
     assert "was removed" in page.note
     assert "was removed" in page.rows[0].notes[0]
     assert "#6" in page.rows[0].notes[0]
     past.prune(before=None, older_than=None, everything=True, dry_run=False)
-    assert "was removed" in past.lives("g", 9, callers=False).rows[0].notes[0]
+    assert "was removed" in past.symbol_histories("g", 9, callers=False).rows[0].notes[0]
 
 
 def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
     with pytest.raises(NotFoundError) as found:
-        read(db, story.root, depth=2).lives("never", 9, callers=False)
+        read(db, story.root, depth=2).symbol_histories("never", 9, callers=False)
     assert "reads further back" in found.value.hint
     with pytest.raises(NotFoundError) as found:
-        read(db, story.root).lives("never", 9, callers=False)
+        read(db, story.root).symbol_histories("never", 9, callers=False)
     assert found.value.hint.startswith("the whole history is known")
     assert "backfill" not in found.value.hint
     for nothing in ("", "  "):
         with pytest.raises(UsageError, match="No symbol"):
-            past_of(db, story.root).lives(nothing, 9, callers=False)
+            past_of(db, story.root).symbol_histories(nothing, 9, callers=False)
 
 
 def test_without_git_no_hint_leads_to_history(tmp_path, db):
     folder = Repo(tmp_path / "plain", init=False)
     folder.write("a.py", F)
     with pytest.raises(NotFoundError) as found:
-        read(db, folder.root).lives("never", 9, callers=False)
+        read(db, folder.root).symbol_histories("never", 9, callers=False)
     assert "no git" in found.value.hint
     assert "backfill" not in found.value.hint
 
@@ -376,7 +379,7 @@ def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, d
     assert (coverage.load(db).from_ord, coverage.load(db).floor) == (3, 3)
     assert past.goal() is None
     with pytest.raises(NotFoundError, match="was removed"):
-        past.place("#2")
+        past.snapshots.require("#2")
     db.execute("DELETE FROM file_span")
     db.execute("DELETE FROM meta WHERE key = 'history'")
     coverage.restore_floor(db)
@@ -388,7 +391,7 @@ def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
     story.git("checkout", "-q", "side")
     story.commit("aside")
     story.git("checkout", "-q", "main")
-    note = read(db, story.root).vacuum(before="side", older_than=None, everything=False, dry_run=True).note
+    note = read(db, story.root).prune(before="side", older_than=None, everything=False, dry_run=True).note
     assert "side" in note
     assert "is not on the first-parent line" in note
     assert "would be removed" in note

@@ -46,9 +46,9 @@ def test_torn_lines_are_named_with_file_and_line_as_they_come(root: Path):
     for _ in range(2):
         found = check(root)
         assert (found.events, found.problems) == (1, 1)
-        assert found.places == (f"{file_of(root)}, line 2: torn",)
+        assert found.locations == (f"{file_of(root)}, line 2: torn",)
     journal.append("note", {})
-    assert check(root).places == (f"{file_of(root)}, line 2: not JSON",)
+    assert check(root).locations == (f"{file_of(root)}, line 2: not JSON",)
     tear(root, b"\n".join([b"rubbish", b"[]", b"{}", b"7"]) + b"\n")
     found = check(root)
     assert (found.events, found.problems) == (2, 5)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from cm_tui.errors import CmError
+from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
-from cm_tui.tui.state.revision import NOTHING
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
@@ -43,7 +43,7 @@ def load_diff(engine: Engine, row: HistoryRow) -> SymbolDiff:
     """
     after = _look_at(engine, row.spot) if row.spot else None
     try:
-        before = _look_at(engine, row.before) if row.before and row.before.at != NOTHING else None
+        before = _look_at(engine, row.before) if row.before and row.before.at != BEFORE_FIRST else None
     except CmError as error:
         if after is None:
             raise

@@ -19,10 +19,11 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
+from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.episode_rows import of_episode
 from cm_tui.tui.modes.history.rows import HistoryRow
-from cm_tui.tui.state.revision import NOTHING, agent_of, before, name_of
+from cm_tui.tui.state.revision import agent_of, before, name_of
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
 
@@ -114,7 +115,7 @@ class HistoryLoader:
             )
 
         def call(engine: Engine) -> Page[SymbolChange]:
-            return all_added(engine, newer) if older == NOTHING else engine.changes(older, newer, limit=MOST)
+            return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
 
         self._put("changes", call, got)
 

@@ -1,0 +1,168 @@
+"""Revisions: from a name, such as a branch, a commit, `#17` or a date, to the commit of the mainline that it means."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime
+
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history import missing_blobs
+from cm_tui.engine.history.commit_filter import ORDINAL
+from cm_tui.engine.history.commits import MainlineCommits
+from cm_tui.engine.history.coverage_report import CoverageReport
+from cm_tui.engine.mainline import coverage
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import CommitPoint, ResolvedRevision
+from cm_tui.model.dates import day
+from cm_tui.model.history import SHORT_SHA
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
+_STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
+_LONGEST_NAME = 1000
+_NAME_ONE = "Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
+_A_DAY = 86_400
+
+
+class Revisions:
+    """Resolves names in one store.
+
+    Args:
+        db: the store.
+        repository: the checkout.
+        commits: the mainline.
+        report: says why a commit cannot be answered.
+    """
+
+    def __init__(self, db: Database, repository: Repository, commits: MainlineCommits, report: CoverageReport) -> None:
+        self.commits = commits
+        self._db = db
+        self._repository = repository
+        self._report = report
+
+    def resolve(self, revision: str) -> ResolvedRevision:
+        """Find the commit of the mainline that a name means.
+
+        Raises:
+            NotFoundError: nothing is called so, or nothing of it is on the mainline.
+            UsageError: the name is ambiguous or malformed, or there is no git.
+        """
+        self.commits.ensure()
+        name = revision.strip()
+        _refuse_odd(name)
+        if not self._repository.git:
+            raise UsageError("This project has no git: there is no history.", hint="`git init` begins one.")
+        head = self.commits.head()
+        if head is None:
+            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
+        ordinal = ORDINAL.fullmatch(name)
+        if ordinal is not None:
+            found = self.commits.at(int(ordinal[1]))
+            if found is None:
+                raise NotFoundError(
+                    f"There is no commit {name} on the mainline.", hint=f"It has #1 to #{head.ordinal}."
+                )
+            return self._resolved(found, revision, found.sha, head)
+        back = _STEPS_BACK.fullmatch(name)
+        if back is not None and (counted := self._counted_back(revision, back[1], int(back[2] or 1), head)) is not None:
+            return counted
+        try:
+            sha = self._repository.resolve(name)
+        except NotFoundError:
+            if not _DATE.fullmatch(name):
+                raise
+            return self._dated(revision, name, head)
+        return self._of_sha(revision, sha, head)
+
+    def _counted_back(self, asked: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
+        """Go so many first parents back from a commit of the mainline: those are counted already, however many they are."""
+        start = self.commits.of_shas([self._repository.resolve(name)])
+        found = next((self.commits.at(commit.ordinal - steps) for commit in start.values()), None)
+        return self._resolved(found, asked, found.sha, head) if found is not None else None
+
+    def _of_sha(self, asked: str, sha: str, head: CommitPoint) -> ResolvedRevision:
+        on_mainline = self.commits.of_shas([sha]).get(sha)
+        if on_mainline is not None:
+            return self._resolved(on_mainline, asked, sha, head)
+        ordinal = self._nearest_ancestor(sha)
+        found = self.commits.at(ordinal) if ordinal else None
+        if found is None:
+            raise NotFoundError(
+                f"{asked} shares no commit with the mainline of HEAD.", hint="`cm history line` lists its commits."
+            )
+        name = sha[:SHORT_SHA] if sha.startswith(asked) else f"{asked} ({sha[:SHORT_SHA]})"
+        note = (
+            f"{name} is not on the first-parent line of HEAD; its nearest ancestor there is "
+            f"#{found.ordinal} {found.sha[:SHORT_SHA]}"
+        )
+        return self._resolved(found, asked, sha, head, note)
+
+    def _nearest_ancestor(self, sha: str) -> int:
+        """Return the ordinal of the nearest ancestor on the mainline; 0: none.
+
+        Whatever way leads from a commit to the mainline, it meets it first at an ancestor: the highest of those is it.
+        """
+        ordinals = dict(self._db.rows("SELECT sha, ord FROM line_commit"))
+        seen, waiting, best = {sha}, [sha], 0
+        while waiting:
+            for parent in self._repository.parents(waiting.pop()):
+                if parent in ordinals:
+                    best = max(best, ordinals[parent])
+                elif parent not in seen:
+                    seen.add(parent)
+                    waiting.append(parent)
+        return best
+
+    def _dated(self, asked: str, text: str, head: CommitPoint) -> ResolvedRevision:
+        """Find the last commit before everything that was made from a time on."""
+        try:
+            when = datetime.fromisoformat(text)
+        except ValueError as error:
+            raise UsageError(f"{asked!r} is no date: {error}.", hint="Write it as 2024-05-01.") from error
+        seconds = int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp())
+        ordinal = self._last_before(seconds)
+        found = self.commits.at(max(1, ordinal))
+        assert found is not None
+        if ordinal:
+            return self._resolved(found, asked, found.sha, head)
+        note = f"the mainline has no commit before {text}; its first one is #1 of {day(found.time)}"
+        return self._resolved(found, asked, "", head, note)
+
+    def _last_before(self, seconds: int) -> int:
+        """Return the ordinal of the last commit before everything that was made from a time on; 0: there is none.
+
+        Times need not rise along a mainline: it is split where the fewest commits stand on the wrong side. Those from before
+        there were computers and from the future say nothing.
+        """
+        sql = """
+        SELECT ord, sum(CASE WHEN time NOT BETWEEN 0 AND ? THEN 0 WHEN time < ? THEN 1 ELSE -1 END) OVER (ORDER BY ord) AS balance
+        FROM line_commit QUALIFY balance > 0 ORDER BY balance DESC, ord DESC LIMIT 1
+        """
+        rows = self._db.rows(sql, [int(time.time()) + _A_DAY, seconds])
+        return int(rows[0][0]) if rows else 0
+
+    def _resolved(
+        self, commit: CommitPoint, asked: str, sha: str, head: CommitPoint, note: str = ""
+    ) -> ResolvedRevision:
+        known = coverage.load(self._db)
+        is_known = commit.ordinal == head.ordinal or known.covers(commit.ordinal)
+        if not is_known:
+            note = "; ".join(filter(None, (note, self._report.why_unknown(commit.ordinal, known))))
+        elif known.covers(commit.ordinal) and sha:
+            note = "; ".join(filter(None, (note, missing_blobs.note(self._db, snapshot_at(commit.ordinal)))))
+        return ResolvedRevision(commit, asked, sha, exact=sha == commit.sha, known=is_known, note=note)
+
+
+def snapshot_at(ordinal: int) -> str:
+    """Return the relation of (path, blob) at an ordinal, as it may stand after FROM."""
+    where = f"from_ord <= {ordinal:d} AND (to_ord IS NULL OR to_ord > {ordinal:d})"
+    return f"(SELECT path, blob FROM file_span WHERE {where})"  # noqa: S608 - a number
+
+
+def _refuse_odd(name: str) -> None:
+    if not name:
+        raise UsageError("No revision is named.", hint=_NAME_ONE)
+    if len(name) > _LONGEST_NAME or not name.isprintable() or "{/" in name or name.startswith((":", "-")):
+        shown = name[:60].encode("ascii", "backslashreplace").decode()
+        raise UsageError(f"{shown!r} is no name of a revision.", hint=_NAME_ONE)
