@@ -11,10 +11,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from cm_tui.bench.measure import percentiles
+from cm_tui.engine.freshness.changes import path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
+from cm_tui.engine.index.summary import run_to_end
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotFoundError
@@ -84,33 +87,40 @@ def _appends(folder: Path) -> dict[str, str]:
 
 def _layers(root: Path) -> dict[str, str]:
     with LocalEngine.open(root) as engine:
-        keeper = ProjectSync(engine, engine.store, engine.config)
-        keeper.start()
+        sync = _sync_of(engine)
+        sync.start()
         try:
-            if keeper.watcher is not None:
-                keeper.watcher.wait_until_watching(_WAIT_SECONDS)
-            keeper.scheduler.flush(_WAIT_SECONDS)
-            _until(lambda: not keeper.before_query(_WAIT_SECONDS).behind)
-            edits = _Edits(root, engine, keeper)
+            if sync.watcher is not None:
+                sync.watcher.wait_until_watching(_WAIT_SECONDS)
+            sync.scheduler.flush(_WAIT_SECONDS)
+            _until(lambda: not sync.before_query(_WAIT_SECONDS).behind)
+            edits = _Edits(root, engine, sync)
             return {
                 "files in the index": f"{engine.files().total:,}",
-                "check before a question, nothing changed": _spread(_timed(keeper.before_query, _CHECKS)),
+                "check before a question, nothing changed": _spread(_timed(sync.before_query, _CHECKS)),
                 "edit to searchable, check before a question": edits.measure(None),
-                "edit to searchable, save hook": edits.measure(lambda path: keeper.signal("save", frozenset({path}))),
-                "edit to searchable, git hook": edits.measure(lambda _: keeper.signal("git hooks")),
+                "edit to searchable, save hook": edits.measure(lambda path: sync.signal("save", frozenset({path}))),
+                "edit to searchable, git hook": edits.measure(lambda _: sync.signal("git hooks")),
                 "edit to searchable, watcher": edits.measure(lambda _: None),
             }
         finally:
-            keeper.stop()
+            sync.stop()
+
+
+def _sync_of(engine: LocalEngine) -> ProjectSync:
+    make_filter = partial(path_filter, engine.root, engine.store / "shadow", engine.config)
+    return ProjectSync(
+        engine.root, lambda paths: run_to_end(engine.index(paths=paths)), make_filter, engine.config.watch
+    )
 
 
 class _Edits:
     """Adds a function to a new file, and waits until it is found."""
 
-    def __init__(self, root: Path, engine: LocalEngine, keeper: ProjectSync) -> None:
+    def __init__(self, root: Path, engine: LocalEngine, sync: ProjectSync) -> None:
         self._root = root
         self._engine = engine
-        self._keeper = keeper
+        self._sync = sync
         self._count = 0
 
     def measure(self, tell: Callable[[str], object] | None) -> str:
@@ -127,12 +137,12 @@ class _Edits:
         _until(lambda: self._found(name, asking=tell is None))
         seconds = time.perf_counter() - started
         # The other layers come to rest before the next edit.
-        _until(lambda: not self._keeper.before_query(_WAIT_SECONDS).behind)
+        _until(lambda: not self._sync.before_query(_WAIT_SECONDS).behind)
         return seconds
 
     def _found(self, name: str, *, asking: bool) -> bool:
         if asking:
-            self._keeper.before_query(_WAIT_SECONDS)
+            self._sync.before_query(_WAIT_SECONDS)
         try:
             return self._engine.symbols(file=f"{name}.py").total > 0
         except NotFoundError:

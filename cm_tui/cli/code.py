@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from cm_tui.cli.options import At, Depth, Json, Project, answering
+from cm_tui.cli.options import At, Depth, Json, Project, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -39,7 +39,7 @@ def symbols(
     """List symbols by file, kind or fuzzy name."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.symbols(file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
@@ -96,7 +96,7 @@ def importers(
 
 def _asked(project: Path | None, at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
     """Ask the engine; the past is read as far back first as a question about it needs."""
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         if at is not None:
             from cm_tui.cli.history import reach
 

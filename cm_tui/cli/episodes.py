@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, answering
+from cm_tui.cli.options import Json, Project, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.model import Episode, Page
@@ -35,7 +35,7 @@ def episodes(
     """List what agents' sessions recorded, newest first; `cm --episode ID` opens the application at what one saw."""
     from cm_tui.cli.output import print_json, print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         if name is None:
             page: Page[Episode] = engine.episodes(match=match, before=before, limit=limit)
             print_page(page, _line, as_json=as_json, row=_row)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, answering
+from cm_tui.cli.options import Json, Project, add_family, open_engine, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -66,7 +66,7 @@ def at(
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
     if what is What.symbols and folder:
         raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         reach(engine, ref)
         if what is What.files:
             files = engine.files_at(ref, folder)
@@ -92,7 +92,7 @@ def life(
             "line": one.events[-1].line if one.events else 0,
         }  # fmt: skip
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.symbol_history(name, callers=callers, limit=limit)
         status = engine.history()
     print_page(page, _life_lines, as_json=as_json, row=row)
@@ -113,10 +113,9 @@ def drift(
     as_json: Json = False,
 ) -> None:
     """Show where the index and the checkout differ, symbol by symbol; what is shown is not brought up to date."""
-    from cm_tui.cli.options import opened
     from cm_tui.cli.output import plain, print_json
 
-    with opened(project) as engine:
+    with open_engine(project) as engine:
         if since is not None and since != "last":
             reach(engine, since)
         found = engine.drift(since, looked=looked, limit=limit)
@@ -140,7 +139,7 @@ def vacuum(
     """Drop the past that nobody needs; git still has it, and `cm history backfill` reads it again."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         report = engine.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
     print_json(report) if as_json else _show_vacuum(report)
 
@@ -149,7 +148,7 @@ def status(project: Project = None, as_json: Json = False) -> None:
     """Say how far back the past is known."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         state = engine.history()
     print_json(state) if as_json else _show_history(state)
 
@@ -163,7 +162,7 @@ def backfill(
     """Read the past from git; a later call goes on where this one was stopped."""
     from cm_tui.cli.output import follow, narrate, print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         place = engine.resolve(since) if since is not None else None
         if place is not None and not place.exact:
             narrate(place.note)
@@ -182,7 +181,7 @@ def line(
     """List the commits of HEAD's first-parent line, newest first."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.mainline(match=match, before=before, limit=limit)
     print_page(page, moment_line, as_json=as_json)
 

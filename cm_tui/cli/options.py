@@ -44,33 +44,28 @@ def project_of(project: Path | None) -> Path | None:
 
 
 @contextmanager
-def opened(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
+def open_engine(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
     """Open the engine to a project, and close it afterwards.
 
     Raises:
         CmError: the project or its store cannot be opened.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import open_engine
+    from cm_tui.daemon import open_engine as engines
 
-    with closing(open_engine(project_of(project), force=force, say=narrate)) as engine:
+    with closing(engines.open_engine(project_of(project), force=force, say=narrate)) as engine:
         yield engine
 
 
 @contextmanager
-def answering(project: Path | None) -> Iterator[Engine]:
+def open_fresh_engine(project: Path | None) -> Iterator[Engine]:
     """Open the engine for questions: the index exists and reflects this checkout's HEAD.
 
     Raises:
         NotIndexedError: the project has no index yet.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import open_engine
+    from cm_tui.daemon import open_engine as engines
 
-    with closing(open_engine(project_of(project), create=False, say=narrate)) as engine:
-        reason = engine.stale_reason()
-        if reason:
-            narrate(f"{reason}; bringing the index up to date")
-            for _ in engine.index():
-                pass
+    with closing(engines.open_fresh_engine(project_of(project), say=narrate)) as engine:
         yield engine

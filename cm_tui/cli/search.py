@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Limit, Project, answering
+from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.model import Hit, Mode, SearchResult
@@ -45,7 +45,7 @@ def search(
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted = cast("Mode", mode)
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         recipe = profile or load_config(engine.root).search.profile
         if batch is not None:
             for line in _lines(batch):

@@ -42,6 +42,8 @@ class RemoteEngine:
     def __init__(self, where: rpc.ProjectRef) -> None:
         self.where = where
         self._root: Path | None = None
+        self.note = ""
+        """What the daemon said when it opened the project."""
         self._mine = threading.local()
         self._lock = threading.Lock()
         self._lines: list[Connection] = []
@@ -59,15 +61,19 @@ class RemoteEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self, *, create: bool = True) -> Self:
+    def open(self, *, create: bool = True, current: bool = False) -> Self:
         """Have the daemon open the project.
 
+        Args:
+            create: make a store where there is none.
+            current: have the index brought up to HEAD first; `note` says what was done.
+
         Raises:
-            NotIndexedError: there is no index, and `create` is not set.
+            NotIndexedError: there is no store and `create` is not set, or no index and `current` is set.
             CmError: it cannot be opened.
         """
-        answer = self._ask("/v1/project", {"create": create})
-        self._root = Path(answer["root"])
+        answer = self._ask("/v1/project", {"create": create, "current": current})
+        self._root, self.note = Path(answer["root"]), answer["note"]
         return self
 
     @property

@@ -192,9 +192,13 @@ async def _shutdown(request: Request) -> Response:
 
 async def _project(request: Request) -> Response:
     body = await _body(request)
-    create = _flag(body, "create", default=True)
+    create, current = _flag(body, "create", default=True), _flag(body, "current", default=False)
     dispatcher = _state(request).dispatcher
-    return answered({"result": await _on_thread(request, lambda: dispatcher.open(_where(body), create=create))})
+
+    def work() -> dict[str, str]:
+        return dispatcher.open(_where(body), create=create, current=current)
+
+    return answered({"result": await _on_thread(request, work)})
 
 
 async def _call(request: Request) -> Response:

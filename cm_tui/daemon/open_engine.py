@@ -17,6 +17,7 @@ from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
+    from cm_tui.engine.local import LocalEngine
     from cm_tui.model import Check, Progress
 
 Say = Callable[[str], None]
@@ -42,6 +43,72 @@ def open_engine(
         from cm_tui.daemon.client import RemoteEngine
 
         return cast("Engine", RemoteEngine(_where(folder, force=force)).open(create=create))
+    return _open_here(folder, create=create, force=force)
+
+
+def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) -> Engine:
+    """Return the engine to the project around a folder, for questions: its index reflects HEAD.
+
+    Args:
+        folder: as for `open_engine`.
+        say: told the same, and what was done to the index first.
+
+    Raises:
+        NotIndexedError: there is no index.
+        CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
+    """
+    if uses_daemon() and _ready(say):
+        from cm_tui.daemon.client import RemoteEngine
+
+        remote = RemoteEngine(_where(folder)).open(create=False, current=True)
+        if remote.note:
+            say(remote.note)
+        return cast("Engine", remote)
+    from cm_tui.engine.freshness import policy
+
+    engine = _open_here(folder, create=False, force=False)
+    try:
+        policy.at_head(_IndexHere(engine, say))
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+class _IndexHere:
+    """An index without a daemon, as the freshness policy sees it: nothing follows its files.
+
+    Args:
+        engine: the open project.
+        say: told before it is indexed.
+    """
+
+    def __init__(self, engine: LocalEngine, say: Say) -> None:
+        self._engine = engine
+        self._say = say
+
+    def run_under_way(self) -> None:
+        """Return None: whoever runs an index here has the store."""
+
+    def stale_reason(self) -> str:
+        """Return why the index does not reflect HEAD; nothing when it does."""
+        return self._engine.stale_reason()
+
+    def bring_to_head(self, reason: str) -> str:
+        """Bring the index up to HEAD; nothing is left to be said afterwards."""
+        self._say(f"{reason}; bringing the index up to date")
+        for _ in self._engine.index():
+            pass
+        return ""
+
+    def keep_fresh(self) -> None:
+        """Do nothing: what changes is found when the index is asked for the next time."""
+
+    def check_files(self) -> None:
+        """Return None: nobody looks."""
+
+
+def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine:
     from cm_tui.engine.local import LocalEngine
 
     if not create and not projects.is_indexed(folder):

@@ -20,7 +20,7 @@ from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.model import Candidates
 
-PATIENCE_SECONDS = 120.0
+STORE_WAIT_S = 120.0
 """How long to wait for a store that another checkout of the same project is working with."""
 _LOCATED_SECONDS = 5.0
 _LOCATED = 256
@@ -169,7 +169,7 @@ class ProjectPool:
         ticket = _Ticket(root)
         line.append(ticket)
         try:
-            return self._changed.wait_for(lambda: self._is_free(store, ticket), PATIENCE_SECONDS)
+            return self._changed.wait_for(lambda: self._is_free(store, ticket), STORE_WAIT_S)
         finally:
             line.remove(ticket)
             if not line:
@@ -220,12 +220,12 @@ class ProjectPool:
             StoreBusyError: it stays in use.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: store not in self._taken, PATIENCE_SECONDS):
+            if not self._changed.wait_for(lambda: store not in self._taken, STORE_WAIT_S):
                 raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
             self._taken.add(store)
         try:
             with self._changed:
-                if not self._changed.wait_for(lambda: not self._users(store), PATIENCE_SECONDS):
+                if not self._changed.wait_for(lambda: not self._users(store), STORE_WAIT_S):
                     raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
             self._drop(store)
             yield

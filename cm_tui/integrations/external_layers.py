@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.errors import CmError, NotFoundError
@@ -15,6 +16,16 @@ AUTOSTART = "autostart"
 def outside_layers(root: Path) -> tuple[LayerState, ...]:
     """How git hooks and autostart are set up for a project."""
     return (_hooks(root), _autostart())
+
+
+def with_external_layers(state: Freshness, root: Path) -> Freshness:
+    """Return a state with the layers that live outside the daemon as well, and what they were heard to say."""
+    heard = {layer.name: layer for layer in state.layers}
+    outside = {layer.name: layer for layer in outside_layers(root)}
+    for name, layer in outside.items():
+        if name in heard:
+            outside[name] = replace(layer, fired_at=heard[name].fired_at, did=heard[name].did)
+    return replace(state, layers=tuple({**heard, **outside}.values()))
 
 
 def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
