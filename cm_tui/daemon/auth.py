@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon import endpoint, rpc
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.errors import DaemonError
 
@@ -35,7 +35,7 @@ class AuthMiddleware:
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], (b"cm-owner", str(bootstrap.PROTOCOL).encode())]
+                message["headers"] = [*message["headers"], (b"cm-owner", str(endpoint.PROTOCOL).encode())]
             await send(message)
 
         with self._state.visit():
@@ -58,10 +58,10 @@ class AuthMiddleware:
         if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
             return None
         theirs = said.get(b"cm-protocol", b"").decode("latin-1")
-        if theirs == str(bootstrap.PROTOCOL):
+        if theirs == str(endpoint.PROTOCOL):
             return None
         error = DaemonError(
-            f"The daemon speaks protocol {bootstrap.PROTOCOL}, this request {theirs[:20] or 'none'}.",
+            f"The daemon speaks protocol {endpoint.PROTOCOL}, this request {theirs[:20] or 'none'}.",
             hint="Use the same version of cm everywhere; `cm serve --stop` ends the daemon.",
         )
         return failed(error, 426)

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import endpoint
 from cm_tui.errors import DaemonError
 
 SILENT_SECONDS = 1.0
@@ -26,7 +26,7 @@ class _Connection(http.client.HTTPConnection):
     """The standard client, on the daemon's socket."""
 
     def connect(self) -> None:
-        self.sock = bootstrap.connect_socket(self.timeout)
+        self.sock = endpoint.connect_socket(self.timeout)
         if self.sock is None:
             raise ConnectionRefusedError
 
@@ -46,8 +46,8 @@ class Connection:
         """One request and its whole answer.
 
         Raises:
-            GoneError: the daemon has gone.
-            OwnerError: it hangs, or is no daemon.
+            DaemonGoneError: the daemon has gone.
+            DaemonError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         try:
@@ -61,8 +61,8 @@ class Connection:
         """One request whose answer comes line by line, each with the status; empty lines are signs of life.
 
         Raises:
-            GoneError: the daemon went away before the answer was whole.
-            OwnerError: it hangs, or is no daemon.
+            DaemonGoneError: the daemon went away before the answer was whole.
+            DaemonError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         if response.status != 200:
@@ -86,7 +86,7 @@ class Connection:
     def _send(self, method: str, path: str, body: Any) -> http.client.HTTPResponse:
         # Escaped, so that halves of surrogate pairs, which arrive with undecodable arguments, pass as they are.
         data = None if body is None else json.dumps(body).encode()
-        said = {**bootstrap.headers(), **({"Content-Type": "application/json"} if data else {})}
+        said = {**endpoint.headers(), **({"Content-Type": "application/json"} if data else {})}
         kept = self._connection.sock is not None
         try:
             self._connection.request(method, path, data, said)
@@ -97,14 +97,14 @@ class Connection:
         except (http.client.BadStatusLine, OSError) as error:
             lost = self._lost()
             if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
-                raise bootstrap.unexpected_peer() from error
+                raise endpoint.unexpected_peer() from error
             if kept:
                 # The daemon ends connections that rested long; it may well be there for a new one.
                 return self._send(method, path, body)
             raise lost from error
         except http.client.HTTPException as error:
             self.close()
-            raise bootstrap.unexpected_peer() from error
+            raise endpoint.unexpected_peer() from error
         return response
 
     def _hear(self) -> None:
@@ -116,9 +116,9 @@ class Connection:
         try:
             channel.recv(1, socket.MSG_PEEK)
         except TimeoutError:
-            if not bootstrap.owns():
+            if not endpoint.owns():
                 self.close()
-                raise bootstrap.unexpected_peer() from None
+                raise endpoint.unexpected_peer() from None
         finally:
             if self._connection.sock is not None:
                 channel.settimeout(self._timeout)
@@ -129,8 +129,8 @@ class Connection:
 
     def _hangs(self) -> DaemonError:
         self.close()
-        if not bootstrap.owns():
-            return bootstrap.unexpected_peer()
-        info = bootstrap.daemon_info()
+        if not endpoint.owns():
+            return endpoint.unexpected_peer()
+        info = endpoint.daemon_info()
         who = f" (process {info.pid})" if info else ""
-        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=bootstrap.RESTART)
+        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=endpoint.RESTART)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.engine.api import projects
 from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
 
@@ -198,10 +198,10 @@ def _ready(say: Say) -> bool:
 
     Raises:
         RefusedError: the runtime folder is not private to the user.
-        OwnerError: something foreign is in its place, it hangs, or it is newer than this cm.
+        DaemonError: something foreign is in its place, it hangs, or it is newer than this cm.
     """
     daemon = bootstrap.health()
-    if daemon is not None and daemon.get("version") != __version__ and _agree(daemon):
+    if daemon is not None and _identity(daemon) != (__version__, endpoint.PROTOCOL) and _agree(daemon):
         daemon = None
     if daemon is None:
         try:
@@ -209,7 +209,7 @@ def _ready(say: Say) -> bool:
         except DaemonError as error:
             say(f"{error.message} Working without it.")
             return False
-    elif daemon.get("settings") != bootstrap.settings_digest():
+    elif daemon.get("settings") != runtime_dir.settings_digest():
         say(
             "The daemon runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         )
@@ -218,15 +218,22 @@ def _ready(say: Say) -> bool:
 
 def _agree(daemon: Mapping[str, Any]) -> bool:
     """Have an older daemon hand over, which leaves none; put up with a newer one that speaks the same protocol."""
-    theirs = str(daemon.get("version"))
-    if _order(theirs) < _order(__version__):
+    theirs, protocol = _identity(daemon)
+    is_older = _order(theirs) < _order(__version__)
+    if is_older or (theirs == __version__ and protocol < endpoint.PROTOCOL):
         return bootstrap.stop_daemon(handover=True)
-    if daemon.get("protocol") != bootstrap.PROTOCOL:
+    if protocol != endpoint.PROTOCOL:
         raise DaemonError(
             f"The daemon is cm {theirs}, this is {__version__}: they do not understand each other.",
             hint="Update this cm, or end the daemon with `cm serve --stop`.",
         )
     return False
+
+
+def _identity(daemon: Mapping[str, Any]) -> tuple[str, int]:
+    """Its version, and the protocol that it speaks; 0 when it does not say."""
+    protocol = daemon.get("protocol")
+    return str(daemon.get("version")), protocol if isinstance(protocol, int) else 0
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ def folder() -> Path:
 
     Raises:
         RefusedError: it is a link, belongs to someone else, or others can reach into it.
-        OwnerError: it cannot be made.
+        DaemonError: it cannot be made.
     """
     return _private(paths.runtime_dir())
 
@@ -36,7 +36,7 @@ def socket_path(*, make: bool = False) -> Path:
 
     Raises:
         RefusedError: the folder is not private to the user.
-        OwnerError: it cannot be made.
+        DaemonError: it cannot be made.
     """
     home = folder()
     if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:

@@ -66,7 +66,7 @@ def watch(job: str) -> Iterator[Progress]:
 
     Raises:
         CmError: the job failed, as it says, or was cancelled.
-        OwnerError: the daemon has gone.
+        DaemonError: the daemon has gone.
     """
     adapter = TypeAdapter(Progress)
     line = Connection(bootstrap.START_SECONDS)
@@ -87,7 +87,7 @@ def cancel(job: str) -> None:
 
     Raises:
         NotFoundError: there is no such job.
-        OwnerError: there is no daemon.
+        DaemonError: there is no daemon.
     """
     answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
     if answer is None:
