@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cm_tui.cli.options import Json, Project, open_fresh_engine
+from cm_tui.cli.rows import commit_line, minute_of
 
 if TYPE_CHECKING:
     from cm_tui.model import Episode, Page
@@ -61,8 +62,6 @@ def _say_how() -> None:
 
 
 def _line(one: Episode) -> str:
-    from cm_tui.cli.history import minute_of
-
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
     why = f"  ({one.why})" if one.why else ""
@@ -70,13 +69,12 @@ def _line(one: Episode) -> str:
 
 
 def _show(one: Episode) -> None:
-    from cm_tui.cli.history import minute_of, moment_line
     from cm_tui.cli.output import narrate, write_text
 
     lines = [f"episode {one.id}  {minute_of(one.time)}"]
     lines.append(f"{one.agent or 'an agent'}, session {one.session or 'unknown'}, in {one.root}")
     if one.moment is not None:
-        lines.append(f"at {moment_line(one.moment)}")
+        lines.append(f"at {commit_line(one.moment)}")
     if one.head != one.sha:
         lines.append(f"HEAD was {one.head[:10] or 'nothing'} when it stopped: the patch starts before its commits")
     for title, text in (*(("asked", prompt) for prompt in one.prompts), ("answered", one.answer)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,12 +31,27 @@ At = Annotated[
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
 
 
-def add_family(app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None]) -> None:
+def add_family(
+    app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None], hidden: bool = False
+) -> None:
     """Add commands below a name: `cm NAME COMMAND`, each called as its function."""
     family = typer.Typer(no_args_is_help=True, help=help_text)
     for command in commands:
         family.command(command.__name__)(command)
-    app.add_typer(family, name=name)
+    app.add_typer(family, name=name, hidden=hidden)
+
+
+def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as it goes by its old name: it does the same, and says the new one."""
+
+    @functools.wraps(command)
+    def renamed(*args: Any, **kwargs: Any) -> None:
+        from cm_tui.cli.output import narrate
+
+        narrate(f"`cm {old}` is called `cm {new}` now.")
+        command(*args, **kwargs)
+
+    return renamed
 
 
 def project_of(project: Path | None) -> Path | None:
