@@ -43,7 +43,7 @@ def register(app: typer.Typer) -> None:
     app.command("drift")(drift)
     app.command("prune")(prune)
     app.command("vacuum", hidden=True)(under_old_name("vacuum", "prune", prune))
-    help_text = "How much of the past is known, and reading more of it."
+    help_text = "How much of the history is known, and reading more of it."
     add_family(app, "history", help_text, status, backfill, line)
 
 
@@ -58,7 +58,7 @@ def at(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """List the symbols or files that were there at a moment of the past."""
+    """List the symbols or files that were there at a revision."""
     from cm_tui.cli.output import print_page
     from cm_tui.errors import UsageError
 
@@ -103,7 +103,7 @@ def life(
 def drift(
     since: Annotated[
         str | None,
-        typer.Option("--since", help="Also what changed since this moment; `last`: since you last looked."),
+        typer.Option("--since", help="Also what changed since this revision; `last`: since you last looked."),
     ] = None,
     looked: Annotated[
         bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")
@@ -127,11 +127,11 @@ def drift(
 
 
 def prune(
-    before: Annotated[str | None, typer.Option("--before", help="Drop what was before this moment.")] = None,
+    before: Annotated[str | None, typer.Option("--before", help="Drop what was before this revision.")] = None,
     older_than: Annotated[
         str | None, typer.Option("--older-than", help="Drop what is older: 30d, 12w, 6m, 2y.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Drop all of the past.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Drop all of the history.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; do nothing.")] = False,
     project: Project = None,
     as_json: Json = False,
@@ -145,7 +145,7 @@ def prune(
 
 
 def status(project: Project = None, as_json: Json = False) -> None:
-    """Say how far back the past is known."""
+    """Say how far back the history is known."""
     from cm_tui.cli.output import print_json
 
     with open_fresh_engine(project) as engine:
@@ -155,11 +155,11 @@ def status(project: Project = None, as_json: Json = False) -> None:
 
 def backfill(
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many commits back from HEAD.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="A moment or a date to go back to.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="A revision or a date to go back to.")] = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Read the past from git; a later call goes on where this one was stopped."""
+    """Read the history from git; a later call goes on where this one was stopped."""
     from cm_tui.cli.output import follow, narrate, print_json
 
     with open_fresh_engine(project) as engine:

@@ -149,7 +149,7 @@ def _show_freshness(state: Freshness) -> None:
         mode = f" ({layer.mode})" if layer.mode else ""
         fired = f", {layer.did}, {_ago(layer.fired_at)}" if layer.fired_at else ""
         note = f"; {layer.note}" if layer.note else ""
-        write(f"  {layer.name:<11} {layer.state}{mode}{fired}{note}")
+        write(f"  {layer.label:<15} {layer.state}{mode}{fired}{note}")
 
 
 def _ago(at: float) -> str:

@@ -26,7 +26,7 @@ Force = Annotated[bool, typer.Option("--force", help="Insist on a root that is r
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 At = Annotated[
     str | None,
-    typer.Option("--at", help="Answer for a moment of the past: a branch, tag or commit, #17, or a date."),
+    typer.Option("--at", help="Answer for an earlier revision: a branch, tag or commit, #17, or a date."),
 ]
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
 

@@ -23,7 +23,7 @@ def search(
     query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="Ranking recipe: code (unless configured otherwise), memory, notes, yours."),
+        typer.Option("--profile", help="Ranking profile: code (unless configured otherwise), memory, notes, yours."),
     ] = None,
     limit: Limit = None,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
@@ -46,12 +46,12 @@ def search(
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted = cast("Mode", mode)
     with open_fresh_engine(project) as engine:
-        recipe = profile or load_config(engine.root).search.profile
+        chosen = profile or load_config(engine.root).search.profile
         if batch is not None:
             for line in _lines(batch):
-                print_json_line(_object(engine.search(line, profile=recipe, mode=wanted, limit=limit)))
+                print_json_line(_object(engine.search(line, profile=chosen, mode=wanted, limit=limit)))
             return
-        result = engine.search(query or "", profile=recipe, mode=wanted, limit=limit)
+        result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit)
     if as_json:
         print_json(_object(result))
         return

@@ -22,7 +22,7 @@ START_SECONDS = 60.0
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
-    """One request to the daemon.
+    """Send one request to the daemon.
 
     Args:
         method: GET or POST.
@@ -39,13 +39,13 @@ def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) 
     """
     from cm_tui.daemon.connection import Connection, DaemonGoneError
 
-    line = Connection(timeout)
+    connection = Connection(timeout)
     try:
-        return line.ask(method, path, body)
+        return connection.ask(method, path, body)
     except DaemonGoneError:
         return None
     finally:
-        line.close()
+        connection.close()
 
 
 def notify(root: Path) -> bool:
@@ -62,8 +62,8 @@ def notify(root: Path) -> bool:
             return False
         # By hand: importing the standard client takes longer than everything else that a hook does.
         data = json.dumps({"root": str(root)}).encode()
-        said = {**endpoint.headers(), "Content-Type": "application/json", "Content-Length": str(len(data))}
-        head = "".join(f"{name}: {value}\r\n" for name, value in {**said, "Connection": "close"}.items())
+        headers = {**endpoint.headers(), "Content-Type": "application/json", "Content-Length": str(len(data))}
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**headers, "Connection": "close"}.items())
         with channel:
             channel.sendall(f"POST /v1/nudge HTTP/1.1\r\n{head}\r\n".encode() + data)
             return channel.recv(64).split(b" ", 2)[1:2] == [b"200"]

@@ -1,4 +1,4 @@
-"""A line to the daemon: HTTP over its socket, one request after another."""
+"""A connection to the daemon: HTTP over its socket, one request after another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from cm_tui.daemon import endpoint
 from cm_tui.errors import DaemonError
 
-SILENT_SECONDS = 1.0
+SILENT_S = 1.0
 """After so long without an answer it is worth a look whether a daemon is there at all."""
 
 
@@ -22,7 +22,7 @@ class DaemonGoneError(DaemonError):
         super().__init__("The daemon has gone.", hint="Run the command again.")
 
 
-class _Connection(http.client.HTTPConnection):
+class _HttpConnection(http.client.HTTPConnection):
     """The standard client, on the daemon's socket."""
 
     def connect(self) -> None:
@@ -40,7 +40,7 @@ class Connection:
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
-        self._connection = _Connection("cm", timeout=timeout)
+        self._connection = _HttpConnection("cm", timeout=timeout)
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """One request and its whole answer.
@@ -80,17 +80,17 @@ class Connection:
                 self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close it."""
         self._connection.close()
 
     def _send(self, method: str, path: str, body: Any) -> http.client.HTTPResponse:
         # Escaped, so that halves of surrogate pairs, which arrive with undecodable arguments, pass as they are.
         data = None if body is None else json.dumps(body).encode()
-        said = {**endpoint.headers(), **({"Content-Type": "application/json"} if data else {})}
+        headers = {**endpoint.headers(), **({"Content-Type": "application/json"} if data else {})}
         kept = self._connection.sock is not None
         try:
-            self._connection.request(method, path, data, said)
-            self._hear()
+            self._connection.request(method, path, data, headers)
+            self._await_answer()
             response = self._connection.getresponse()
         except TimeoutError as error:
             raise self._hangs() from error
@@ -99,7 +99,7 @@ class Connection:
             if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
                 raise endpoint.unexpected_peer() from error
             if kept:
-                # The daemon ends connections that rested long; it may well be there for a new one.
+                # The daemon ends connections that were idle for long; it may well be there for a new one.
                 return self._send(method, path, body)
             raise lost from error
         except http.client.HTTPException as error:
@@ -107,12 +107,12 @@ class Connection:
             raise endpoint.unexpected_peer() from error
         return response
 
-    def _hear(self) -> None:
+    def _await_answer(self) -> None:
         """Wait a moment for the answer to begin: where none does, and nobody is the daemon, something else listens."""
         channel = self._connection.sock
-        if channel is None or self._timeout <= SILENT_SECONDS:
+        if channel is None or self._timeout <= SILENT_S:
             return
-        channel.settimeout(SILENT_SECONDS)
+        channel.settimeout(SILENT_S)
         try:
             channel.recv(1, socket.MSG_PEEK)
         except TimeoutError:

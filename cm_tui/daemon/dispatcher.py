@@ -33,7 +33,7 @@ class Dispatcher:
     """Answers requests of all clients.
 
     Args:
-        pool: where engines are lent.
+        pool: where engines are opened.
         jobs: where long work goes.
         events: told what changed.
     """
@@ -97,24 +97,24 @@ class Dispatcher:
     def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str) -> Any:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + STORE_WAIT_S
-        with ExitStack() as lent:
-            project = lent.enter_context(self.pool.acquire(where))
-            # While it is lent, no other checkout can take it.
+        with ExitStack() as stack:
+            project = stack.enter_context(self.pool.acquire(where))
+            # While it is in use, no other checkout can take it.
             while other := project.engine.indexed_checkout():
                 if time.monotonic() > until:
                     note = other_checkout_note(other)
                     break
-                lent.close()
+                stack.close()
                 with self._work.waiters.waiting(project.root):
                     failure = self._check(where).bring_back()
-                    project = lent.enter_context(self.pool.acquire(where))
+                    project = stack.enter_context(self.pool.acquire(where))
                 note = f"{other_checkout_note(other, 'reflected')} It was brought back to this one first."
                 if failure and (other := project.engine.indexed_checkout()):
                     note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
                     break
             result = ask(project, name, values)
         if other and not accepts_notes(result):
-            raise StoreBusyError(note, hint="Ask again when the other one has come to rest.")
+            raise StoreBusyError(note, hint="Ask again when the other one has finished.")
         return with_note(result, note) if note else result
 
     def _check(self, where: ProjectRef) -> IndexCheck:

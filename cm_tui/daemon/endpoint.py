@@ -36,7 +36,7 @@ class DaemonInfo(NamedTuple):
 
 
 def daemon_info() -> DaemonInfo | None:
-    """What the last daemon wrote about itself; it may be dead. None when there is nothing, or nothing readable."""
+    """Return what the last daemon wrote about itself; it may be dead. None when there is nothing, or nothing readable."""
     try:
         values = json.loads((paths.runtime_dir() / INFO).read_text(encoding="utf-8"))
         return DaemonInfo(**values)
@@ -45,7 +45,7 @@ def daemon_info() -> DaemonInfo | None:
 
 
 def write_info(info: DaemonInfo) -> None:
-    """Write a daemon's facts where engines look; the file is only the user's, as it holds the token."""
+    """Write a daemon's facts where clients look; the file is only the user's, as it holds the token."""
     file = folder() / INFO
     draft = file.with_suffix(f".{info.pid}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -55,13 +55,13 @@ def write_info(info: DaemonInfo) -> None:
 
 
 def connect_socket(timeout: float | None) -> socket.socket | None:
-    """A connection to the daemon; None when nobody listens.
+    """Return a connection to the daemon; None when nobody listens.
 
     Raises:
         RefusedError: the runtime folder is not private, or another user's process listens.
     """
     if not HAS_UNIX:
-        return _dial_loopback(timeout)
+        return _connect_loopback(timeout)
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     channel.settimeout(timeout)
     try:
@@ -80,7 +80,7 @@ def connect_socket(timeout: float | None) -> socket.socket | None:
     return channel
 
 
-def _dial_loopback(timeout: float | None) -> socket.socket | None:
+def _connect_loopback(timeout: float | None) -> socket.socket | None:
     info = daemon_info()
     if info is None or not info.port:
         return None
@@ -91,15 +91,15 @@ def _dial_loopback(timeout: float | None) -> socket.socket | None:
 
 
 def headers() -> dict[str, str]:
-    """What every request carries."""
-    said = {"Host": "cm", "cm-protocol": str(PROTOCOL), "cm-version": __version__}
+    """Return what every request carries."""
+    sent = {"Host": "cm", "cm-protocol": str(PROTOCOL), "cm-version": __version__}
     if not HAS_UNIX and (info := daemon_info()) is not None:
-        said["Authorization"] = f"Bearer {info.token}"
-    return said
+        sent["Authorization"] = f"Bearer {info.token}"
+    return sent
 
 
 def owns() -> bool:
-    """Whether some process holds the daemon's lock, answering or not."""
+    """Return whether some process holds the daemon's lock, answering or not."""
     from filelock import FileLock, Timeout
 
     try:
@@ -114,12 +114,12 @@ BUSY = 503
 
 
 def busy() -> DaemonError:
-    """The daemon has more to do than it takes."""
+    """Return the error of a daemon that has more to do than it takes."""
     return DaemonError("The daemon is busy: too much is asked at once.", hint="Try again in a moment.")
 
 
 def unexpected_peer() -> DaemonError:
-    """What listens at the daemon's place is not a daemon."""
+    """Return the error of something else that listens at the daemon's address."""
     return DaemonError(
         f"Something that is not cm answers on {socket_path() if HAS_UNIX else 'the loopback address'}.",
         hint="Stop that process and remove the socket, or set CM_HOME to another folder.",

@@ -17,7 +17,7 @@ class IndexCheck:
 
     Args:
         where: the project.
-        pool: where its engine is lent.
+        pool: where its engine is opened.
         work: where its runs queue.
         syncs: what follows its files.
     """

@@ -51,7 +51,7 @@ class LongWork:
     """Submits jobs, and says what they do.
 
     Args:
-        pool: where engines are lent.
+        pool: where engines are opened.
         jobs: where they queue.
         events: told what changed.
     """

@@ -112,9 +112,9 @@ def _listening() -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
-    """The port that the settings ask for, where anybody on this machine can knock: requests need the token.
+    """The port that the settings ask for, which anybody on this machine can reach: requests need the token.
 
-    When it cannot be had, engines are served all the same, and the state says so.
+    When it cannot be had, clients are served all the same, and the state says so.
     """
     if not port:
         yield None
@@ -161,11 +161,11 @@ def _inode(path: Path) -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which ends when the daemon is done, and closes what rests.
+    """uvicorn, which ends when the daemon is done, and closes what is idle.
 
     Args:
         state: the daemon's.
-        listener: where engines come.
+        listener: where clients connect.
         more: the open port, if there is one.
         stays: it does not end though nobody needs it.
     """
@@ -187,7 +187,7 @@ class _Server(uvicorn.Server):
         self._sweeping: asyncio.Future[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer engines, then the port too."""
+        """Answer on the socket, then on the port too."""
         await super().startup(sockets)
         if self._port is not None:
             self._port.begin()
@@ -217,10 +217,10 @@ class _Server(uvicorn.Server):
         if self._state.done.is_set():
             self.should_exit = True
         if counter % 10 == 0:
-            self._look_around()
+            self._check_need()
         return await super().on_tick(counter)
 
-    def _look_around(self) -> None:
+    def _check_need(self) -> None:
         state = self._state
         if self._sweeping is None or self._sweeping.done():
             self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cm_tui.engine.freshness.changes import NOTHING, Changes
 from cm_tui.errors import CmError
-from cm_tui.model.freshness import Freshness, LayerState
+from cm_tui.model.freshness import Freshness, LayerState, label_of
 
 DEBOUNCE_S = 1.5
 """A run begins when no signal has come for so long: twenty edits in a row are indexed once."""
@@ -92,7 +92,7 @@ class Scheduler:
             if self._waiting == NOTHING:
                 self._latest = now + self._longest_s
             self._waiting |= changes
-            self._why = f"{layer}: {words}"
+            self._why = f"{label_of(layer)}: {words}"
             self._due = now if debounced else min(now + self._debounce_s, self._latest)
             self._wake.notify_all()
 
