@@ -20,16 +20,16 @@ def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any
         question: sent as JSON.
         seconds: for all of it.
     """
-    from cm_tui.daemon import bootstrap
+    from cm_tui.daemon import endpoint
 
     until = time.monotonic() + seconds
     try:
-        channel = bootstrap.connect_socket(seconds)
+        channel = endpoint.connect_socket(seconds)
         if channel is None:
             return None
         # By hand, as a nudge is: the standard client would cost a hook more than all the rest of it.
         body = json.dumps(question).encode("ascii")
-        said = {**bootstrap.headers(), "Content-Type": "application/json", "Content-Length": str(len(body))}
+        said = {**endpoint.headers(), "Content-Type": "application/json", "Content-Length": str(len(body))}
         head = "".join(f"{name}: {value}\r\n" for name, value in {**said, "Connection": "close"}.items())
         answer = bytearray()
         with channel:

@@ -34,7 +34,7 @@ class HookWork:
         """The daemon answers from now on."""
 
         def index(root: Path, files: Sequence[str], source: Source) -> None:
-            dispatcher.sync_manager.signal(root, source, files)
+            dispatcher.signal(root, source, files)
 
         self._processor = JournalConsumer(index)
 

@@ -11,10 +11,13 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from cm_tui.bench.measure import percentiles
+from cm_tui.engine.freshness.changes import path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
+from cm_tui.engine.index.summary import run_to_end
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotFoundError
@@ -84,7 +87,7 @@ def _appends(folder: Path) -> dict[str, str]:
 
 def _layers(root: Path) -> dict[str, str]:
     with LocalEngine.open(root) as engine:
-        sync = ProjectSync(engine, engine.store, engine.config)
+        sync = _sync_of(engine)
         sync.start()
         try:
             if sync.watcher is not None:
@@ -102,6 +105,13 @@ def _layers(root: Path) -> dict[str, str]:
             }
         finally:
             sync.stop()
+
+
+def _sync_of(engine: LocalEngine) -> ProjectSync:
+    make_filter = partial(path_filter, engine.root, engine.store / "shadow", engine.config)
+    return ProjectSync(
+        engine.root, lambda paths: run_to_end(engine.index(paths=paths)), make_filter, engine.config.watch
+    )
 
 
 class _Edits:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from cm_tui.cli.options import At, Depth, Json, Project, answering
+from cm_tui.cli.ensure_history import ensure_history
+from cm_tui.cli.options import At, Depth, Json, Project, open_fresh_engine
+from cm_tui.cli.rows import symbol_line, symbol_row
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Edge, ImportEdge, Page, Symbol
+    from cm_tui.model import Edge, ImportEdge, Page
 
 T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="A name, or any tail of a qualified one: run, App.run.")]
@@ -39,7 +41,7 @@ def symbols(
     """List symbols by file, kind or fuzzy name."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.symbols(file=file, kind=kind, match=match, limit=limit)
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
@@ -95,25 +97,11 @@ def importers(
 
 
 def _asked(project: Path | None, at: str | None, question: Callable[[Engine], Page[T]]) -> Page[T]:
-    """Ask the engine; the past is read as far back first as a question about it needs."""
-    with answering(project) as engine:
+    """Ask the engine; the history is read as far back first as a question about it needs."""
+    with open_fresh_engine(project) as engine:
         if at is not None:
-            from cm_tui.cli.history import reach
-
-            reach(engine, at)
+            ensure_history(engine, at)
         return question(engine)
-
-
-def symbol_row(symbol: Symbol) -> dict[str, Any]:
-    """A symbol as a row of JSON."""
-    from cm_tui.cli.output import plain
-
-    return {**plain(symbol), "line": symbol.line}
-
-
-def symbol_line(symbol: Symbol) -> str:
-    """A symbol as a line for people."""
-    return f"{symbol.path}:{symbol.line}  {symbol.kind} {symbol.qualname}  {symbol.signature}"
 
 
 def _edge_line(edge: Edge) -> str:

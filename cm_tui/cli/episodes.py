@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, answering
+from cm_tui.cli.options import Json, Project, open_fresh_engine
+from cm_tui.cli.rows import commit_line
 
 if TYPE_CHECKING:
     from cm_tui.model import Episode, Page
@@ -35,7 +36,7 @@ def episodes(
     """List what agents' sessions recorded, newest first; `cm --episode ID` opens the application at what one saw."""
     from cm_tui.cli.output import print_json, print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         if name is None:
             page: Page[Episode] = engine.episodes(match=match, before=before, limit=limit)
             print_page(page, _line, as_json=as_json, row=_row)
@@ -70,14 +71,13 @@ def _line(one: Episode) -> str:
 
 
 def _show(one: Episode) -> None:
-    from cm_tui.cli.history import moment_line
     from cm_tui.cli.output import narrate, write_text
     from cm_tui.model.dates import minute
 
     lines = [f"episode {one.id}  {minute(one.time)}"]
     lines.append(f"{one.agent or 'an agent'}, session {one.session or 'unknown'}, in {one.root}")
     if one.moment is not None:
-        lines.append(f"at {moment_line(one.moment)}")
+        lines.append(f"at {commit_line(one.moment)}")
     if one.head != one.sha:
         lines.append(f"HEAD was {one.head[:10] or 'nothing'} when it stopped: the patch starts before its commits")
     for title, text in (*(("asked", prompt) for prompt in one.prompts), ("answered", one.answer)):

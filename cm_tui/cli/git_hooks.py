@@ -1,4 +1,4 @@
-"""`cm hooks install|uninstall|status`."""
+"""`cm git-hooks install|uninstall|status`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, project_of
+from cm_tui.cli.options import Json, Project, add_family, project_of, under_old_name
 
 if TYPE_CHECKING:
     from cm_tui.model.freshness import GitHooks
@@ -16,9 +16,11 @@ Shared = Annotated[bool, typer.Option("--force", help="Also where core.hooksPath
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    add_family(
-        app, "hooks", "Git hooks that keep the index fresh: install, uninstall, status.", install, uninstall, status
-    )
+    help_text = "Git hooks that keep the index fresh: install, uninstall, status."
+    commands = (install, uninstall, status)
+    add_family(app, "git-hooks", help_text, *commands)
+    old = (under_old_name("hooks", "git-hooks", command) for command in commands)
+    add_family(app, "hooks", help_text, *old, hidden=True)
 
 
 def install(force: Shared = False, project: Project = None, as_json: Json = False) -> None:

@@ -1,4 +1,4 @@
-"""`cm at`, `cm life`, `cm drift`, `cm history`, `cm vacuum`."""
+"""`cm at`, `cm life`, `cm drift`, `cm history`, `cm prune`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cm_tui.cli.options import Json, Project, add_family, answering
+from cm_tui.cli.ensure_history import ensure_history
+from cm_tui.cli.options import Json, Project, add_family, open_engine, open_fresh_engine, under_old_name
+from cm_tui.cli.rows import commit_line, symbol_line, symbol_row
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
     from cm_tui.model import (
-        CommitPoint,
         Drift,
         DriftRow,
         FileEntry,
@@ -41,8 +41,9 @@ def register(app: typer.Typer) -> None:
     app.command("at")(at)
     app.command("life")(life)
     app.command("drift")(drift)
-    app.command("vacuum")(vacuum)
-    help_text = "How much of the past is known, and reading more of it."
+    app.command("prune")(prune)
+    app.command("vacuum", hidden=True)(under_old_name("vacuum", "prune", prune))
+    help_text = "How much of the history is known, and reading more of it."
     add_family(app, "history", help_text, status, backfill, line)
 
 
@@ -57,8 +58,7 @@ def at(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """List the symbols or files that were there at a moment of the past."""
-    from cm_tui.cli.code import symbol_line, symbol_row
+    """List the symbols or files that were there at a revision."""
     from cm_tui.cli.output import print_page
     from cm_tui.errors import UsageError
 
@@ -66,8 +66,8 @@ def at(
         raise UsageError("--file, --kind and --match choose among symbols.", hint="Use --folder with files.")
     if what is What.symbols and folder:
         raise UsageError("--folder chooses among files.", hint=f"Write: cm at {ref} files --folder {folder}")
-    with answering(project) as engine:
-        reach(engine, ref)
+    with open_fresh_engine(project) as engine:
+        ensure_history(engine, ref)
         if what is What.files:
             files = engine.files_at(ref, folder)
             print_page(files, _file_line, as_json=as_json)
@@ -92,7 +92,7 @@ def life(
             "line": one.events[-1].line if one.events else 0,
         }  # fmt: skip
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.symbol_history(name, callers=callers, limit=limit)
         status = engine.history()
     print_page(page, _life_lines, as_json=as_json, row=row)
@@ -103,7 +103,7 @@ def life(
 def drift(
     since: Annotated[
         str | None,
-        typer.Option("--since", help="Also what changed since this moment; `last`: since you last looked."),
+        typer.Option("--since", help="Also what changed since this revision; `last`: since you last looked."),
     ] = None,
     looked: Annotated[
         bool, typer.Option("--looked", help="Remember the indexed commit as where you last looked.")
@@ -113,12 +113,11 @@ def drift(
     as_json: Json = False,
 ) -> None:
     """Show where the index and the checkout differ, symbol by symbol; what is shown is not brought up to date."""
-    from cm_tui.cli.options import opened
     from cm_tui.cli.output import plain, print_json
 
-    with opened(project) as engine:
+    with open_engine(project) as engine:
         if since is not None and since != "last":
-            reach(engine, since)
+            ensure_history(engine, since)
         found = engine.drift(since, looked=looked, limit=limit)
     if as_json:
         rows = [{**plain(row), "qualname": row.symbol} for row in found.rows]
@@ -127,43 +126,43 @@ def drift(
         _show_drift(found)
 
 
-def vacuum(
-    before: Annotated[str | None, typer.Option("--before", help="Drop what was before this moment.")] = None,
+def prune(
+    before: Annotated[str | None, typer.Option("--before", help="Drop what was before this revision.")] = None,
     older_than: Annotated[
         str | None, typer.Option("--older-than", help="Drop what is older: 30d, 12w, 6m, 2y.")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Drop all of the past.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Drop all of the history.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; do nothing.")] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Drop the past that nobody needs; git still has it, and `cm history backfill` reads it again."""
+    """Drop the history that nobody needs; git still has it, and `cm history backfill` reads it again."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         report = engine.prune(before=before, older_than=older_than, everything=everything, dry_run=dry_run)
-    print_json(report) if as_json else _show_vacuum(report)
+    print_json(report) if as_json else _show_pruned(report)
 
 
 def status(project: Project = None, as_json: Json = False) -> None:
-    """Say how far back the past is known."""
+    """Say how far back the history is known."""
     from cm_tui.cli.output import print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         state = engine.history()
     print_json(state) if as_json else _show_history(state)
 
 
 def backfill(
     depth: Annotated[int | None, typer.Option("--depth", min=1, help="How many commits back from HEAD.")] = None,
-    since: Annotated[str | None, typer.Option("--since", help="A moment or a date to go back to.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="A revision or a date to go back to.")] = None,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Read the past from git; a later call goes on where this one was stopped."""
+    """Read the history from git; a later call goes on where this one was stopped."""
     from cm_tui.cli.output import follow, narrate, print_json
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         place = engine.resolve(since) if since is not None else None
         if place is not None and not place.exact:
             narrate(place.note)
@@ -182,31 +181,9 @@ def line(
     """List the commits of HEAD's first-parent line, newest first."""
     from cm_tui.cli.output import print_page
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         page = engine.mainline(match=match, before=before, limit=limit)
-    print_page(page, moment_line, as_json=as_json)
-
-
-def reach(engine: Engine, ref: str) -> None:
-    """Have the past read back to a moment, unless it is known or was removed on purpose.
-
-    Raises:
-        NotFoundError: there is no such moment.
-    """
-    from cm_tui.cli.output import follow, narrate
-
-    place = engine.resolve(ref)
-    if place.known or not place.sha or engine.history().vacuumed:
-        return
-    narrate(f"reading history back to #{place.moment.ordinal} {place.moment.sha[:10]}")
-    follow(engine.backfill(since=f"#{place.moment.ordinal}"))
-
-
-def moment_line(moment: CommitPoint) -> str:
-    """`#17 2024-05-01 0a1b2c3d4e Ada  Subject`."""
-    from cm_tui.model.dates import day
-
-    return f"#{moment.ordinal} {day(moment.time)} {moment.sha[:10]} {moment.author}  {moment.subject}"
+    print_page(page, commit_line, as_json=as_json)
 
 
 def _file_line(file: FileEntry) -> str:
@@ -228,7 +205,7 @@ def _life_lines(one: SymbolHistory) -> list[str]:
 def _event_line(event: SymbolEvent) -> str:
     way = "to" if event.what == "left" else "from"
     other = f" {way} {event.other.path} {event.other.qualname}" if event.other is not None else ""
-    return f"{event.what:<9} {event.path}:{event.line}{other}  {moment_line(event.moment)}"
+    return f"{event.what:<9} {event.path}:{event.line}{other}  {commit_line(event.moment)}"
 
 
 def _change_line(change: SymbolChange) -> str:
@@ -247,7 +224,7 @@ def _show_drift(found: Drift) -> None:
     for row in found.rows:
         write(_drift_line(row))
     if found.changes is not None and found.since is not None:
-        write(f"since {moment_line(found.since.moment)}: {found.changes.note or 'no symbol changed'}")
+        write(f"since {commit_line(found.since.moment)}: {found.changes.note or 'no symbol changed'}")
         for change in found.changes.rows:
             write(_change_line(change))
         if found.since.note and found.since.note not in found.changes.note:
@@ -261,7 +238,7 @@ def _show_drift(found: Drift) -> None:
         narrate(f"note: {note}")
 
 
-def _show_vacuum(report: PruneReport) -> None:
+def _show_pruned(report: PruneReport) -> None:
     from cm_tui.cli.output import narrate, write
 
     would = "would drop" if report.dry_run else "dropped"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Force, Json, Project, answering, opened
+from cm_tui.cli.options import Force, Json, Project, open_engine, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.model import Freshness, IndexPlan, IndexSummary, ProjectStatus
@@ -51,7 +51,7 @@ def index(
         single = [str(path.absolute())]
     elif path is not None:
         where = path
-    with opened(where, force=force) as engine:
+    with open_engine(where, force=force) as engine:
         if dry_run:
             plan = engine.plan(full=full, since=since)
             print_json(plan) if as_json else _show_plan(plan)
@@ -86,7 +86,7 @@ def status(project: Project = None, as_json: Json = False) -> None:
     """Show the project and its index at a glance."""
     from cm_tui.cli.output import print_json
 
-    with opened(project) as engine:
+    with open_engine(project) as engine:
         state = engine.status()
         fresh = engine.freshness() if state.indexed else None
     if as_json:
@@ -108,7 +108,7 @@ def skipped(
     from cm_tui.cli.output import print_page
     from cm_tui.model import Page, SkippedFile
 
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         if unparsed:
             rows = tuple(SkippedFile(file.path, file.error) for file in engine.files().rows if file.error)
             page = Page(rows, len(rows))
@@ -149,7 +149,7 @@ def _show_freshness(state: Freshness) -> None:
         mode = f" ({layer.mode})" if layer.mode else ""
         fired = f", {layer.did}, {_ago(layer.fired_at)}" if layer.fired_at else ""
         note = f"; {layer.note}" if layer.note else ""
-        write(f"  {layer.name:<11} {layer.state}{mode}{fired}{note}")
+        write(f"  {layer.label:<15} {layer.state}{mode}{fired}{note}")
 
 
 def _ago(at: float) -> str:

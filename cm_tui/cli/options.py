@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,17 +26,32 @@ Force = Annotated[bool, typer.Option("--force", help="Insist on a root that is r
 Limit = Annotated[int | None, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 At = Annotated[
     str | None,
-    typer.Option("--at", help="Answer for a moment of the past: a branch, tag or commit, #17, or a date."),
+    typer.Option("--at", help="Answer for an earlier revision: a branch, tag or commit, #17, or a date."),
 ]
 Depth = Annotated[int, typer.Option("--depth", min=1, max=3, help="How many steps along the calls.")]
 
 
-def add_family(app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None]) -> None:
+def add_family(
+    app: typer.Typer, name: str, help_text: str, *commands: Callable[..., None], hidden: bool = False
+) -> None:
     """Add commands below a name: `cm NAME COMMAND`, each called as its function."""
     family = typer.Typer(no_args_is_help=True, help=help_text)
     for command in commands:
         family.command(command.__name__)(command)
-    app.add_typer(family, name=name)
+    app.add_typer(family, name=name, hidden=hidden)
+
+
+def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command as it goes by its old name: it does the same, and says the new one."""
+
+    @functools.wraps(command)
+    def renamed(*args: Any, **kwargs: Any) -> None:
+        from cm_tui.cli.output import narrate
+
+        narrate(f"`cm {old}` is called `cm {new}` now.")
+        command(*args, **kwargs)
+
+    return renamed
 
 
 def project_of(project: Path | None) -> Path | None:
@@ -44,33 +60,28 @@ def project_of(project: Path | None) -> Path | None:
 
 
 @contextmanager
-def opened(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
+def open_engine(project: Path | None, *, force: bool = False) -> Iterator[Engine]:
     """Open the engine to a project, and close it afterwards.
 
     Raises:
         CmError: the project or its store cannot be opened.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import open_engine
+    from cm_tui.daemon import open_engine as engines
 
-    with closing(open_engine(project_of(project), force=force, say=narrate)) as engine:
+    with closing(engines.open_engine(project_of(project), force=force, say=narrate)) as engine:
         yield engine
 
 
 @contextmanager
-def answering(project: Path | None) -> Iterator[Engine]:
+def open_fresh_engine(project: Path | None) -> Iterator[Engine]:
     """Open the engine for questions: the index exists and reflects this checkout's HEAD.
 
     Raises:
         NotIndexedError: the project has no index yet.
     """
     from cm_tui.cli.output import narrate
-    from cm_tui.daemon.open_engine import open_engine
+    from cm_tui.daemon import open_engine as engines
 
-    with closing(open_engine(project_of(project), create=False, say=narrate)) as engine:
-        reason = engine.stale_reason()
-        if reason:
-            narrate(f"{reason}; bringing the index up to date")
-            for _ in engine.index():
-                pass
+    with closing(engines.open_fresh_engine(project_of(project), say=narrate)) as engine:
         yield engine

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cm_tui.cli.options import Json, Project, answering
+from cm_tui.cli.options import Json, Project, open_fresh_engine
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def pack(
 
     if form not in ("markdown", "json"):
         raise UsageError(f"Unknown format {form!r}.", hint="Use markdown or json.")
-    with answering(project) as engine:
+    with open_fresh_engine(project) as engine:
         result = engine.pack(question, budget=budget, neighbours=neighbours)
     if as_json or form == "json":
         print_json(result)

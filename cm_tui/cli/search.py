@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cm_tui.cli.options import Json, Limit, Project, answering
+from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
 
 if TYPE_CHECKING:
     from cm_tui.model import Hit, Mode, SearchResult
@@ -23,7 +23,7 @@ def search(
     query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
     profile: Annotated[
         str | None,
-        typer.Option("--profile", help="Ranking recipe: code (unless configured otherwise), memory, notes, yours."),
+        typer.Option("--profile", help="Ranking profile: code (unless configured otherwise), memory, notes, yours."),
     ] = None,
     limit: Limit = None,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
@@ -45,13 +45,13 @@ def search(
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted = cast("Mode", mode)
-    with answering(project) as engine:
-        recipe = profile or load_config(engine.root).search.profile
+    with open_fresh_engine(project) as engine:
+        chosen = profile or load_config(engine.root).search.profile
         if batch is not None:
             for line in _lines(batch):
-                print_json_line(_object(engine.search(line, profile=recipe, mode=wanted, limit=limit)))
+                print_json_line(_object(engine.search(line, profile=chosen, mode=wanted, limit=limit)))
             return
-        result = engine.search(query or "", profile=recipe, mode=wanted, limit=limit)
+        result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit)
     if as_json:
         print_json(_object(result))
         return

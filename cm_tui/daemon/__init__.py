@@ -1,1 +1,1 @@
-"""The daemon and the engines that lead to it: remote engine, MCP, hooks, agents."""
+"""The daemon, which owns all stores of a user, and the engine that leads to it."""

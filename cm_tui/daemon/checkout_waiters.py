@@ -1,4 +1,4 @@
-"""Questions that wait until a store reflects their checkout again: the index run that brings it there sees them in."""
+"""Questions that wait until a store reflects their checkout again: the index run that brings it there waits for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LINGER_SECONDS = 5.0
+LINGER_S = 5.0
 """How long a run that is done keeps the store for those who waited for it."""
 
 
@@ -25,7 +25,7 @@ class CheckoutWaiters:
 
     @contextmanager
     def waiting(self, root: Path) -> Iterator[None]:
-        """Wait for a run of a checkout, and borrow its store, in this block."""
+        """Wait for a run of a checkout, and acquire its store, in this block."""
         with self._changed:
             self._waiting[root] += 1
         try:
@@ -38,6 +38,6 @@ class CheckoutWaiters:
                 self._changed.notify_all()
 
     def await_waiters(self, root: Path) -> None:
-        """Called by a run that still has the store: wait, but not long, until its guests have it too."""
+        """Wait, but not long, until those who waited for a run have the store; called by the run, which has it still."""
         with self._changed:
-            self._changed.wait_for(lambda: not self._waiting[root], LINGER_SECONDS)
+            self._changed.wait_for(lambda: not self._waiting[root], LINGER_S)

@@ -15,13 +15,13 @@ from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel, Candidates, Mode, Profile, Progress, SearchResult
 
-ANSWER_SECONDS = 600.0
+ANSWER_S = 600.0
 """A first question may have to wait until the index has followed a large checkout."""
 _FORGOTTEN = 410
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptCandidates:
     """In place of a table: where the daemon keeps it, and how to get another one when it no longer does."""
 
     ref: rpc.CandidatesRef
@@ -33,7 +33,7 @@ class RemoteEngine:
     """The engine to one project, through the daemon.
 
     Every call is safe to repeat: when the daemon went away, another one is started and asked once more. Its methods are
-    those of `Engine`; `connect` gives it out as one.
+    those of `Engine`; `open_engine` gives it out as one.
 
     Args:
         where: the project.
@@ -42,9 +42,11 @@ class RemoteEngine:
     def __init__(self, where: rpc.ProjectRef) -> None:
         self.where = where
         self._root: Path | None = None
-        self._mine = threading.local()
+        self.note = ""
+        """What the daemon said when it opened the project."""
+        self._own = threading.local()
         self._lock = threading.Lock()
-        self._lines: list[Connection] = []
+        self._connections: list[Connection] = []
         self.own_jobs: set[str] = set()
         """Numbers of the jobs that were started through this engine."""
 
@@ -59,44 +61,48 @@ class RemoteEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self, *, create: bool = True) -> Self:
+    def open(self, *, create: bool = True, current: bool = False) -> Self:
         """Have the daemon open the project.
 
+        Args:
+            create: make a store where there is none.
+            current: have the index brought up to HEAD first; `note` says what was done.
+
         Raises:
-            NotIndexedError: there is no index, and `create` is not set.
+            NotIndexedError: there is no store and `create` is not set, or no index and `current` is set.
             CmError: it cannot be opened.
         """
-        answer = self._ask("/v1/project", {"create": create})
-        self._root = Path(answer["root"])
+        answer = self._ask("/v1/project", {"create": create, "current": current})
+        self._root, self.note = Path(answer["root"]), answer["note"]
         return self
 
     @property
     def root(self) -> Path:
-        """The project's root folder."""
+        """Return the project's root folder."""
         if self._root is None:
             self.open()
         assert self._root is not None
         return self._root
 
     def close(self) -> None:
-        """Hang up; the daemon keeps the project open for others."""
+        """Close the connections; the daemon keeps the project open for others."""
         with self._lock:
-            for line in self._lines:
-                line.close()
-            self._lines.clear()
-        self._mine = threading.local()
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+        self._own = threading.local()
 
     # --- what is not a plain call ---
 
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Only retrieve; the candidates stay with the daemon."""
         ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
-        return Candidates(ref.query, ref.mode, _Kept(ref, profile, mode), ref.took_ms, ref.notes)
+        return Candidates(ref.query, ref.mode, _KeptCandidates(ref, profile, mode), ref.took_ms, ref.notes)
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Only rank; what the daemon has forgotten is retrieved again."""
         kept = candidates.table
-        if not isinstance(kept, _Kept):
+        if not isinstance(kept, _KeptCandidates):
             raise UsageError(
                 "These candidates come from another client.", hint="Retrieve and rank through the same one."
             )
@@ -134,9 +140,9 @@ class RemoteEngine:
 
     def _follow(self, method: rpc.Method, body: dict[str, Any], cancel: Cancel) -> Iterator[Progress]:
         job = ""
-        line = Connection(bootstrap.START_SECONDS)
-        with closing(line):
-            for status, data in line.lines("POST", f"/v1/stream/{method.name}", body):
+        connection = Connection(bootstrap.START_SECONDS)
+        with closing(connection):
+            for status, data in connection.lines("POST", f"/v1/stream/{method.name}", body):
                 record = self._checked(status, data) if data else {}
                 if "job" in record:
                     job = record["job"]
@@ -156,23 +162,23 @@ class RemoteEngine:
         """One request; a daemon that has gone is started again, once."""
         full = {**self._about(), **body}
         try:
-            answer = self._line().ask("POST", path, full)
+            answer = self._connection().ask("POST", path, full)
         except DaemonGoneError:
             bootstrap.start_daemon()
-            answer = self._line().ask("POST", path, full)
+            answer = self._connection().ask("POST", path, full)
         return self._checked(*answer).get("result")
 
     def _about(self) -> dict[str, Any]:
         return {"where": rpc.plain(self.where)}
 
-    def _line(self) -> Connection:
-        """This thread's line."""
-        line: Connection | None = getattr(self._mine, "line", None)
-        if line is None:
-            line = self._mine.line = Connection(ANSWER_SECONDS)
+    def _connection(self) -> Connection:
+        """The connection of this thread."""
+        connection: Connection | None = getattr(self._own, "connection", None)
+        if connection is None:
+            connection = self._own.connection = Connection(ANSWER_S)
             with self._lock:
-                self._lines.append(line)
-        return line
+                self._connections.append(connection)
+        return connection
 
     @staticmethod
     def _checked(status: int, data: bytes) -> dict[str, Any]:

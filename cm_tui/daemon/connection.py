@@ -1,4 +1,4 @@
-"""A line to the daemon: HTTP over its socket, one request after another."""
+"""A connection to the daemon: HTTP over its socket, one request after another."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import endpoint
 from cm_tui.errors import DaemonError
 
-SILENT_SECONDS = 1.0
+SILENT_S = 1.0
 """After so long without an answer it is worth a look whether a daemon is there at all."""
 
 
@@ -22,11 +22,11 @@ class DaemonGoneError(DaemonError):
         super().__init__("The daemon has gone.", hint="Run the command again.")
 
 
-class _Connection(http.client.HTTPConnection):
+class _HttpConnection(http.client.HTTPConnection):
     """The standard client, on the daemon's socket."""
 
     def connect(self) -> None:
-        self.sock = bootstrap.connect_socket(self.timeout)
+        self.sock = endpoint.connect_socket(self.timeout)
         if self.sock is None:
             raise ConnectionRefusedError
 
@@ -40,14 +40,14 @@ class Connection:
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
-        self._connection = _Connection("cm", timeout=timeout)
+        self._connection = _HttpConnection("cm", timeout=timeout)
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """One request and its whole answer.
 
         Raises:
-            GoneError: the daemon has gone.
-            OwnerError: it hangs, or is no daemon.
+            DaemonGoneError: the daemon has gone.
+            DaemonError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         try:
@@ -61,8 +61,8 @@ class Connection:
         """One request whose answer comes line by line, each with the status; empty lines are signs of life.
 
         Raises:
-            GoneError: the daemon went away before the answer was whole.
-            OwnerError: it hangs, or is no daemon.
+            DaemonGoneError: the daemon went away before the answer was whole.
+            DaemonError: it hangs, or is no daemon.
         """
         response = self._send(method, path, body)
         if response.status != 200:
@@ -80,45 +80,45 @@ class Connection:
                 self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close it."""
         self._connection.close()
 
     def _send(self, method: str, path: str, body: Any) -> http.client.HTTPResponse:
         # Escaped, so that halves of surrogate pairs, which arrive with undecodable arguments, pass as they are.
         data = None if body is None else json.dumps(body).encode()
-        said = {**bootstrap.headers(), **({"Content-Type": "application/json"} if data else {})}
+        headers = {**endpoint.headers(), **({"Content-Type": "application/json"} if data else {})}
         kept = self._connection.sock is not None
         try:
-            self._connection.request(method, path, data, said)
-            self._hear()
+            self._connection.request(method, path, data, headers)
+            self._await_answer()
             response = self._connection.getresponse()
         except TimeoutError as error:
             raise self._hangs() from error
         except (http.client.BadStatusLine, OSError) as error:
             lost = self._lost()
             if isinstance(error, http.client.BadStatusLine) and not isinstance(error, http.client.RemoteDisconnected):
-                raise bootstrap.unexpected_peer() from error
+                raise endpoint.unexpected_peer() from error
             if kept:
-                # The daemon ends connections that rested long; it may well be there for a new one.
+                # The daemon ends connections that were idle for long; it may well be there for a new one.
                 return self._send(method, path, body)
             raise lost from error
         except http.client.HTTPException as error:
             self.close()
-            raise bootstrap.unexpected_peer() from error
+            raise endpoint.unexpected_peer() from error
         return response
 
-    def _hear(self) -> None:
+    def _await_answer(self) -> None:
         """Wait a moment for the answer to begin: where none does, and nobody is the daemon, something else listens."""
         channel = self._connection.sock
-        if channel is None or self._timeout <= SILENT_SECONDS:
+        if channel is None or self._timeout <= SILENT_S:
             return
-        channel.settimeout(SILENT_SECONDS)
+        channel.settimeout(SILENT_S)
         try:
             channel.recv(1, socket.MSG_PEEK)
         except TimeoutError:
-            if not bootstrap.owns():
+            if not endpoint.owns():
                 self.close()
-                raise bootstrap.unexpected_peer() from None
+                raise endpoint.unexpected_peer() from None
         finally:
             if self._connection.sock is not None:
                 channel.settimeout(self._timeout)
@@ -129,8 +129,8 @@ class Connection:
 
     def _hangs(self) -> DaemonError:
         self.close()
-        if not bootstrap.owns():
-            return bootstrap.unexpected_peer()
-        info = bootstrap.daemon_info()
+        if not endpoint.owns():
+            return endpoint.unexpected_peer()
+        info = endpoint.daemon_info()
         who = f" (process {info.pid})" if info else ""
-        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=bootstrap.RESTART)
+        return DaemonError(f"The daemon{who} does not answer for {self._timeout:g} s.", hint=endpoint.RESTART)

@@ -12,7 +12,7 @@ from typing import Any
 
 from cm_tui import __version__
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.extensions import Extensions, extensions
@@ -95,9 +95,9 @@ class DaemonState:
             "name": "cm",
             "pid": os.getpid(),
             "version": __version__,
-            "protocol": bootstrap.PROTOCOL,
+            "protocol": endpoint.PROTOCOL,
             "started": self.started,
-            "settings": bootstrap.settings_digest(),
+            "settings": runtime_dir.settings_digest(),
             "idle_seconds": round(self.idle_seconds, 1),
             "memory_bytes": _resident(),
             "projects": [

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-BEAT_SECONDS = 0.25
-"""A listener that hears nothing hears at least this often that there was nothing: so both sides notice a lost other."""
+HEARTBEAT_S = 0.25
+"""A listener to whom nothing happens is told so at least this often: each side notices when the other is lost."""
 
 _KEPT = 512
 
@@ -23,7 +23,7 @@ class Notifier:
         self._loop = asyncio.get_running_loop()
         self._event = asyncio.Event()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake whoever waits."""
         try:
             self._loop.call_soon_threadsafe(self._event.set)
@@ -32,7 +32,7 @@ class Notifier:
             return
 
     async def wait(self, seconds: float) -> None:
-        """Until somebody rings, and at most this long."""
+        """Wait until somebody notifies, and at most this long."""
         try:
             await asyncio.wait_for(self._event.wait(), seconds)
         except TimeoutError:
@@ -42,7 +42,7 @@ class Notifier:
 
 class _Listener:
     def __init__(self) -> None:
-        self.bell = Notifier()
+        self.notifier = Notifier()
         self.waiting: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self.lost = 0
 
@@ -62,14 +62,14 @@ class Events:
             for listener in self._listeners:
                 listener.lost += len(listener.waiting) == _KEPT
                 listener.waiting.append(record)
-                listener.bell.ring()
+                listener.notifier.notify()
 
     def close(self) -> None:
         """No more will come: every listener ends."""
         with self._lock:
             self._closed = True
             for listener in self._listeners:
-                listener.bell.ring()
+                listener.notifier.notify()
 
     @property
     def listeners(self) -> int:
@@ -80,12 +80,12 @@ class Events:
         """Events as they come; None when there was none for a while."""
         with self._listening() as listener:
             while not self._closed:
-                await listener.bell.wait(BEAT_SECONDS)
-                for record in self._take(listener):
+                await listener.notifier.wait(HEARTBEAT_S)
+                for record in self._drain(listener):
                     yield record
                 yield None
 
-    def _take(self, listener: _Listener) -> list[dict[str, Any]]:
+    def _drain(self, listener: _Listener) -> list[dict[str, Any]]:
         with self._lock:
             records: list[dict[str, Any]] = list(listener.waiting)
             if listener.lost:

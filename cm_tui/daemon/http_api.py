@@ -54,18 +54,18 @@ def service(state: DaemonState) -> ASGIApp:
         state: what it serves.
     """
     routes = [
-        Route("/v1/health", _guarded(_health), methods=["GET"]),
-        Route("/v1/shutdown", _guarded(_shutdown), methods=["POST"]),
-        Route("/v1/project", _guarded(_project), methods=["POST"]),
-        Route("/v1/call/{method}", _guarded(_call), methods=["POST"]),
-        Route("/v1/stream/{method}", _guarded(_stream), methods=["POST"]),
-        Route("/v1/jobs", _guarded(_jobs), methods=["GET"]),
-        Route("/v1/jobs/{job}", _guarded(_watch), methods=["GET"]),
-        Route("/v1/jobs/{job}/cancel", _guarded(_cancel), methods=["POST"]),
-        Route("/v1/events", _guarded(_events), methods=["GET"]),
-        Route("/v1/nudge", _guarded(_nudge), methods=["POST"]),
-        Route("/v1/upkeep/examine", _guarded(_examine), methods=["POST"]),
-        Route("/v1/upkeep/remove", _guarded(_remove), methods=["POST"]),
+        Route("/v1/health", _with_errors(_health), methods=["GET"]),
+        Route("/v1/shutdown", _with_errors(_shutdown), methods=["POST"]),
+        Route("/v1/project", _with_errors(_project), methods=["POST"]),
+        Route("/v1/call/{method}", _with_errors(_call), methods=["POST"]),
+        Route("/v1/stream/{method}", _with_errors(_stream), methods=["POST"]),
+        Route("/v1/jobs", _with_errors(_jobs), methods=["GET"]),
+        Route("/v1/jobs/{job}", _with_errors(_watch), methods=["GET"]),
+        Route("/v1/jobs/{job}/cancel", _with_errors(_cancel), methods=["POST"]),
+        Route("/v1/events", _with_errors(_events), methods=["GET"]),
+        Route("/v1/nudge", _with_errors(_nudge), methods=["POST"]),
+        Route("/v1/upkeep/examine", _with_errors(_examine), methods=["POST"]),
+        Route("/v1/upkeep/remove", _with_errors(_remove), methods=["POST"]),
         *(Mount(path, app) for path, app in state.extensions.mounts.items()),
     ]
     app = Starlette(
@@ -106,7 +106,7 @@ async def _lifespan(state: DaemonState, app: Starlette) -> AsyncIterator[None]:
             await asyncio.to_thread(worker.close)
 
 
-def _guarded(endpoint: Endpoint) -> Endpoint:
+def _with_errors(endpoint: Endpoint) -> Endpoint:
     """Turn what an endpoint raises into an answer."""
 
     @functools.wraps(endpoint)
@@ -192,9 +192,13 @@ async def _shutdown(request: Request) -> Response:
 
 async def _project(request: Request) -> Response:
     body = await _body(request)
-    create = _flag(body, "create", default=True)
+    create, current = _flag(body, "create", default=True), _flag(body, "current", default=False)
     dispatcher = _state(request).dispatcher
-    return answered({"result": await _on_thread(request, lambda: dispatcher.open(_where(body), create=create))})
+
+    def work() -> dict[str, str]:
+        return dispatcher.open(_where(body), create=create, current=current)
+
+    return answered({"result": await _on_thread(request, work)})
 
 
 async def _call(request: Request) -> Response:

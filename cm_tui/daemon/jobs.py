@@ -11,21 +11,21 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from cm_tui.daemon.events import BEAT_SECONDS, Events, Notifier
+from cm_tui.daemon.events import HEARTBEAT_S, Events, Notifier
 from cm_tui.errors import CancelledError, CmError, NotFoundError
 from cm_tui.model import Cancel, IndexSummary, Progress
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Steps = Callable[[Cancel], Iterator[Progress]]
 
-STEP_SECONDS = 0.05
+STEP_S = 0.05
 """Of the steps between a stage's first and last, one is kept in this time."""
 _REMEMBERED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as engines see it."""
+    """A job as clients see it."""
 
     id: str
     project: str
@@ -39,7 +39,7 @@ class JobRecord:
 
 @dataclass(eq=False)
 class Job:
-    """One piece of long work and all that it said so far."""
+    """One piece of long work, and every step of it so far."""
 
     id: str
     store: str
@@ -53,33 +53,33 @@ class Job:
     started: float = field(default_factory=time.time)
     ended: float | None = None
     changed: threading.Condition = field(default_factory=threading.Condition)
-    _bells: set[Notifier] = field(default_factory=set)
+    _notifiers: set[Notifier] = field(default_factory=set)
     _kept_at: float = 0.0
 
     @property
     def is_over(self) -> bool:
-        """True once nothing more will come."""
+        """Return whether nothing more will come."""
         return self.ended is not None
 
     @property
     def searchable(self) -> bool:
-        """True once keyword and symbol queries answer."""
+        """Return whether keyword and symbol queries answer."""
         return bool(self.steps) and self.steps[-1].searchable
 
     @property
     def summary(self) -> IndexSummary | None:
-        """What it did, once it is done."""
+        """Return what it did, once it is done."""
         return self.steps[-1].summary if self.steps else None
 
     @property
     def record(self) -> JobRecord:
-        """How it stands."""
-        said = self.error.message if isinstance(self.error, CmError) else str(self.error or "")
+        """Return how far it is."""
+        message = self.error.message if isinstance(self.error, CmError) else str(self.error or "")
         step = self.steps[-1] if self.steps else None
-        return JobRecord(self.id, self.project, self.name, self.state, self.started, self.ended, step, said)
+        return JobRecord(self.id, self.project, self.name, self.state, self.started, self.ended, step, message)
 
     def wait(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
-        """Until it is over, or far enough.
+        """Wait until it is over, or far enough.
 
         Raises:
             Exception: what made it fail.
@@ -89,15 +89,15 @@ class Job:
             raise self.error
 
     def join(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
-        """The same, however it ended."""
+        """Wait in the same way, however it ends."""
         with self.changed:
             self.changed.wait_for(lambda: self.is_over or enough(self))
 
     async def watch(self) -> AsyncIterator[Progress | None]:
-        """Its steps, those that were and those to come; None when there was none for a while."""
-        bell = Notifier()
+        """Give its steps, those that were and those to come; None when there was none for a while."""
+        notifier = Notifier()
         with self.changed:
-            self._bells.add(bell)
+            self._notifiers.add(notifier)
         seen = 0
         try:
             while True:
@@ -107,29 +107,29 @@ class Job:
                     yield step
                 if over:
                     return
-                await bell.wait(BEAT_SECONDS)
+                await notifier.wait(HEARTBEAT_S)
                 yield None
         finally:
             with self.changed:
-                self._bells.discard(bell)
+                self._notifiers.discard(notifier)
 
     def add(self, step: Progress) -> None:
         """Keep a step, unless there were just as many of its kind."""
         now = time.monotonic()
         last = self.steps[-1] if self.steps else None
         between = last is not None and last.stage == step.stage and 0 < step.done < step.total and not step.summary
-        if between and now - self._kept_at < STEP_SECONDS:
+        if between and now - self._kept_at < STEP_S:
             return
         self._kept_at = now
         self.steps.append(step)
-        self.tell()
+        self.notify()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Wake whoever watches."""
         with self.changed:
             self.changed.notify_all()
-            for bell in self._bells:
-                bell.ring()
+            for notifier in self._notifiers:
+                notifier.notify()
 
 
 class Jobs:
@@ -176,7 +176,7 @@ class Jobs:
         return job
 
     def get(self, number: str) -> Job:
-        """A job by its number.
+        """Return a job by its number.
 
         Raises:
             NotFoundError: there is none, or it ended long ago.
@@ -187,18 +187,18 @@ class Jobs:
         return job
 
     def records(self) -> list[JobRecord]:
-        """All jobs that are remembered, oldest first."""
+        """Return all jobs that are remembered, oldest first."""
         with self._lock:
             return [job.record for job in self._known.values()]
 
     def of(self, store: Path, *, lane: str = "") -> list[Job]:
-        """A store's jobs that are not over, in their order."""
+        """Return a store's jobs that are not over, in their order."""
         with self._lock:
             return list(self._queues.get(f"{store}{lane}", ()))
 
     @property
     def busy(self) -> bool:
-        """True while any job is not over."""
+        """Return whether any job is not over."""
         return bool(self._queues)
 
     def close(self, seconds: float = 30.0) -> None:
@@ -237,7 +237,7 @@ class Jobs:
             job.error, state = error, "failed"
         job.state = state
         job.ended = time.time()
-        job.tell()
+        job.notify()
         self._events.publish("job-ended", **facts, state=state)
 
     def _forget(self) -> None:

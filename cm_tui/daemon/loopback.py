@@ -1,6 +1,6 @@
-"""The daemon's port on the loopback address, where anybody on this machine can knock: with limits of its own.
+"""The daemon's port on the loopback address, which anybody on this machine can reach: with limits of its own.
 
-The private socket has another server in the same process. Whatever is done to the port, engines are answered.
+The private socket has another server in the same process. Whatever is done to the port, clients on the socket are answered.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 CONNECTIONS = 128
 """Connections at once; when there are more, the one that has waited longest without a whole request is ended."""
-REQUEST_SECONDS = 10.0
+REQUEST_S = 10.0
 """How long a request may take to arrive."""
-_GRACE_SECONDS = 3
+_GRACE_S = 3
 
 
 class DeadlineHttp(H11Protocol):
@@ -30,9 +30,9 @@ class DeadlineHttp(H11Protocol):
     """When it is over, unless a whole request has come."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody knocks; who has waited longest leaves when there are too many."""
+        """Accept a connection; the one that has waited longest is ended when there are too many."""
         super().connection_made(transport)
-        self._look_at_the_clock()
+        self._watch_deadline()
         if len(self.connections) > CONNECTIONS:
             waiting = [one for one in self.connections if isinstance(one, DeadlineHttp) and one.deadline is not None]
             # None waits longer than who has just come only when all others are being answered.
@@ -41,25 +41,25 @@ class DeadlineHttp(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Something of a request has come."""
         super().data_received(data)
-        self._look_at_the_clock()
+        self._watch_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
-        self._stop_the_clock()
+        self._end_deadline()
         super().connection_lost(exc)
 
     def leave(self) -> None:
         """End the connection."""
-        self._stop_the_clock()
+        self._end_deadline()
         self.transport.abort()
 
-    def _look_at_the_clock(self) -> None:
+    def _watch_deadline(self) -> None:
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._stop_the_clock()
+            self._end_deadline()
         elif self.deadline is None:
-            self.deadline = self.loop.call_later(REQUEST_SECONDS, self.leave)
+            self.deadline = self.loop.call_later(REQUEST_S, self.leave)
 
-    def _stop_the_clock(self) -> None:
+    def _end_deadline(self) -> None:
         if self.deadline is not None:
             self.deadline.cancel()
             self.deadline = None
@@ -82,7 +82,7 @@ class LoopbackServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app, loop="asyncio", http=DeadlineHttp, server_header=False, date_header=False, proxy_headers=False,
-                timeout_keep_alive=60, timeout_graceful_shutdown=_GRACE_SECONDS, **settings,
+                timeout_keep_alive=60, timeout_graceful_shutdown=_GRACE_S, **settings,
             )
         )  # fmt: skip
         self._listener = listener

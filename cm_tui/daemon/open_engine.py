@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.engine.api import projects
 from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
 
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
+    from cm_tui.engine.local import LocalEngine
     from cm_tui.model import Check, Progress
 
 Say = Callable[[str], None]
@@ -42,6 +43,72 @@ def open_engine(
         from cm_tui.daemon.client import RemoteEngine
 
         return cast("Engine", RemoteEngine(_where(folder, force=force)).open(create=create))
+    return _open_here(folder, create=create, force=force)
+
+
+def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) -> Engine:
+    """Return the engine to the project around a folder, for questions: its index reflects HEAD.
+
+    Args:
+        folder: as for `open_engine`.
+        say: told the same, and what was done to the index first.
+
+    Raises:
+        NotIndexedError: there is no index.
+        CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
+    """
+    if uses_daemon() and _ready(say):
+        from cm_tui.daemon.client import RemoteEngine
+
+        remote = RemoteEngine(_where(folder)).open(create=False, current=True)
+        if remote.note:
+            say(remote.note)
+        return cast("Engine", remote)
+    from cm_tui.engine.freshness import policy
+
+    engine = _open_here(folder, create=False, force=False)
+    try:
+        policy.at_head(_IndexHere(engine, say))
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+class _IndexHere:
+    """An index without a daemon, as the freshness policy sees it: nothing follows its files.
+
+    Args:
+        engine: the open project.
+        say: told before it is indexed.
+    """
+
+    def __init__(self, engine: LocalEngine, say: Say) -> None:
+        self._engine = engine
+        self._say = say
+
+    def run_under_way(self) -> None:
+        """Return None: whoever runs an index here has the store."""
+
+    def stale_reason(self) -> str:
+        """Return why the index does not reflect HEAD; nothing when it does."""
+        return self._engine.stale_reason()
+
+    def bring_to_head(self, reason: str) -> str:
+        """Bring the index up to HEAD; nothing is left to be said afterwards."""
+        self._say(f"{reason}; bringing the index up to date")
+        for _ in self._engine.index():
+            pass
+        return ""
+
+    def keep_fresh(self) -> None:
+        """Do nothing: what changes is found when the index is asked for the next time."""
+
+    def check_files(self) -> None:
+        """Return None: nobody looks."""
+
+
+def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine:
     from cm_tui.engine.local import LocalEngine
 
     if not create and not projects.is_indexed(folder):
@@ -131,10 +198,10 @@ def _ready(say: Say) -> bool:
 
     Raises:
         RefusedError: the runtime folder is not private to the user.
-        OwnerError: something foreign is in its place, it hangs, or it is newer than this cm.
+        DaemonError: something foreign is in its place, it hangs, or it is newer than this cm.
     """
     daemon = bootstrap.health()
-    if daemon is not None and daemon.get("version") != __version__ and _agree(daemon):
+    if daemon is not None and _identity(daemon) != (__version__, endpoint.PROTOCOL) and _agree(daemon):
         daemon = None
     if daemon is None:
         try:
@@ -142,7 +209,7 @@ def _ready(say: Say) -> bool:
         except DaemonError as error:
             say(f"{error.message} Working without it.")
             return False
-    elif daemon.get("settings") != bootstrap.settings_digest():
+    elif daemon.get("settings") != runtime_dir.settings_digest():
         say(
             "The daemon runs with other CM_* settings than this terminal; `cm serve --stop` lets the next start with these."
         )
@@ -151,15 +218,22 @@ def _ready(say: Say) -> bool:
 
 def _agree(daemon: Mapping[str, Any]) -> bool:
     """Have an older daemon hand over, which leaves none; put up with a newer one that speaks the same protocol."""
-    theirs = str(daemon.get("version"))
-    if _order(theirs) < _order(__version__):
+    theirs, protocol = _identity(daemon)
+    is_older = _order(theirs) < _order(__version__)
+    if is_older or (theirs == __version__ and protocol < endpoint.PROTOCOL):
         return bootstrap.stop_daemon(handover=True)
-    if daemon.get("protocol") != bootstrap.PROTOCOL:
+    if protocol != endpoint.PROTOCOL:
         raise DaemonError(
             f"The daemon is cm {theirs}, this is {__version__}: they do not understand each other.",
             hint="Update this cm, or end the daemon with `cm serve --stop`.",
         )
     return False
+
+
+def _identity(daemon: Mapping[str, Any]) -> tuple[str, int]:
+    """Its version, and the protocol that it speaks; 0 when it does not say."""
+    protocol = daemon.get("protocol")
+    return str(daemon.get("version")), protocol if isinstance(protocol, int) else 0
 
 
 def _order(version: str) -> tuple[int, ...]:

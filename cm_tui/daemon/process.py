@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from cm_tui import __version__, paths
 from cm_tui.config import DaemonConfig, load_config
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
@@ -46,8 +46,8 @@ def serve(*, background: bool) -> bool:
         RefusedError: the runtime folder is not private, or something foreign listens on the socket.
         CmError: settings cannot be read, or the socket cannot be made.
     """
-    home = bootstrap.folder()
-    lock = FileLock(home / bootstrap.LOCK, timeout=0, mode=0o600)
+    home = runtime_dir.folder()
+    lock = FileLock(home / runtime_dir.LOCK, timeout=0, mode=0o600)
     try:
         lock.acquire()
     except Timeout:
@@ -63,33 +63,33 @@ def serve(*, background: bool) -> bool:
 
 
 def _serve(config: DaemonConfig, *, background: bool) -> None:
-    token = "" if bootstrap.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
+    token = "" if runtime_dir.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
     state = DaemonState(config, token)
     with _listening() as listener, _also_on(config.port, state) as more:
         # A port that somebody else has is not written down: nobody shall send them the token.
         port = more.getsockname()[1] if more is not None else 0
-        port = port if bootstrap.HAS_UNIX else listener.getsockname()[1]
-        info = bootstrap.DaemonInfo(
-            os.getpid(), __version__, bootstrap.PROTOCOL, state.started, bootstrap.settings_digest(), token, port
+        port = port if runtime_dir.HAS_UNIX else listener.getsockname()[1]
+        info = endpoint.DaemonInfo(
+            os.getpid(), __version__, endpoint.PROTOCOL, state.started, runtime_dir.settings_digest(), token, port
         )
-        bootstrap.write_info(info)
+        endpoint.write_info(info)
         _log.info("daemon %s started, process %d", __version__, os.getpid())
         try:
             _Server(state, listener, more, stays=not background).run(sockets=[listener])
         finally:
             state.projects.close()
-            (bootstrap.folder() / bootstrap.INFO).unlink(missing_ok=True)
+            (runtime_dir.folder() / runtime_dir.INFO).unlink(missing_ok=True)
             _log.info("daemon ended")
 
 
 @contextlib.contextmanager
 def _listening() -> Iterator[socket.socket]:
     """The socket, which only this user can reach; removed at the end."""
-    if not bootstrap.HAS_UNIX:
+    if not runtime_dir.HAS_UNIX:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             yield listener
         return
-    path = bootstrap.socket_path(make=True)
+    path = runtime_dir.socket_path(make=True)
     _clear(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -112,9 +112,9 @@ def _listening() -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _also_on(port: int, state: DaemonState) -> Iterator[socket.socket | None]:
-    """The port that the settings ask for, where anybody on this machine can knock: requests need the token.
+    """The port that the settings ask for, which anybody on this machine can reach: requests need the token.
 
-    When it cannot be had, engines are served all the same, and the state says so.
+    When it cannot be had, clients are served all the same, and the state says so.
     """
     if not port:
         yield None
@@ -143,7 +143,7 @@ def _clear(path: Path) -> None:
         return
     if not stat.S_ISSOCK(found.st_mode):
         raise RefusedError(f"{path} is in the way: it is no socket.", hint="Remove it.")
-    channel = bootstrap.connect_socket(5.0)
+    channel = endpoint.connect_socket(5.0)
     if channel is not None:
         channel.close()
         raise RefusedError(
@@ -161,11 +161,11 @@ def _inode(path: Path) -> int | None:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, which ends when the daemon is done, and closes what rests.
+    """uvicorn, which ends when the daemon is done, and closes what is idle.
 
     Args:
         state: the daemon's.
-        listener: where engines come.
+        listener: where clients connect.
         more: the open port, if there is one.
         stays: it does not end though nobody needs it.
     """
@@ -174,7 +174,7 @@ class _Server(uvicorn.Server):
         app = service(state)
         super().__init__(
             uvicorn.Config(
-                app, loop="asyncio", http="h11" if bootstrap.HAS_UNIX else DeadlineHttp, ws="none", lifespan="on", log_config=None, access_log=False,
+                app, loop="asyncio", http="h11" if runtime_dir.HAS_UNIX else DeadlineHttp, ws="none", lifespan="on", log_config=None, access_log=False,
                 server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=60, limit_concurrency=1000,
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
@@ -182,12 +182,12 @@ class _Server(uvicorn.Server):
         self._state = state
         self._port = LoopbackServer(app, more) if more is not None else None
         self._stays = stays
-        self._path = Path(listener.getsockname()) if bootstrap.HAS_UNIX else None
+        self._path = Path(listener.getsockname()) if runtime_dir.HAS_UNIX else None
         self._ours = _inode(self._path) if self._path else None
         self._sweeping: asyncio.Future[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer engines, then the port too."""
+        """Answer on the socket, then on the port too."""
         await super().startup(sockets)
         if self._port is not None:
             self._port.begin()
@@ -217,10 +217,10 @@ class _Server(uvicorn.Server):
         if self._state.done.is_set():
             self.should_exit = True
         if counter % 10 == 0:
-            self._look_around()
+            self._check_need()
         return await super().on_tick(counter)
 
-    def _look_around(self) -> None:
+    def _check_need(self) -> None:
         state = self._state
         if self._sweeping is None or self._sweeping.done():
             self._sweeping = asyncio.get_running_loop().run_in_executor(None, self._sweep)

@@ -1,4 +1,4 @@
-"""The projects that the daemon has open: one engine a store, opened when asked for, closed after a rest."""
+"""The projects that the daemon has open: one engine a store, opened when asked for, closed when idle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.model import Candidates
 
-PATIENCE_SECONDS = 120.0
+STORE_WAIT_S = 120.0
 """How long to wait for a store that another checkout of the same project is working with."""
 _LOCATED_SECONDS = 5.0
 _LOCATED = 256
@@ -33,7 +33,7 @@ Signature = tuple[object, ...]
 
 @dataclass(eq=False)
 class Project:
-    """An open project; `memory` is its engine."""
+    """An open project and its engine."""
 
     root: Path
     store: Path
@@ -76,9 +76,9 @@ class _Ticket:
 
 
 class ProjectPool:
-    """Opens projects and lends them out.
+    """Opens projects and hands them out.
 
-    A store is lent to any number of users at once, but only as one checkout: when another clone or worktree of the same
+    A store is used by any number of users at once, but only as one checkout: when another clone or worktree of the same
     project asks, it waits until the first is free, and whoever comes later waits behind it. Only beside long work of the
     first, which it has to wait for anyway, others of the first go before. What changed on disk below an open project (settings, a store that
     was removed, a folder that was replaced) makes it open again, as soon as nobody uses it.
@@ -140,7 +140,7 @@ class ProjectPool:
 
     def _acquire(self, root: Path, store: Path, *, create: bool, run: bool) -> Project:
         with self._changed:
-            free = self._wait_in_line(store, root)
+            free = self._wait_for_turn(store, root)
             project = self._open.get(store)
             if not free:
                 other = project.root if project else store
@@ -161,18 +161,18 @@ class ProjectPool:
             project.runs += run
             return project
         finally:
-            self._give(store)
+            self._release(store)
 
-    def _wait_in_line(self, store: Path, root: Path) -> bool:
+    def _wait_for_turn(self, store: Path, root: Path) -> bool:
         """Wait for a turn; False when it did not come."""
-        line = self._waiting.setdefault(store, [])
+        queue = self._waiting.setdefault(store, [])
         ticket = _Ticket(root)
-        line.append(ticket)
+        queue.append(ticket)
         try:
-            return self._changed.wait_for(lambda: self._is_free(store, ticket), PATIENCE_SECONDS)
+            return self._changed.wait_for(lambda: self._is_free(store, ticket), STORE_WAIT_S)
         finally:
-            line.remove(ticket)
-            if not line:
+            queue.remove(ticket)
+            if not queue:
                 self._waiting.pop(store, None)
             self._changed.notify_all()
 
@@ -185,12 +185,12 @@ class ProjectPool:
                 return False
             if project.runs:
                 return True
-        line = self._waiting[store]
-        return all(other.root == ticket.root for other in line[: line.index(ticket)])
+        queue = self._waiting[store]
+        return all(other.root == ticket.root for other in queue[: queue.index(ticket)])
 
     def _reopen(self, root: Path, store: Path) -> Project:
-        """Open a store that nobody else can reach meanwhile, lent once."""
-        self._drop(store)
+        """Open a store that nobody else can reach meanwhile, with one user."""
+        self._close(store)
         signature = _signature(root, store)
         engine = LocalEngine(root, store, load_config(root))
         project = Project(root, store, engine, signature, users=1)
@@ -200,14 +200,14 @@ class ProjectPool:
         _log.info("opened %s", root)
         return project
 
-    def _drop(self, store: Path) -> None:
+    def _close(self, store: Path) -> None:
         with self._changed:
             project = self._open.pop(store, None)
         if project is not None:
             project.engine.close()
             _log.info("closed %s", project.root)
 
-    def _give(self, store: Path) -> None:
+    def _release(self, store: Path) -> None:
         with self._changed:
             self._taken.discard(store)
             self._changed.notify_all()
@@ -220,17 +220,17 @@ class ProjectPool:
             StoreBusyError: it stays in use.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: store not in self._taken, PATIENCE_SECONDS):
+            if not self._changed.wait_for(lambda: store not in self._taken, STORE_WAIT_S):
                 raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
             self._taken.add(store)
         try:
             with self._changed:
-                if not self._changed.wait_for(lambda: not self._users(store), PATIENCE_SECONDS):
+                if not self._changed.wait_for(lambda: not self._users(store), STORE_WAIT_S):
                     raise StoreBusyError(f"The index in {store} stays in use.", hint="Try again.")
-            self._drop(store)
+            self._close(store)
             yield
         finally:
-            self._give(store)
+            self._release(store)
 
     def _users(self, store: Path) -> int:
         project = self._open.get(store)
@@ -253,9 +253,9 @@ class ProjectPool:
                     continue
                 self._taken.add(project.store)
             try:
-                self._drop(project.store)
+                self._close(project.store)
             finally:
-                self._give(project.store)
+                self._release(project.store)
             gone += [project.root] if lost else []
         return gone
 

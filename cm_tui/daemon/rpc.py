@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from typing_extensions import TypedDict
 
 from cm_tui import errors
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.needs import Need, need_of, need_of_call
 from cm_tui.errors import CmError, UsageError
@@ -198,16 +198,16 @@ def answered(status: int, data: bytes) -> dict[str, Any]:
 
     Raises:
         CmError: the failure that the answer tells of.
-        OwnerError: it has no time, or it is no answer of a daemon.
+        DaemonError: it has no time, or it is no answer of a daemon.
     """
-    if status == bootstrap.BUSY:
-        raise bootstrap.busy()
+    if status == endpoint.BUSY:
+        raise endpoint.busy()
     try:
         record = load(data)
     except UsageError as error:
-        raise bootstrap.unexpected_peer() from error
+        raise endpoint.unexpected_peer() from error
     if not isinstance(record, dict):
-        raise bootstrap.unexpected_peer()
+        raise endpoint.unexpected_peer()
     if status != 200:
         raise error_of(record.get("error"))
     return record

@@ -19,11 +19,11 @@ _PATH_BYTES = 100
 
 
 def folder() -> Path:
-    """The runtime folder, made when missing.
+    """Return the runtime folder, made when missing.
 
     Raises:
         RefusedError: it is a link, belongs to someone else, or others can reach into it.
-        OwnerError: it cannot be made.
+        DaemonError: it cannot be made.
     """
     return _private(paths.runtime_dir())
 
@@ -36,7 +36,7 @@ def socket_path(*, make: bool = False) -> Path:
 
     Raises:
         RefusedError: the folder is not private to the user.
-        OwnerError: it cannot be made.
+        DaemonError: it cannot be made.
     """
     home = folder()
     if len(os.fsencode(home / SOCKET)) < _PATH_BYTES:
@@ -51,10 +51,10 @@ def socket_path(*, make: bool = False) -> Path:
 
 def drop_socket_folder() -> None:
     """Remove the short folder of a socket that is no more."""
-    place = socket_path().parent
-    if place != folder():
+    short = socket_path().parent
+    if short != folder():
         with contextlib.suppress(OSError):
-            place.rmdir()
+            short.rmdir()
 
 
 def _private(path: Path) -> Path:

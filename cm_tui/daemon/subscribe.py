@@ -15,25 +15,25 @@ from cm_tui.daemon.jobs import JobRecord
 from cm_tui.errors import DaemonError
 from cm_tui.model import Progress
 
-RETRY_SECONDS = 1.0
+RETRY_S = 1.0
 """How often a daemon that has gone is looked for again."""
 
 
 def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
-    """What happens in the daemon, as it happens; never starts one, and waits for the next when it goes.
+    """Give what happens in the daemon, as it happens; never starts one, and waits for the next when it goes.
 
     Each record has `event` (`index`, `config`, `job-started`, `job-ended`, `nudge`, `gone`, `ending`, `lost`), `at`, and
-    what belongs to it. `connected` and `disconnected` say how the line is.
+    what belongs to it. `connected` and `disconnected` say whether it is reached.
 
     Args:
         stop: ends it, within a second.
     """
     while not stop.is_set():
-        line = Connection(10.0)
+        connection = Connection(10.0)
         connected = False
-        with closing(line):
+        with closing(connection):
             try:
-                for status, data in line.lines("GET", "/v1/events"):
+                for status, data in connection.lines("GET", "/v1/events"):
                     if stop.is_set():
                         return
                     # A daemon that refuses, as it speaks another protocol, is none to be connected to.
@@ -45,14 +45,14 @@ def events(stop: threading.Event) -> Iterator[dict[str, Any]]:
                         yield record
             except DaemonError:
                 # Gone, or hanging: the next one is looked for below.
-                line.close()
+                connection.close()
         if connected:
             yield {"event": "disconnected"}
-        stop.wait(RETRY_SECONDS)
+        stop.wait(RETRY_S)
 
 
 def jobs() -> list[JobRecord]:
-    """The daemon's jobs, oldest first; none when there is no daemon."""
+    """Return the daemon's jobs, oldest first; none when there is no daemon."""
     answer = bootstrap.request("GET", "/v1/jobs")
     if answer is None:
         return []
@@ -62,16 +62,16 @@ def jobs() -> list[JobRecord]:
 
 
 def watch(job: str) -> Iterator[Progress]:
-    """Steps of a job from its beginning to its end.
+    """Give the steps of a job from its beginning to its end.
 
     Raises:
         CmError: the job failed, as it says, or was cancelled.
-        OwnerError: the daemon has gone.
+        DaemonError: the daemon has gone.
     """
     adapter = TypeAdapter(Progress)
-    line = Connection(bootstrap.START_SECONDS)
-    with closing(line):
-        for status, data in line.lines("GET", f"/v1/jobs/{job}"):
+    connection = Connection(bootstrap.START_SECONDS)
+    with closing(connection):
+        for status, data in connection.lines("GET", f"/v1/jobs/{job}"):
             record = rpc.answered(status, data) if data else {}
             if "error" in record:
                 raise rpc.error_of(record["error"])
@@ -87,7 +87,7 @@ def cancel(job: str) -> None:
 
     Raises:
         NotFoundError: there is no such job.
-        OwnerError: there is no daemon.
+        DaemonError: there is no daemon.
     """
     answer = bootstrap.request("POST", f"/v1/jobs/{job}/cancel", {})
     if answer is None:

@@ -1,104 +1,59 @@
-"""Keeping the indexes of all projects fresh while the daemon lives: one keeper a project, begun with its first question."""
+"""Keeping the indexes of all projects fresh while the daemon lives: one sync a project, begun with its first question."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import load_config
-from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.freshness.changes import path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
-from cm_tui.errors import NotIndexedError, StoreBusyError
-from cm_tui.integrations.external_layers import outside_layers
-from cm_tui.model import FileEntry, Freshness, Page, Progress, SkippedFile
-
-if TYPE_CHECKING:
-    from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.engine.index.summary import IndexOutcome
+from cm_tui.errors import StoreBusyError
+from cm_tui.model import Freshness
 
 MOST = 16
 """Projects that are watched at once; the one asked about longest ago is let go."""
-PATIENCE_SECONDS = 2.0
+QUERY_WAIT_S = 2.0
 """How long a question waits for what changed to be indexed."""
 
 _log = logging.getLogger(__name__)
 
+RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], IndexOutcome | None]
+"""Runs an index as a job, and waits for it.
 
-class JobIndexRunner:
-    """What a keeper needs of an engine; its index runs take their turn among the daemon's jobs.
-
-    Args:
-        dispatcher: where jobs are.
-        root: the checkout that is kept fresh.
-        kept: whether it still is; a run that another checkout has overtaken must not take the store back.
-    """
-
-    def __init__(self, dispatcher: Dispatcher, root: Path, kept: Callable[[], bool]) -> None:
-        self._dispatcher = dispatcher
-        self._root = root
-        self._kept = kept
-        self._where = ProjectRef(str(root), force=True)
-
-    @property
-    def root(self) -> Path:
-        """The project's root folder."""
-        return self._root
-
-    def index(self, *, paths: Sequence[str] = ()) -> Iterator[Progress]:
-        """Run an index as a job, and wait for it."""
-        job = self._dispatcher.start("index", self._where, {"paths": list(paths)}, wanted=self._kept)
-        job.wait()
-        yield from job.steps
-
-    def files(self) -> Page[FileEntry]:
-        """Files of the index."""
-        page: Page[FileEntry] = self._list("files")
-        return page
-
-    def skipped(self) -> Page[SkippedFile]:
-        """Files that the walk left out."""
-        page: Page[SkippedFile] = self._list("skipped")
-        return page
-
-    def _list(self, name: str) -> Any:
-        if not self._kept():
-            raise StoreBusyError(f"{self._root} is no longer kept fresh.", hint="Ask it something.")
-        return self._dispatcher.call(name, self._where, {})
+It is told the checkout, the paths (none: everything), and what says whether the run is still wanted once its turn has
+come: one that another checkout has overtaken must not take the store back. Returns None when it was not wanted any more.
+"""
 
 
 class SyncManager:
-    """The keepers of all projects.
+    """The syncs of all projects.
 
     A project that was never indexed has none: what nobody indexed is not indexed because somebody looked.
 
     Args:
-        dispatcher: where index runs take their turn.
+        run_index: how index runs take their turn.
     """
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
+    def __init__(self, run_index: RunIndexJob) -> None:
+        self._run_index = run_index
         self._lock = threading.Lock()
-        self._keepers: OrderedDict[Path, tuple[Path, ProjectSync]] = OrderedDict()
+        self._syncs: OrderedDict[Path, tuple[Path, ProjectSync]] = OrderedDict()
         self._closed = False
 
     def current(self, root: Path, store: Path) -> ProjectSync | None:
-        """The keeper of a store, if it works for this checkout."""
+        """Return the sync of a store, if it works for this checkout."""
         with self._lock:
-            found = self._keepers.get(store)
+            found = self._syncs.get(store)
             if found is None or found[0] != root:
                 return None
-            self._keepers.move_to_end(store)
+            self._syncs.move_to_end(store)
             return found[1]
-
-    def _keeps(self, root: Path, store: Path) -> bool:
-        with self._lock:
-            found = self._keepers.get(store)
-            return found is not None and found[0] == root
 
     def begin(self, root: Path, store: Path) -> None:
         """Keep an indexed project fresh from now on; one checkout of it at a time.
@@ -108,69 +63,75 @@ class SyncManager:
         """
         if self.current(root, store) is not None:
             return
-        engine = JobIndexRunner(self._dispatcher, root, partial(self._keeps, root, store))
-        keeper = ProjectSync(engine, store, load_config(root))
+        config = load_config(root)
+        make_filter = partial(path_filter, root, store / "shadow", config)
+        sync = ProjectSync(root, partial(self._run, root, store), make_filter, config.watch)
         with self._lock:
             if self._closed:
                 return
-            old = [self._keepers.pop(store, None)]
-            self._keepers[store] = (root, keeper)
-            while len(self._keepers) > MOST:
-                old.append(self._keepers.popitem(last=False)[1])
-        keeper.start()
+            old = [self._syncs.pop(store, None)]
+            self._syncs[store] = (root, sync)
+            while len(self._syncs) > MOST:
+                old.append(self._syncs.popitem(last=False)[1])
+        sync.start()
         _log.info("keeping %s fresh", root)
         for one in old:
             if one is not None:
                 one[1].stop()
 
     def before_query(self, root: Path, store: Path) -> str | None:
-        """Bring the index up to date if that is soon done; a note on what is still behind, or None without a keeper."""
-        keeper = self.current(root, store)
-        if keeper is None:
+        """Bring the index up to date if that is soon done; a note on what is still behind, or None without a sync."""
+        sync = self.current(root, store)
+        if sync is None:
             return None
-        state = keeper.before_query(PATIENCE_SECONDS)
+        state = sync.before_query(QUERY_WAIT_S)
         return f"The index is behind: {state.why}." if state.behind else ""
 
-    def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
-        """A hook says that something changed; no files: anything may have.
+    def signal(self, root: Path, store: Path, layer: str, files: Sequence[str]) -> bool:
+        """Tell a checkout's sync that something changed; no files: anything may have.
 
-        Raises:
-            CmError: the project cannot be found, or its settings cannot be read.
+        Returns:
+            False when there is none to be told.
         """
-        root, store = self._dispatcher.pool.locate(ProjectRef(str(root)))
-        keeper = self.current(root, store)
-        if keeper is None:
-            try:
-                self._dispatcher.call("stale_reason", ProjectRef(str(root)), {})
-            except NotIndexedError:
-                return
-            # It begins by comparing everything.
-            self.begin(root, store)
-            return
+        sync = self.current(root, store)
+        if sync is None:
+            return False
         inside = frozenset(path for path in (_below(root, file) for file in files) if path)
         if inside or not files:
-            keeper.signal(layer, inside or None)
+            sync.signal(layer, inside or None)
+        return True
 
     def freshness(self, root: Path, store: Path) -> Freshness | None:
-        """Each layer of a project's keeper, and what is behind; None without one."""
-        keeper = self.current(root, store)
-        return keeper.freshness() if keeper is not None else None
+        """Return each layer of a project's sync, and what is behind; None without one."""
+        sync = self.current(root, store)
+        return sync.freshness() if sync is not None else None
 
     def drop(self, store: Path) -> None:
         """Let go of a store that is removed."""
         with self._lock:
-            found = self._keepers.pop(store, None)
+            found = self._syncs.pop(store, None)
         if found is not None:
             found[1].stop()
 
     def close(self) -> None:
-        """End all keepers; runs that are on are waited for."""
+        """End all syncs; runs that are on are waited for."""
         with self._lock:
             self._closed = True
-            keepers = [keeper for _, keeper in self._keepers.values()]
-            self._keepers.clear()
-        for keeper in keepers:
-            keeper.stop()
+            syncs = [sync for _, sync in self._syncs.values()]
+            self._syncs.clear()
+        for sync in syncs:
+            sync.stop()
+
+    def _run(self, root: Path, store: Path, paths: Sequence[str]) -> IndexOutcome:
+        outcome = self._run_index(root, paths, partial(self._is_kept, root, store))
+        if outcome is None:
+            raise StoreBusyError(f"{root} is no longer kept fresh.", hint="Ask it something.")
+        return outcome
+
+    def _is_kept(self, root: Path, store: Path) -> bool:
+        with self._lock:
+            found = self._syncs.get(store)
+            return found is not None and found[0] == root
 
 
 def _below(root: Path, file: str) -> str:
@@ -182,13 +143,3 @@ def _below(root: Path, file: str) -> str:
         except ValueError:
             return ""
     return "" if ".." in path.parts else path.as_posix()
-
-
-def with_layers(state: Freshness, root: Path) -> Freshness:
-    """A keeper's layers, and those that live outside the daemon with what they were heard to say."""
-    heard = {layer.name: layer for layer in state.layers}
-    outside = {layer.name: layer for layer in outside_layers(root)}
-    for name, layer in outside.items():
-        if name in heard:
-            outside[name] = replace(layer, fired_at=heard[name].fired_at, did=heard[name].did)
-    return replace(state, layers=tuple({**heard, **outside}.values()))

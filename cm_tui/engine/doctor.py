@@ -1,4 +1,4 @@
-"""`cm doctor`: does everything that cm stands on work here, and how is it mended if not."""
+"""`cm doctor`: does everything that cm stands on work here, and how is it repaired if not."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _chosen_model(root: Path) -> Iterator[Check]:
 
 def _installation() -> Iterator[Check]:
     yield Check("versions", "ok", _versions())
-    for name, check, mend in (
+    for name, check, repair in (
         ("full-text extension", _fts, f"{REINSTALL} (it brings duckdb-extension-fts)."),
         ("model", _model, REINSTALL),
         ("vector graph", _hnswlib, "Install a C++ compiler, then: pip install --force-reinstall hnswlib"),
@@ -74,16 +74,16 @@ def _installation() -> Iterator[Check]:
         ("git", _git, "pip install --force-reinstall pygit2"),
         ("data folder", _data_folder, "Set CM_HOME to a folder that you can write."),
     ):
-        yield _outcome(name, check, mend)
+        yield _outcome(name, check, repair)
 
 
-def _outcome(name: str, check: Callable[[], str], mend: str) -> Check:
+def _outcome(name: str, check: Callable[[], str], repair: str) -> Check:
     try:
         return Check(name, "ok", check())
     except CmError as error:
-        return Check(name, "failed", error.message, error.hint or mend)
+        return Check(name, "failed", error.message, error.hint or repair)
     except Exception as error:  # noqa: BLE001 - whatever a broken installation raises is the finding
-        return Check(name, "failed", f"{type(error).__name__}: {error}", mend)
+        return Check(name, "failed", f"{type(error).__name__}: {error}", repair)
 
 
 def _versions() -> str:

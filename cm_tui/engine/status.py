@@ -1,4 +1,4 @@
-"""A project and its index at a glance."""
+"""A project and its index at a glance, and why the index does not reflect the checkout."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
 
 
 def indexed_checkout(db: Database, root: Path) -> str:
-    """Root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
+    """Return the root of the checkout that the index reflects, when that is not this one; it may also reflect none yet."""
     reflected = db.get_meta("root")
     return reflected if reflected is not None and reflected != str(root) else ""
 
 
 def stale_reason(db: Database, root: Path, repository: Repository) -> str:
-    """Why the index does not reflect a checkout's HEAD, or nothing.
+    """Return why the index does not reflect a checkout's HEAD, or nothing.
 
     Raises:
         NotIndexedError: there is no index yet.

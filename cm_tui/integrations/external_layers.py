@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.errors import CmError, NotFoundError
@@ -15,6 +16,16 @@ AUTOSTART = "autostart"
 def outside_layers(root: Path) -> tuple[LayerState, ...]:
     """How git hooks and autostart are set up for a project."""
     return (_hooks(root), _autostart())
+
+
+def with_external_layers(state: Freshness, root: Path) -> Freshness:
+    """Return a state with the layers that live outside the daemon as well, and what they were heard to say."""
+    heard = {layer.name: layer for layer in state.layers}
+    outside = {layer.name: layer for layer in outside_layers(root)}
+    for name, layer in outside.items():
+        if name in heard:
+            outside[name] = replace(layer, fired_at=heard[name].fired_at, did=heard[name].did)
+    return replace(state, layers=tuple({**heard, **outside}.values()))
 
 
 def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
@@ -52,8 +63,8 @@ def _hooks(root: Path) -> LayerState:
     if states == {"installed"}:
         return LayerState(HOOKS, "on", note="; ".join(found.notes))
     if "installed" in states or "outdated" in states:
-        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm hooks install` mends them")
-    return LayerState(HOOKS, "off", note="`cm hooks install` adds them")
+        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm git-hooks install` mends them")
+    return LayerState(HOOKS, "off", note="`cm git-hooks install` adds them")
 
 
 def _autostart() -> LayerState:

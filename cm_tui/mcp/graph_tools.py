@@ -31,7 +31,7 @@ def definitions(
     """Where a name is defined: path:start-end, kind, signature. Tells symbols of one name apart."""
     _ = project
     engine, state = where.asked()
-    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(state))
+    return listed(DEFINITIONS, engine.definitions(symbol), limit, offset, max_chars, notes_of(engine, state))
 
 
 def callers(
@@ -49,7 +49,7 @@ def callers(
     """
     _ = project
     engine, state = where.asked()
-    return listed(CALLERS, engine.callers(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
+    return listed(CALLERS, engine.callers(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
 
 
 def callees(
@@ -64,7 +64,7 @@ def callees(
     """What a symbol calls: each call with its line and the definition that it reaches."""
     _ = project
     engine, state = where.asked()
-    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(state))
+    return listed(CALLEES, engine.callees(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
 
 
 def dependencies(
@@ -78,7 +78,7 @@ def dependencies(
     """What a file imports, and which file of the project each import brings in."""
     _ = project
     engine, state = where.asked()
-    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(state))
+    return listed(IMPORTS, engine.dependencies(path), limit, offset, max_chars, notes_of(engine, state))
 
 
 def importers(
@@ -92,7 +92,7 @@ def importers(
     """Which files import a module, a package or a file."""
     _ = project
     engine, state = where.asked()
-    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(state))
+    return listed(IMPORTS, engine.importers(target), limit, offset, max_chars, notes_of(engine, state))
 
 
 # --- rows ---

@@ -13,14 +13,14 @@ from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.graph_tools import Limit, Name, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of, notes_on_index
 from cm_tui.mcp.safe_text import MaxChars, Offset, counted, footer, joined, lines_fitting, next_offset, result
 from cm_tui.model import Edge, FileEntry, Page, Symbol
 from cm_tui.model import ResolvedRevision as Found
 from cm_tui.model.history import Change
 from cm_tui.model.text import one_line
 
-_PATIENCE_SECONDS = 20.0
+HISTORY_WAIT_S = 20.0
 """How long an agent waits while the past is read; what was read is kept."""
 
 Sha = Annotated[
@@ -56,7 +56,7 @@ def at_sha(
     _ = project
     engine, state = where.asked()
     place = _reached(engine, sha)
-    notes = [*_said(place, sha_ord), *notes_of(state)]
+    notes = [*_said(place, sha_ord), *notes_of(engine, state)]
     moment = _moment(place)
     if label == "File":
         files: Page[FileEntry] = engine.files_at(sha)
@@ -95,7 +95,11 @@ def callers_at_sha(
     shown = page.rows[offset : offset + limit]
     texts = lines_fitting(shown, caller_line, max_chars)
     following = next_offset(len(texts), page.total, offset)
-    notes = [*([page.note] if page.note and page.note != place.note else []), *_said(place, sha_ord), *notes_of(state)]
+    notes = [
+        *([page.note] if page.note and page.note != place.note else []),
+        *_said(place, sha_ord),
+        *notes_of(engine, state),
+    ]
     moment = _moment(place)
     record = records.CallsAt(
         moment=moment, rows=[call_row(edge) for edge in shown[: len(texts)]], total=page.total, offset=offset,
@@ -135,7 +139,7 @@ def drift(
         total=total,
         offset=offset,
         next_offset=following,
-        notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_of(state)],
+        notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_on_index(state)],
     )
     lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
     listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
@@ -158,7 +162,7 @@ def _reached(engine: Engine, sha: str) -> Found:
     place = engine.resolve(sha)
     if place.known or not place.sha or engine.history().vacuumed:
         return place
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = time.monotonic() + HISTORY_WAIT_S
     for step in engine.backfill(since=f"#{place.moment.ordinal}"):
         if time.monotonic() > until:
             raise NotFoundError(f"{sha} is not known yet: {step.message}.", hint="Ask again to read on from there.")

@@ -110,9 +110,14 @@ class ProjectResolver:
         return state
 
 
-def notes_of(state: ProjectStatus) -> list[str]:
-    """What an answer from this index must not keep quiet about."""
-    if not state.git or state.head == state.indexed_head:
+def notes_of(engine: Engine, state: ProjectStatus) -> list[str]:
+    """Return what an answer must not keep quiet about; a daemon brings its index up to HEAD, and says it with the answer."""
+    return [] if engine.uses_daemon else notes_on_index(state)
+
+
+def notes_on_index(state: ProjectStatus) -> list[str]:
+    """Return what has to be said about an index itself."""
+    if not state.is_behind_head:
         return []
     short = [(sha or "nothing")[:10] for sha in (state.indexed_head, state.head)]
     return [f"The index is behind: it reflects {short[0]}, HEAD is {short[1]}; codememory_ingest brings it up to date."]

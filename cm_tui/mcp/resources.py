@@ -10,7 +10,7 @@ from pydantic import Field
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp.graph_tools import caller_line, symbol_line
-from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, notes_of, projects_of
+from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, notes_on_index, projects_of
 from cm_tui.mcp.retrieval_tools import read_lines
 from cm_tui.mcp.safe_text import clean, joined
 from cm_tui.model import ProjectStatus
@@ -84,7 +84,7 @@ def overview(engine: Engine, state: ProjectStatus) -> str:
         f"- search: {state.mode}; {state.embedded:,} of {state.passages:,} passages have a vector ({state.model})",
         f"- left out: {sum(state.skipped.values()):,} files; {state.errors:,} could not be parsed",
     ]
-    return joined(*facts, *(f"- note: {note}" for note in (*state.notes, *notes_of(state))))
+    return joined(*facts, *(f"- note: {note}" for note in (*state.notes, *notes_on_index(state))))
 
 
 SHOWN = 5

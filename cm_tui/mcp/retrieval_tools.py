@@ -39,7 +39,7 @@ def retrieve(
     hits = found.hits[offset : offset + limit]
     texts = fitting(hits, lambda hit: passage_text(hit, explain=explain), max_chars)
     following = next_offset(len(texts), found.total, offset)
-    notes = [*found.notes, *notes_of(state)]
+    notes = [*found.notes, *notes_of(engine, state)]
     head = f"{counted(len(texts), found.total, offset, 'candidates')}, {found.mode}"
     record = records.Passages(
         mode=found.mode,
@@ -106,7 +106,7 @@ def assemble(
         )
         for item in pack.items
     ]
-    notes = [*pack.notes, *notes_of(state)]
+    notes = [*pack.notes, *notes_of(engine, state)]
     record = records.Packed(markdown=pack.markdown, tokens=pack.tokens, budget=pack.budget, items=items, notes=notes)
     shown = sum(item.included for item in items)
     head = f"{shown} of {len(items)} pieces, {pack.tokens:,} of {pack.budget:,} tokens"
@@ -128,7 +128,7 @@ def search(
     engine, state = where.asked()
     found = engine.search(query, limit=max_results)
     hits = [hit for hit in found.hits if hit.score >= min_score]
-    notes = [*found.notes, *notes_of(state)]
+    notes = [*found.notes, *notes_of(engine, state)]
     rows = [passage(hit, chars=700) for hit in hits]
     record = records.Remembered(
         mode=found.mode,
@@ -166,7 +166,7 @@ def get(
     more = f"It goes on: from={record.next_line}." if record.next_line else ""
     stale = _of_stale(record)
     head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
-    return result(joined(head, record.text, more, stale, footer(None, notes_of(state))), record)
+    return result(joined(head, record.text, more, stale, footer(None, notes_of(engine, state))), record)
 
 
 ROOM = 40_000

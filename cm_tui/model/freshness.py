@@ -22,6 +22,16 @@ class LayerState:
     note: str = ""
     """What it cannot do at the moment, and why."""
 
+    @property
+    def label(self) -> str:
+        """Return its name as people are shown it."""
+        return label_of(self.name)
+
+
+def label_of(layer: str) -> str:
+    """Return the name of a layer as people are shown it; records keep the one that older versions know."""
+    return "staleness check" if layer == "guard" else layer
+
 
 @dataclass(frozen=True, slots=True)
 class Freshness:

@@ -44,6 +44,11 @@ class ProjectStatus:
     """Seconds since the epoch."""
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_behind_head(self) -> bool:
+        """Return whether the index reflects another commit than HEAD."""
+        return self.git and self.head != self.indexed_head
+
 
 @dataclass(frozen=True, slots=True)
 class IndexPlan:

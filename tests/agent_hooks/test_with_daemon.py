@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.agent_hooks.daemon_query import ask
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.journal import Journal
 from tests.cli.conftest import Shop, git
@@ -153,7 +153,7 @@ def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_r
 
 
 def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owned: Path):
-    place = bootstrap.socket_path()
+    place = runtime_dir.socket_path()
     code = (
         "import socket, sys\n"
         "line = socket.socket(socket.AF_UNIX); line.bind(sys.argv[1]); line.listen(); print('ready', flush=True)\n"

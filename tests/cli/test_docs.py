@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.conftest import Shop
 
 ROOT = Path(__file__).parent.parent.parent
-HELP = re.compile(r"^[│ ]*([a-z]+) {2,}\S", re.MULTILINE)
+HELP = re.compile(r"^[│ ]*([a-z][a-z-]*) {2,}\S", re.MULTILINE)
 
 
 def commands_of(help_text: str) -> set[str]:
@@ -19,9 +19,9 @@ def commands_of(help_text: str) -> set[str]:
 def test_every_command_is_in_the_guide_and_every_one_there_exists(shop: Shop):
     known = commands_of(shop.cm("--help", NO_COLOR="1").out)
     assert {"index", "search", "callers", "pack", "doctor", "bench"} <= known
-    guide = set(re.findall(r"`cm ([a-z]+)", (ROOT / "cm_tui/docs/cli.md").read_text()))
+    guide = set(re.findall(r"`cm ([a-z][a-z-]*)", (ROOT / "cm_tui/docs/cli.md").read_text()))
     assert guide == known
-    readme = set(re.findall(r"^cm ([a-z]+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    readme = set(re.findall(r"^cm ([a-z][a-z-]*)", (ROOT / "README.md").read_text(), re.MULTILINE))
     assert readme <= known
 
 

@@ -108,20 +108,20 @@ def test_drift_is_shown_and_not_mended(grown: Shop):
     assert "reflects this checkout" in grown.cm("drift").err
 
 
-def test_vacuum_counts_drops_and_is_remembered(grown: Shop):
+def test_prune_counts_drops_and_is_remembered(grown: Shop):
     grown.cm("history", "backfill")
-    trial = grown.cm("vacuum", "--before", "HEAD", "--dry-run", "--json").json
+    trial = grown.cm("prune", "--before", "HEAD", "--dry-run", "--json").json
     assert trial["dry_run"] is True
     assert trial["commits"] == 2
     assert grown.cm("history", "status", "--json").json["complete"] is True
-    assert grown.cm("vacuum", "--before", "HEAD", "--json").json["blobs"] == trial["blobs"]
+    assert grown.cm("prune", "--before", "HEAD", "--json").json["blobs"] == trial["blobs"]
     refused = grown.cm("at", "HEAD~1")
     assert refused.code == 3
     assert "was removed" in refused.err
     assert json.loads(grown.cm("history", "status", "--json").out)["vacuumed"]
-    assert grown.cm("vacuum").code == 2
-    assert grown.cm("vacuum", "--older-than", "soon").code == 2
-    assert grown.cm("vacuum", "--all", "--json").code == 0
+    assert grown.cm("prune").code == 2
+    assert grown.cm("prune", "--older-than", "soon").code == 2
+    assert grown.cm("prune", "--all", "--json").code == 0
     assert grown.cm("search", "refund").code == 0
 
 
@@ -144,7 +144,7 @@ def test_what_is_off_the_line_is_said_wherever_a_moment_is_named(grown: Shop):
     git(grown.root, "checkout", "-q", "-")
     assert grown.cm("history", "backfill").code == 0
     for words in (
-        ("at", "side"), ("history", "backfill", "--since", "side"), ("vacuum", "--before", "side", "--dry-run"),
+        ("at", "side"), ("history", "backfill", "--since", "side"), ("prune", "--before", "side", "--dry-run"),
         ("drift", "--since", "side"), ("definitions", "pay", "--at", "side"),
     ):  # fmt: skip
         done = grown.cm(*words)
@@ -154,7 +154,7 @@ def test_what_is_off_the_line_is_said_wherever_a_moment_is_named(grown: Shop):
 
 def test_what_was_removed_is_said_of_a_life(grown: Shop):
     assert grown.cm("history", "backfill").code == 0
-    assert grown.cm("vacuum", "--before", "HEAD").code == 0
+    assert grown.cm("prune", "--before", "HEAD").code == 0
     gone = grown.cm("life", "receipt")
     assert gone.code == 3
     assert "was removed" in gone.err

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.errors import CmError
 from tests.cli.conftest import Shop, git, make_repository
 
@@ -66,13 +66,13 @@ def daemons_allowed(home: Path) -> Iterator[None]:
             yield
         finally:
             end_daemon()
-            place = bootstrap.socket_path().parent
+            place = runtime_dir.socket_path().parent
             if home not in place.parents:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def end_daemon() -> None:
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     try:
         bootstrap.stop_daemon()
     except CmError:

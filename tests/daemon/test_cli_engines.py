@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from tests.cli.conftest import Result, Shop, git
 from tests.daemon.conftest import daemons_allowed, make_project, pid_of_daemon
 
@@ -63,7 +63,7 @@ def test_every_command_says_the_same(local: Shop, owned: Path):
         one = local.cm(*words, stdin="tax\ncart\n", CM_DAEMON__USE="never")
         other = remote.cm(*words, stdin="tax\ncart\n")
         assert _steady(one, local) == _steady(other, remote), words
-    assert Path(bootstrap.folder() / bootstrap.INFO).exists()
+    assert Path(runtime_dir.folder() / runtime_dir.INFO).exists()
 
 
 def _steady(done: Result, shop: Shop) -> tuple[int, str, str]:
@@ -130,7 +130,7 @@ def test_the_file_of_the_user_decides(shop: Shop):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("CM_DAEMON__USE")
         assert shop.cm("index").code == 0
-        assert bootstrap.daemon_info() is None
+        assert endpoint.daemon_info() is None
         (shop.home / "config/config.toml").write_text('[daemon]\nuse = "sometimes"\n')
         done = shop.cm("status")
     assert done.code == 2

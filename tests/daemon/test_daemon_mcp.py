@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from cm_tui import paths
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint
 from cm_tui.daemon.loopback import CONNECTIONS
 from cm_tui.daemon.open_engine import examine, open_engine
 from cm_tui.tui.modes.health.daemon_report import gather
@@ -41,7 +41,7 @@ async def test_tools_answer_for_every_project_and_only_with_the_token(port: int,
         for _ in engine.index():
             pass
         engine.close()
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     assert info is not None
     url = f"http://127.0.0.1:{port}/mcp/graph"
     async with httpx2.AsyncClient() as stranger:
@@ -73,14 +73,14 @@ def test_a_port_that_is_taken_is_said_and_doors_are_served(port: int, owned: Pat
         assert facts.daemon is not None
         assert complaint in daemon_text(facts, 200).plain
         # Whoever has the port must not be given the token.
-        info = bootstrap.daemon_info()
+        info = endpoint.daemon_info()
         assert info is not None
         assert info.port == 0
 
 
 async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int):
     bootstrap.start_daemon()
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     assert info is not None
     said = {"Authorization": f"Bearer {info.token}", "Accept": "application/json, text/event-stream"}
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -102,7 +102,7 @@ async def test_the_path_without_a_slash_answers_and_nothing_redirects(port: int)
 def test_knocking_at_the_port_locks_nobody_out(port: int, tmp_path: Path):
     root = make_project(tmp_path / "one")
     bootstrap.start_daemon()
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     assert info is not None
     head = (
         f"POST /v1/call/status HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {info.token}\r\ncm-protocol: 1\r\n"

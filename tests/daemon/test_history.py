@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon.dispatcher import HISTORY, Dispatcher
+from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.long_work import HISTORY
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef

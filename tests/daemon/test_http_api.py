@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon import bootstrap, rpc
+from cm_tui.daemon import bootstrap, endpoint, rpc, runtime_dir
 from cm_tui.daemon.connection import Connection
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -34,7 +34,7 @@ from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
 
-PROTOCOL = {"cm-protocol": str(bootstrap.PROTOCOL)}
+PROTOCOL = {"cm-protocol": str(endpoint.PROTOCOL)}
 
 
 class Inside:
@@ -126,7 +126,7 @@ def test_another_protocol(inside: Inside, said: dict[str, str]):
     answer = inside.ask("POST", "/v1/call/status", {}, **said)
     assert answer.status_code == 426
     assert "protocol" in clean(answer)["message"]
-    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == bootstrap.PROTOCOL
+    assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == endpoint.PROTOCOL
 
 
 def test_token():
@@ -258,7 +258,7 @@ def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
     ]  # fmt: skip
     for beginning in beginnings * 10:
         half = socket.socket(socket.AF_UNIX)
-        half.connect(str(bootstrap.socket_path()))
+        half.connect(str(runtime_dir.socket_path()))
         half.sendall(beginning)
         halves.append(half)
     assert engine.search("tax").hits
@@ -272,7 +272,7 @@ def test_half_open_connections_stop_nobody(owned: Path, shop_root: Path):
 def test_half_open_connections_do_not_keep_it_from_ending(owned: Path):
     bootstrap.start_daemon()
     with socket.socket(socket.AF_UNIX) as half:
-        half.connect(str(bootstrap.socket_path()))
+        half.connect(str(runtime_dir.socket_path()))
         half.sendall(b"POST /v1/call/search HTTP/1.1\r\nContent-Length: 99\r\n\r\n{")
         assert bootstrap.stop_daemon(timeout=80)
 

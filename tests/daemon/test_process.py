@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.daemon import bootstrap
+from cm_tui import __version__
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import examine, open_engine
 from cm_tui.daemon.rpc import ProjectRef
@@ -28,7 +29,7 @@ from tests.daemon.conftest import PATIENCE, is_running, make_project, pid_of_dae
 ASK = """
 import sys
 from pathlib import Path
-from cm_tui.daemon import bootstrap
+from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 sys.stdin.readline()
 bootstrap.start_daemon()
 print(bootstrap.health()["pid"], flush=True)
@@ -72,23 +73,23 @@ def test_owners_that_race_past_the_doors_leave_one(owned: Path):
 
 def test_stop_status_and_start_again(owned: Path):
     assert bootstrap.health() is None
-    assert bootstrap.daemon_info() is None
+    assert endpoint.daemon_info() is None
     assert not bootstrap.stop_daemon()
     bootstrap.start_daemon()
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     assert info is not None
     assert info.pid == pid_of_daemon()
     assert bootstrap.stop_daemon()
     until(lambda: not is_running(info.pid), "its end")
     assert bootstrap.health() is None
-    assert not bootstrap.socket_path().exists()
-    assert bootstrap.daemon_info() is None
+    assert not runtime_dir.socket_path().exists()
+    assert endpoint.daemon_info() is None
 
 
 def test_files_are_only_the_users(owned: Path):
     bootstrap.start_daemon()
-    assert bootstrap.folder().stat().st_mode & 0o777 == 0o700
-    files = [bootstrap.folder() / bootstrap.INFO, bootstrap.socket_path(), owned / "state/daemon.log"]
+    assert runtime_dir.folder().stat().st_mode & 0o777 == 0o700
+    files = [runtime_dir.folder() / runtime_dir.INFO, runtime_dir.socket_path(), owned / "state/daemon.log"]
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
@@ -99,13 +100,13 @@ def test_signal_ends_it_cleanly(owned: Path, shop_root: Path, number: signal.Sig
     pid = pid_of_daemon()
     os.kill(pid, number)
     until(lambda: not is_running(pid), "its end")
-    assert not bootstrap.socket_path().exists()
+    assert not runtime_dir.socket_path().exists()
     assert "daemon ended" in (owned / "state/daemon.log").read_text()
 
 
 def test_stale_socket_is_replaced(owned: Path):
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(bootstrap.socket_path()))
+        dead.bind(str(runtime_dir.socket_path()))
     assert bootstrap.health() is None
     assert not bootstrap.notify(owned)
     bootstrap.start_daemon()
@@ -143,7 +144,7 @@ def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop
     engine = open_engine(shop_root)
     list(engine.index())
     first = pid_of_daemon()
-    bootstrap.socket_path().unlink()
+    runtime_dir.socket_path().unlink()
     newcomer = open_engine(shop_root)
     assert newcomer.search("tax").hits
     assert pid_of_daemon() != first
@@ -155,7 +156,7 @@ def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop
 
 def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
     with socket.socket(socket.AF_UNIX) as foreign:
-        foreign.bind(str(bootstrap.socket_path()))
+        foreign.bind(str(runtime_dir.socket_path()))
         foreign.listen()
         taker = threading.Thread(target=_answer_garbage, args=(foreign,), daemon=True)
         taker.start()
@@ -175,7 +176,7 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
 
 def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path, shop_root: Path):
     with socket.socket(socket.AF_UNIX) as foreign:
-        foreign.bind(str(bootstrap.socket_path()))
+        foreign.bind(str(runtime_dir.socket_path()))
         foreign.listen()
         # Nobody holds the daemon's lock, so it is not waited for to the end.
         for seconds in (0.2, PATIENCE * 10):
@@ -196,7 +197,7 @@ def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
                 channel.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy")
 
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(bootstrap.socket_path()))
+        listener.bind(str(runtime_dir.socket_path()))
         listener.listen()
         taker = threading.Thread(target=answer, args=(listener,), daemon=True)
         taker.start()
@@ -271,16 +272,16 @@ def test_a_hanging_owner_is_named(owned: Path, shop_root: Path):
 
 
 def test_a_file_in_place_of_the_socket_is_refused(owned: Path):
-    bootstrap.socket_path().write_text("mine")
+    runtime_dir.socket_path().write_text("mine")
     with pytest.raises(DaemonError, match="no socket"):
         bootstrap.start_daemon()
-    assert bootstrap.socket_path().read_text() == "mine"
-    bootstrap.socket_path().unlink()
+    assert runtime_dir.socket_path().read_text() == "mine"
+    runtime_dir.socket_path().unlink()
 
 
 def test_open_folder_is_refused(owned: Path):
-    bootstrap.folder().chmod(0o755)
-    for act in (bootstrap.folder, bootstrap.start_daemon, lambda: open_engine(owned)):
+    runtime_dir.folder().chmod(0o755)
+    for act in (runtime_dir.folder, bootstrap.start_daemon, lambda: open_engine(owned)):
         with pytest.raises(RefusedError, match="open to other users"):
             act()
     assert not bootstrap.notify(owned)
@@ -297,7 +298,7 @@ def test_link_in_place_of_the_folder_is_refused(owned: Path, tmp_path: Path):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
 def test_folder_of_another_user_is_refused(owned: Path):
-    os.chown(bootstrap.folder(), 12345, 12345)
+    os.chown(runtime_dir.folder(), 12345, 12345)
     with pytest.raises(RefusedError, match="another user"):
         bootstrap.start_daemon()
     os.chown(owned / "data/run", 0, 0)
@@ -306,7 +307,7 @@ def test_folder_of_another_user_is_refused(owned: Path):
 def test_a_long_home_gets_a_short_private_socket(owned: Path, monkeypatch: pytest.MonkeyPatch, shop_root: Path):
     home = owned / ("x" * 120)
     monkeypatch.setenv("CM_HOME", str(home))
-    path = bootstrap.socket_path()
+    path = runtime_dir.socket_path()
     assert len(os.fsencode(path)) < 100
     assert bootstrap.health() is None
     assert not path.parent.exists()
@@ -326,10 +327,10 @@ def test_it_ends_when_nobody_needs_it(owned: Path, shop_root: Path, monkeypatch:
     monkeypatch.setenv("CM_DAEMON__IDLE_SECONDS", "0.5")
     engine = open_engine(shop_root)
     list(engine.index())
-    info = bootstrap.daemon_info()
+    info = endpoint.daemon_info()
     assert info is not None
     until(lambda: not is_running(info.pid), "its idle end")
-    assert bootstrap.daemon_info() is None
+    assert endpoint.daemon_info() is None
     assert engine.search("tax").hits
     engine.close()
 
@@ -354,7 +355,7 @@ def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkey
     engine = open_engine(shop_root)
     list(engine.index())
     bootstrap.stop_daemon()
-    old = _other_version("0.0.9", bootstrap.PROTOCOL - 1)
+    old = _other_version("0.0.9", endpoint.PROTOCOL - 1)
     first = pid_of_daemon()
     other = open_engine(shop_root)
     assert pid_of_daemon() != first
@@ -366,8 +367,18 @@ def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkey
     other.close()
 
 
+def test_an_owner_of_this_version_that_speaks_an_older_protocol_is_replaced(owned: Path, shop_root: Path):
+    old = _other_version(__version__, endpoint.PROTOCOL - 1)
+    first = pid_of_daemon()
+    engine = open_engine(shop_root)
+    assert pid_of_daemon() != first
+    assert not engine.status().indexed
+    assert old.wait(60) == 0
+    engine.close()
+
+
 def test_older_door_is_told_so(owned: Path, shop_root: Path):
-    newer = _other_version("99.0.0", bootstrap.PROTOCOL + 1)
+    newer = _other_version("99.0.0", endpoint.PROTOCOL + 1)
     with pytest.raises(DaemonError, match=r"99\.0\.0"):
         open_engine(shop_root)
     answer = bootstrap.request("POST", "/v1/call/status", {})
@@ -378,7 +389,7 @@ def test_older_door_is_told_so(owned: Path, shop_root: Path):
 
 
 def test_a_newer_owner_that_speaks_the_same_protocol_will_do(owned: Path, shop_root: Path):
-    newer = _other_version("99.0.0", bootstrap.PROTOCOL)
+    newer = _other_version("99.0.0", endpoint.PROTOCOL)
     pid = pid_of_daemon()
     open_engine(shop_root).close()
     assert pid_of_daemon() == pid
@@ -390,8 +401,8 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
     code = (
         "import sys, cm_tui\n"
         "cm_tui.__version__ = sys.argv[1]\n"
-        "from cm_tui.daemon import bootstrap, process\n"
-        "bootstrap.PROTOCOL = int(sys.argv[2])\n"
+        "from cm_tui.daemon import endpoint, process\n"
+        "endpoint.PROTOCOL = int(sys.argv[2])\n"
         "process.serve(background=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, version, str(protocol)])
@@ -401,8 +412,8 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
 
 def test_info_that_cannot_be_read_is_no_info(owned: Path):
     bootstrap.start_daemon()
-    (bootstrap.folder() / bootstrap.INFO).write_text('{"pid": 1')
-    assert bootstrap.daemon_info() is None
+    (runtime_dir.folder() / runtime_dir.INFO).write_text('{"pid": 1')
+    assert endpoint.daemon_info() is None
     assert bootstrap.health() is not None
 
 

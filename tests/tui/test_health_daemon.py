@@ -23,7 +23,7 @@ async def test_owner_layers_and_log_at_every_size(owned):
         for size in SIZES:
             await driver.resize(size)
             await driver.press("home")
-            await driver.until(lambda: "● daemon" in driver.text and "guard" in driver.text)
+            await driver.until(lambda: "● daemon" in driver.text and "staleness check" in driver.text)
             assert f"{pid_of_daemon()}, cm " in driver.text
             assert "since" in driver.text
             assert "git hooks" in driver.text

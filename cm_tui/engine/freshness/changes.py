@@ -9,11 +9,15 @@ from pathlib import Path
 from cm_tui.config import Config
 
 MOST_PATHS = 1000
-"""More changed paths than this are told as everything: comparing the whole project costs less than naming them."""
+"""More changed paths than this count as everything: comparing the whole project costs less than naming them."""
 
 DECISIVE = frozenset({".gitignore", ".git/info/exclude", ".cm/config.toml"})
 """Files that decide what is indexed."""
 _HEAD = (".git/HEAD", ".git/packed-refs", ".git/logs/HEAD")
+
+
+PathFilter = Callable[[str], bool]
+"""Says of a path, relative to the root with `/`, whether it may matter to the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Changes:
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Changes:
-        """Changes at some paths, or at everything when they are many or decide what is indexed."""
+        """Return changes at some paths, or at everything when they are many or decide what is indexed."""
         found = frozenset(paths)
         whole = len(found) > MOST_PATHS or any(is_decisive(path) for path in found)
         return EVERYTHING if whole else cls(found)
@@ -45,17 +49,17 @@ NOTHING = Changes(frozenset())
 
 
 def is_decisive(path: str) -> bool:
-    """True for a path that decides what else is indexed: HEAD, and the files that hold rules."""
+    """Return whether a path decides what else is indexed: HEAD, and the files that hold rules."""
     return path.startswith(_HEAD) or path in DECISIVE or path.endswith("/.gitignore")
 
 
 def is_git(path: str) -> bool:
-    """True for a path of git's own data."""
+    """Return whether a path is one of git's own data."""
     return path == ".git" or path.startswith(".git/")
 
 
-def path_filter(root: Path, shadow: Path, config: Config) -> Callable[[str], bool]:
-    """Says of a changed path whether it may matter to the index, by the rules of the walk as they are now.
+def path_filter(root: Path, shadow: Path, config: Config) -> PathFilter:
+    """Return what says of a changed path whether it may matter to the index, by the rules of the scan as they are now.
 
     Args:
         root: the project's root.
@@ -67,5 +71,5 @@ def path_filter(root: Path, shadow: Path, config: Config) -> Callable[[str], boo
     from cm_tui.engine.scan.working_tree import WorkingTreeScan
 
     repository = Repository(root, shadow)
-    walk = WorkingTreeScan(repository, config.index, ContentReader(repository), {})
-    return lambda path: is_decisive(path) or (not is_git(path) and walk.accepts(path))
+    scan = WorkingTreeScan(repository, config.index, ContentReader(repository), {})
+    return lambda path: is_decisive(path) or (not is_git(path) and scan.accepts(path))

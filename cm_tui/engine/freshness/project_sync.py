@@ -1,70 +1,56 @@
-"""All layers of one project at work: watcher, guard and outside signals, one scheduler, one index."""
+"""All layers of one project at work: watcher, staleness check and outside signals, one scheduler, one index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
-from cm_tui.config import Config
-from cm_tui.engine.freshness import staleness as guard_room
-from cm_tui.engine.freshness import watcher as watcher_room
-from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, path_filter
-from cm_tui.engine.freshness.scheduler import LONGEST_SECONDS, QUIET_SECONDS, Scheduler
+from cm_tui.config import WatchConfig
+from cm_tui.engine.freshness import staleness, watcher
+from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, PathFilter
+from cm_tui.engine.freshness.scheduler import DEBOUNCE_S, LONGEST_S, Scheduler
 from cm_tui.engine.freshness.staleness import StalenessCheck
 from cm_tui.engine.freshness.watcher import Watcher
+from cm_tui.engine.index.summary import IndexOutcome
 from cm_tui.errors import NotIndexedError, RefusedError
-from cm_tui.model import FileEntry, IndexSummary, Page, Progress, SkippedFile
+from cm_tui.model import IndexSummary
 from cm_tui.model.freshness import Freshness, LayerState
 
 START = "start"
 
-
-class IndexRunner(Protocol):
-    """What a keeper needs of an engine."""
-
-    @property
-    def root(self) -> Path:
-        """The project's root folder."""
-
-    def index(self, *, paths: Sequence[str] = ()) -> Iterator[Progress]:
-        """Bring the index up to the working tree; `paths` alone when given."""
-
-    def files(self) -> Page[FileEntry]:
-        """Files of the index."""
-
-    def skipped(self) -> Page[SkippedFile]:
-        """Files that the walk left out."""
+RunIndex = Callable[[Sequence[str]], IndexOutcome]
+"""Brings the index up to the working tree, or (paths are given) these alone; returns when that is done."""
 
 
 class ProjectSync:
     """Keeps the index of one project fresh, as long as its daemon lives.
 
     Args:
-        engine: the project; its `index` is run in a thread of the keeper's own.
-        store: folder of its store.
-        config: its settings.
-        quiet: seconds without a signal before a run.
-        longest: seconds after which a run begins all the same.
+        root: the project's root folder.
+        run_index: called in a thread of its own.
+        make_filter: makes the function that says whether a changed path matters.
+        config: how the folder is watched.
+        debounce_s: seconds without a signal before a run.
+        longest_s: seconds after which a run begins all the same.
     """
 
     def __init__(
         self,
-        engine: IndexRunner,
-        store: Path,
-        config: Config,
+        root: Path,
+        run_index: RunIndex,
+        make_filter: Callable[[], PathFilter],
+        config: WatchConfig,
         *,
-        quiet: float = QUIET_SECONDS,
-        longest: float = LONGEST_SECONDS,
+        debounce_s: float = DEBOUNCE_S,
+        longest_s: float = LONGEST_S,
     ) -> None:
-        self._engine = engine
-        make_sieve = partial(path_filter, engine.root, store / "shadow", config)
-        self._guard = StalenessCheck(engine.root, make_sieve)
-        self._guard_state = LayerState(guard_room.NAME, "on")
-        self.scheduler = Scheduler(self._index, self._guard.is_settled, quiet=quiet, longest=longest)
-        self.watcher = self._watcher(config, make_sieve)
+        self._run_index = run_index
+        self._staleness = StalenessCheck(root, make_filter)
+        self._staleness_state = LayerState(staleness.NAME, "on")
+        self.scheduler = Scheduler(self._index, self._staleness.is_current, debounce_s=debounce_s, longest_s=longest_s)
+        self.watcher = self._watcher(root, make_filter, config)
 
     def start(self) -> None:
         """Begin: first the index catches up with what happened before."""
@@ -80,7 +66,7 @@ class ProjectSync:
         self.scheduler.stop()
 
     def signal(self, layer: str, paths: frozenset[str] | None = None, why: str = "") -> None:
-        """A hook, a save or a journal says that something changed; no paths: anything may have."""
+        """Note that a hook, a save or a journal says that something changed; no paths: anything may have."""
         self.scheduler.signal(layer, EVERYTHING if paths is None else Changes.of(paths), why)
 
     def before_query(self, seconds: float = 2.0) -> Freshness:
@@ -92,65 +78,50 @@ class ProjectSync:
         if self.scheduler.is_inside:
             # A run that asks must neither wait for itself nor ask for another.
             return self.freshness()
-        told = self.watcher.take() if self.watcher is not None else NOTHING
-        if told != NOTHING:
-            self.scheduler.signal(watcher_room.NAME, told)
-        found = self._guard.check()
+        noticed = self.watcher.drain() if self.watcher is not None else NOTHING
+        if noticed != NOTHING:
+            self.scheduler.signal(watcher.NAME, noticed)
+        found = self._staleness.check()
         if found:
-            self.scheduler.signal(guard_room.NAME, found.changes, found.why)
+            self.scheduler.signal(staleness.NAME, found.changes, found.why)
         if found or self.scheduler.freshness().behind:
             self.scheduler.flush(seconds)
         return self.freshness()
 
     def freshness(self) -> Freshness:
-        """Each layer, and what is behind."""
+        """Return each layer, and what is behind."""
         # First what the watcher has not told: what it tells meanwhile is with the scheduler when that is asked.
         pending = self.watcher.pending if self.watcher is not None else NOTHING
-        watching = self.watcher.state if self.watcher is not None else LayerState(watcher_room.NAME, "off")
-        state = self.scheduler.freshness(watching, self._guard_state)
-        if state.behind or pending == NOTHING or self._guard.is_settled(pending):
+        watching = self.watcher.state if self.watcher is not None else LayerState(watcher.NAME, "off")
+        state = self.scheduler.freshness(watching, self._staleness_state)
+        if state.behind or pending == NOTHING or self._staleness.is_current(pending):
             return state
         return replace(state, behind=True, why=f"watcher: {pending} changed")
 
-    def _watcher(self, config: Config, make_sieve: Callable[[], Callable[[str], bool]]) -> Watcher | None:
-        if not config.watch.enabled:
+    def _watcher(self, root: Path, make_filter: Callable[[], PathFilter], config: WatchConfig) -> Watcher | None:
+        if not config.enabled:
             return None
-        tell = partial(self.scheduler.signal, watcher_room.NAME, rested=True)
-        settings = config.watch
-        return Watcher(
-            self._engine.root, make_sieve, tell, debounce=settings.debounce_seconds, polling=settings.polling
-        )
+        on_change = partial(self.scheduler.signal, watcher.NAME, debounced=True)
+        return Watcher(root, make_filter, on_change, debounce_s=config.debounce_seconds, polling=config.polling)
 
     def _index(self, changes: Changes) -> str:
-        if self._guard.head_moved():
+        if self._staleness.head_moved():
             changes = EVERYTHING
-        self._guard.begin()
-        summary = self._run(changes)
-        # The rows are read whole: a page of them is not enough to compare with.
-        files = [row.path for row in self._engine.files().rows]
-        self._guard.finish(files, [row.path for row in self._engine.skipped().rows], changes)
-        return _words(changes, summary)
+        self._staleness.begin()
+        outcome = self._run(sorted(changes.paths or ()))
+        self._staleness.finish(outcome.files, outcome.skipped, changes)
+        return _words(changes, outcome.summary)
 
-    def _run(self, changes: Changes) -> IndexSummary | None:
-        paths = sorted(changes.paths or ())
+    def _run(self, paths: list[str]) -> IndexOutcome:
         try:
-            return _last(self._engine, paths)
+            return self._run_index(paths)
         except (NotIndexedError, RefusedError):
             # No index yet, or a folder on the way became a link: the whole comparison knows what to do.
             if not paths:
                 raise
-            return _last(self._engine, [])
+            return self._run_index([])
 
 
-def _last(engine: IndexRunner, paths: list[str]) -> IndexSummary | None:
-    summary = None
-    for step in engine.index(paths=paths):
-        summary = step.summary or summary
-    return summary
-
-
-def _words(changes: Changes, summary: IndexSummary | None) -> str:
-    if summary is None:
-        return f"indexed {changes}"
+def _words(changes: Changes, summary: IndexSummary) -> str:
     seconds = sum(summary.seconds.values())
     return f"indexed {changes}: {summary.blobs:,} files parsed in {seconds:.1f} s"

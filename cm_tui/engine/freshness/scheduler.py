@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from cm_tui.engine.freshness.changes import NOTHING, Changes
 from cm_tui.errors import CmError
-from cm_tui.model.freshness import Freshness, LayerState
+from cm_tui.model.freshness import Freshness, LayerState, label_of
 
-QUIET_SECONDS = 1.5
+DEBOUNCE_S = 1.5
 """A run begins when no signal has come for so long: twenty edits in a row are indexed once."""
-LONGEST_SECONDS = 10.0
+LONGEST_S = 10.0
 """Signals that never end are served after so long."""
-_RETRY_SECONDS = 5.0
-_LONGEST_RETRY = 300.0
+_RETRY_S = 5.0
+_LONGEST_RETRY_S = 300.0
 
 
 class Scheduler:
@@ -24,23 +24,23 @@ class Scheduler:
 
     Args:
         run: indexes these changes, and says in words what it did.
-        settled: says that the index reflects the disk at these changes already; such signals cause no run.
-        quiet: seconds without a signal before a run.
-        longest: seconds after which a run begins all the same.
+        is_current: says that the index reflects the disk at these changes already; such signals cause no run.
+        debounce_s: seconds without a signal before a run.
+        longest_s: seconds after which a run begins all the same.
     """
 
     def __init__(
         self,
         run: Callable[[Changes], str],
-        settled: Callable[[Changes], bool],
+        is_current: Callable[[Changes], bool],
         *,
-        quiet: float = QUIET_SECONDS,
-        longest: float = LONGEST_SECONDS,
+        debounce_s: float = DEBOUNCE_S,
+        longest_s: float = LONGEST_S,
     ) -> None:
         self._run = run
-        self._settled = settled
-        self._quiet = quiet
-        self._longest = longest
+        self._is_current = is_current
+        self._debounce_s = debounce_s
+        self._longest_s = longest_s
         self._wake = threading.Condition()
         self._waiting = NOTHING
         self._why = ""
@@ -74,14 +74,14 @@ class Scheduler:
             thread.join()
         self._thread = None
 
-    def signal(self, layer: str, changes: Changes, why: str = "", *, rested: bool = False) -> None:
-        """A layer noticed something.
+    def signal(self, layer: str, changes: Changes, why: str = "", *, debounced: bool = False) -> None:
+        """Note what a layer noticed.
 
         Args:
             layer: its name, such as `git hooks`.
             changes: what may differ from the index.
             why: what it noticed, in words.
-            rested: the layer has waited for the project to come to rest itself: serve it at once.
+            debounced: the layer has waited for the project to come to rest itself: serve it at once.
         """
         now = time.monotonic()
         with self._wake:
@@ -90,15 +90,15 @@ class Scheduler:
             known = self._layers.get(layer) or LayerState(layer, "on")
             self._layers[layer] = replace(known, fired_at=time.time(), did=words)
             if self._waiting == NOTHING:
-                self._latest = now + self._longest
+                self._latest = now + self._longest_s
             self._waiting |= changes
-            self._why = f"{layer}: {words}"
-            self._due = now if rested else min(now + self._quiet, self._latest)
+            self._why = f"{label_of(layer)}: {words}"
+            self._due = now if debounced else min(now + self._debounce_s, self._latest)
             self._wake.notify_all()
 
     @property
     def is_inside(self) -> bool:
-        """True when asked from within a run."""
+        """Return whether this is asked from within a run."""
         return threading.current_thread() is self._thread
 
     def flush(self, seconds: float) -> bool:
@@ -124,7 +124,7 @@ class Scheduler:
             return self._served >= target
 
     def freshness(self, *layers: LayerState) -> Freshness:
-        """The state of everything; the layers that are given replace those that only signals told of."""
+        """Return the state of everything; the layers that are given replace those that only signals told of."""
         with self._wake:
             known = dict(self._layers)
             for layer in layers:
@@ -166,7 +166,7 @@ class Scheduler:
 
     def _once(self, covers: int) -> None:
         try:
-            ran = not self._settled(self._running)
+            ran = not self._is_current(self._running)
             did = self._run(self._running) if ran else "nothing: the index had it already"
         except CmError as error:
             self._end_badly(error.message)
@@ -191,6 +191,6 @@ class Scheduler:
             self._ran_at = time.time()
             self._waiting |= self._running
             self._running = NOTHING
-            pause = min(_RETRY_SECONDS * 2 ** (self._failures - 1), _LONGEST_RETRY)
+            pause = min(_RETRY_S * 2 ** (self._failures - 1), _LONGEST_RETRY_S)
             self._due = self._latest = time.monotonic() + pause
             self._wake.notify_all()

@@ -15,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.engine.freshness.changes import DECISIVE, EVERYTHING, NOTHING, Changes, is_git
+from cm_tui.engine.freshness.changes import DECISIVE, EVERYTHING, NOTHING, Changes, PathFilter, is_git
 from cm_tui.engine.git.git_dir import GitFolders, git_folders, head_of
 from cm_tui.engine.scan.skip_rules import folders_of
 
 NAME = "guard"
-BUDGET_SECONDS = 0.003
+"""Its layer, by the name that older versions know; people are shown `staleness check`."""
+BUDGET_S = 0.003
 """How long one check may look at files and folders."""
 _HOT = 200
 """Files that changed last, looked at in every check."""
@@ -54,18 +55,16 @@ class StalenessCheck:
 
     Args:
         root: the project's root.
-        sieve: makes the function that says whether a new path matters.
-        budget: seconds that a check may look at files and folders.
+        make_filter: makes the function that says whether a new path matters.
+        budget_s: seconds that a check may look at files and folders.
     """
 
-    def __init__(
-        self, root: Path, sieve: Callable[[], Callable[[str], bool]], *, budget: float = BUDGET_SECONDS
-    ) -> None:
+    def __init__(self, root: Path, make_filter: Callable[[], PathFilter], *, budget_s: float = BUDGET_S) -> None:
         self._root = root.resolve()
         self._prefix = f"{self._root}{os.sep}"
-        self._make_sieve = sieve
-        self._looks_at: Callable[[str], bool] | None = None
-        self._budget = budget
+        self._make_filter = make_filter
+        self._accepts: PathFilter | None = None
+        self._budget_s = budget_s
         self._git: GitFolders | None = None
         self._head: str | None = None
         self._marks: dict[str, Mark] = {}
@@ -74,7 +73,7 @@ class StalenessCheck:
         self._before_head: str | None = None
         self._started_ns = 0
         # Folders may take half of the time: they are few, and tell of everything that comes and goes.
-        self._rings = (_Ring(()), _Ring(()))
+        self._rotations = (_Rotation(()), _Rotation(()))
         self._hot: deque[str] = deque(maxlen=_HOT)
         self._extra: set[str] = set()
         """Folders that came since, which may hold nothing that is indexed yet."""
@@ -101,10 +100,10 @@ class StalenessCheck:
             changes: what the run looked at; of everything else is known only what was known before.
         """
         paths = {*files, *skipped, *DECISIVE}
-        folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._standing_folders()}
+        folders = {"/", *(f"{folder}/" for folder in folders_of(paths)), *self._remaining_folders()}
         covered = _covers(changes)
         marks = {
-            path: self._settled_mark(path) if covered(path) else self._marks.get(path, _UNSURE)
+            path: self._certain_mark(path) if covered(path) else self._marks.get(path, _UNSURE)
             for path in (*folders, *paths)
         }
         with self._lock:
@@ -113,12 +112,12 @@ class StalenessCheck:
                     self._warm(path)
             self._marks = marks
             self._head = self._before_head if changes == EVERYTHING else self._head
-            self._rings = (
-                _Ring([path for path in marks if path.endswith("/")]),
-                _Ring([path for path in marks if not path.endswith("/")]),
+            self._rotations = (
+                _Rotation([path for path in marks if path.endswith("/")]),
+                _Rotation([path for path in marks if not path.endswith("/")]),
             )
             self._extra.clear()
-            self._looks_at = None if changes == EVERYTHING else self._looks_at
+            self._accepts = None if changes == EVERYTHING else self._accepts
             self._known = True
 
     def check(self, *, thorough: bool = False) -> Staleness:
@@ -133,7 +132,7 @@ class StalenessCheck:
             if self._head_now() != self._head:
                 return Staleness(EVERYTHING, "HEAD moved")
             with self._lock:
-                changed = self._changed(None if thorough else self._budget)
+                changed = self._changed(None if thorough else self._budget_s)
         except OSError as error:
             return Staleness(EVERYTHING, f"the folder cannot be read: {error.strerror or error}")
         if not changed:
@@ -142,11 +141,11 @@ class StalenessCheck:
         return Staleness(found, f"changed: {found}")
 
     def head_moved(self) -> bool:
-        """True when HEAD is another commit than the one that was indexed."""
+        """Return whether HEAD is another commit than the one that was indexed."""
         return not self._known or self._head_now() != self._head
 
-    def is_settled(self, changes: Changes) -> bool:
-        """True when the index reflects the disk at these paths, so that a run would find nothing."""
+    def is_current(self, changes: Changes) -> bool:
+        """Return whether the index reflects the disk at these paths, so that a run would find nothing."""
         if changes.paths is None or self.head_moved():
             return not self.check(thorough=True)
         with self._lock:
@@ -157,8 +156,8 @@ class StalenessCheck:
     def _changed(self, budget: float | None) -> list[str]:
         changed = [path for path in self._hot if self._differs(path)]
         started = time.perf_counter()
-        for ring, share in zip(self._rings, (0.5, 1.0), strict=True):
-            for path in ring.turn(started + budget * share if budget is not None else None):
+        for rotation, share in zip(self._rotations, (0.5, 1.0), strict=True):
+            for path in rotation.turn(started + budget * share if budget is not None else None):
                 if self._differs(path):
                     changed += self._new_in(path) if path.endswith("/") else [path]
         for path in changed:
@@ -182,11 +181,11 @@ class StalenessCheck:
         if mark is None:
             return [folder.rstrip("/")]
         prefix = "" if folder == "/" else folder
-        if self._looks_at is None:
-            self._looks_at = self._make_sieve()
+        if self._accepts is None:
+            self._accepts = self._make_filter()
         names = [f"{prefix}{name}" for name in self._names(prefix)]
         new = [p for p in names if p not in self._marks and f"{p}/" not in self._marks and not is_git(p)]
-        found = [path for path in new if self._looks_at(path)]
+        found = [path for path in new if self._accepts(path)]
         self._extra.update(f"{path}/" for path in found if (self._root / path).is_dir())
         if not found and forget:
             self._marks[folder] = mark
@@ -194,13 +193,13 @@ class StalenessCheck:
 
     def _below(self, path: str) -> Iterable[str]:
         """A new path, and when it is a folder all in it that matters."""
-        assert self._looks_at is not None
+        assert self._accepts is not None
         yield path
         if not (self._root / path).is_dir() or (self._root / path).is_symlink():
             return
         yield f"{path}/"
         for name in self._names(path):
-            if self._looks_at(f"{path}/{name}"):
+            if self._accepts(f"{path}/{name}"):
                 yield from self._below(f"{path}/{name}")
 
     def _names(self, folder: str) -> list[str]:
@@ -213,14 +212,14 @@ class StalenessCheck:
         if path not in self._hot:
             self._hot.appendleft(path)
 
-    def _settled_mark(self, path: str) -> Mark:
+    def _certain_mark(self, path: str) -> Mark:
         """What is there now, if that is certainly what the run saw."""
         mark = self._look(path)
         if path in self._before and self._before[path] == mark:
             return mark
         return mark if mark is None or max(mark[:2]) < self._started_ns - _COARSE_NS else _UNSURE
 
-    def _standing_folders(self) -> Iterable[str]:
+    def _remaining_folders(self) -> Iterable[str]:
         """Folders that were known, may hold nothing that is indexed, and are still there."""
         return [path for path in {*self._before, *self._extra} if path.endswith("/") and self._look(path) is not None]
 
@@ -241,7 +240,7 @@ class StalenessCheck:
         return head_of(self._git).sha if self._git else None
 
 
-class _Ring:
+class _Rotation:
     """Paths that are looked at in turns."""
 
     def __init__(self, paths: Sequence[str]) -> None:

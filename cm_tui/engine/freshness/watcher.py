@@ -1,4 +1,4 @@
-"""Watching one project's folder, and telling what changed once it has come to rest."""
+"""Watching one project's folder, and telling what changed once nothing more comes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes
+from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, PathFilter
 from cm_tui.errors import CmError
 from cm_tui.model.freshness import LayerState
 
@@ -26,8 +26,8 @@ _LOOK_MS = 1
 """How long a question waits for events that the system is about to tell of."""
 _POLL_MS = 1000
 _LONGEST = 5
-"""A tree that never comes to rest is told after so many times the debounce."""
-_RETRY_SECONDS = 1.0
+"""Changes that never end are told after so many times the debounce."""
+_RETRY_S = 1.0
 
 
 class Watcher:
@@ -35,25 +35,25 @@ class Watcher:
 
     Args:
         root: the project's root.
-        sieve: makes the function that says whether a path matters; called again when what decides that has changed.
-        tell: called in that thread with what changed; must not wait for another thread.
-        debounce: seconds of rest before it is told.
+        make_filter: makes the function that says whether a path matters; called again when what decides that has changed.
+        on_change: called in that thread with what changed; must not wait for another thread.
+        debounce_s: seconds without an event before that.
         polling: look again and again instead of being told by the system.
     """
 
     def __init__(
         self,
         root: Path,
-        sieve: Callable[[], Callable[[str], bool]],
-        tell: Callable[[Changes], None],
+        make_filter: Callable[[], PathFilter],
+        on_change: Callable[[Changes], None],
         *,
-        debounce: float = 2.0,
+        debounce_s: float = 2.0,
         polling: bool = False,
     ) -> None:
         self._root = root.resolve()
-        self._make_sieve = sieve
-        self._tell = tell
-        self._debounce = debounce
+        self._make_filter = make_filter
+        self._on_change = on_change
+        self._debounce_s = debounce_s
         self._polling = polling
         self._why = ""
         self._stop = threading.Event()
@@ -63,23 +63,23 @@ class Watcher:
         self._lock = threading.RLock()
         """Held from when events are taken until they are pending, and from then on until they are told."""
         self._events: RustNotify | None = None
-        self._looks_at: Callable[[str], bool] = lambda _: True
+        self._accepts: PathFilter = lambda _: True
         self._pending = NOTHING
         self._first = self._last = 0.0
 
     @property
     def state(self) -> LayerState:
-        """How it works at the moment, and what it told last."""
+        """Return how it works at the moment, and what it told last."""
         return self._state
 
     @property
     def pending(self) -> Changes:
-        """What changed and has not been told yet."""
+        """Return what changed and has not been told yet."""
         with self._lock:
             return self._pending
 
-    def take(self) -> Changes:
-        """What has not come to rest yet, or not even been taken from the system; it is told to nobody else."""
+    def drain(self) -> Changes:
+        """Return what waits for more, or was not even taken from the system yet; nobody else is told of it."""
         with self._lock:
             try:
                 found = self._events.watch(0, 0, _LOOK_MS, None) if self._events is not None else "timeout"
@@ -88,7 +88,7 @@ class Watcher:
             if found == "signal":
                 raise KeyboardInterrupt
             self._notice(found)
-            return self._taken()
+            return self._take_pending()
 
     def start(self) -> None:
         """Begin to watch; changes from before are not noticed."""
@@ -131,7 +131,7 @@ class Watcher:
     def _fail(self, note: str) -> None:
         self._watching.clear()
         self._state = replace(self._state, state="failed", mode="", note=note)
-        self._stop.wait(_RETRY_SECONDS)
+        self._stop.wait(_RETRY_S)
 
     def _watch(self, *, lost: bool) -> None:
         """Watch until the folder is another one; `lost`: something may have changed while nobody looked."""
@@ -139,7 +139,7 @@ class Watcher:
         from watchfiles._rust_notify import RustNotify
 
         identity = _identity(self._root)
-        self._looks_at = self._make_sieve()
+        self._accepts = self._make_filter()
         with RustNotify([str(self._root)], False, self._polling, _POLL_MS, True, True) as events:
             self._events = events
             try:
@@ -147,7 +147,7 @@ class Watcher:
                     if not self._watching.is_set():
                         self._begin(lost=lost)
                     self._notice(found)
-                    self._tell_if_at_rest()
+                    self._tell_if_quiet()
                     if _identity(self._root) != identity:
                         raise FileNotFoundError(self._root)
             finally:
@@ -166,9 +166,9 @@ class Watcher:
         if isinstance(events, str):
             return
         with self._lock:
-            found = Changes.of(path for path in self._relative(path for _, path in events) if self._looks_at(path))
+            found = Changes.of(path for path in self._relative(path for _, path in events) if self._accepts(path))
             if found == EVERYTHING:
-                self._looks_at = self._make_sieve()
+                self._accepts = self._make_filter()
             self._collect(found)
 
     def _relative(self, paths: Iterable[str]) -> Iterable[str]:
@@ -184,14 +184,14 @@ class Watcher:
                 self._first = self._last if self._pending == NOTHING else self._first
                 self._pending |= found
 
-    def _tell_if_at_rest(self) -> None:
+    def _tell_if_quiet(self) -> None:
         with self._lock:
             now = time.monotonic()
-            rests = now - self._last >= self._debounce or now - self._first >= self._debounce * _LONGEST
-            if rests and (changes := self._taken()) != NOTHING:
-                self._tell(changes)
+            quiet = now - self._last >= self._debounce_s or now - self._first >= self._debounce_s * _LONGEST
+            if quiet and (changes := self._take_pending()) != NOTHING:
+                self._on_change(changes)
 
-    def _taken(self) -> Changes:
+    def _take_pending(self) -> Changes:
         taken, self._pending = self._pending, NOTHING
         if taken != NOTHING:
             self._state = replace(self._state, fired_at=time.time(), did=f"told of {taken}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.classify import FileClassifier
 from cm_tui.engine.index.stored_state import NEXT_BLOB, digest_of_rules, load
-from cm_tui.engine.index.summary import summarise
+from cm_tui.engine.index.summary import IndexOutcome, summarise
 from cm_tui.engine.index.target_state import TargetState, build_partial_state, build_state, is_stored, write
 from cm_tui.engine.mainline.commits import compare
 from cm_tui.engine.parse import row_batches
@@ -78,7 +78,7 @@ class Indexer:
         since: str | None = None,
         paths: Sequence[str] = (),
         cancel: Cancel | None = None,
-    ) -> Iterator[Progress]:
+    ) -> Generator[Progress, None, IndexOutcome]:
         """Bring the index up to the working tree.
 
         Args:
@@ -96,7 +96,7 @@ class Indexer:
             StoreError: the store cannot be written.
         """
         with WriterLock.of(self.db).run():
-            yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths)
+            return (yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths))
 
 
 class _Run:
@@ -119,7 +119,7 @@ class _Run:
         self._embedded = 0
         self._mode = "hybrid"
 
-    def steps(self, *, full: bool, since: str | None, paths: Sequence[str]) -> Iterator[Progress]:
+    def steps(self, *, full: bool, since: str | None, paths: Sequence[str]) -> Generator[Progress, None, IndexOutcome]:
         yield Progress("scan", 0, 1, "Looking at files")
         with self._timed("scan"):
             self._scan(full=full, since=since, paths=paths)
@@ -136,6 +136,7 @@ class _Run:
             mode=self._mode, notes=self._notes,
         )  # fmt: skip
         yield Progress("done", summary.files, summary.files, summary=summary, searchable=True)
+        return IndexOutcome(summary, tuple(state.now()), tuple(state.skipped))
 
     def _scan(self, *, full: bool, since: str | None, paths: Sequence[str]) -> None:
         self._repository = Repository(self._root, self._db.folder / "shadow")

@@ -1,14 +1,36 @@
-"""What a run did, in numbers."""
+"""What a run did: in numbers for people, and with its paths for whoever keeps the index fresh."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass
 
 from cm_tui.engine.index.stored_state import StoredState
 from cm_tui.engine.index.target_state import TargetState
 from cm_tui.engine.store.database import Database
-from cm_tui.model import IndexSummary
+from cm_tui.model import IndexSummary, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOutcome:
+    """The end of a run: its summary, and the paths that its comparison with the disk covered."""
+
+    summary: IndexSummary
+    files: Collection[str]
+    """Every path that the index holds now."""
+    skipped: Collection[str]
+    """Every path that was looked at and left out."""
+
+
+def run_to_end(steps: Generator[Progress, None, IndexOutcome]) -> IndexOutcome:
+    """Run an index to its end, and return its outcome."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            outcome: IndexOutcome = end.value
+            return outcome
 
 
 def summarise(

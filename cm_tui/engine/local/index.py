@@ -13,6 +13,7 @@ from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, P
 
 if TYPE_CHECKING:
     from cm_tui.engine.index.indexer import Indexer
+    from cm_tui.engine.index.summary import IndexOutcome
 
 
 class LocalIndex(LocalRooms):
@@ -52,10 +53,13 @@ class LocalIndex(LocalRooms):
 
     def index(
         self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
-    ) -> Generator[Progress, None, None]:
-        """Bring the index up to the working tree; `paths` alone when given. The last step carries the summary."""
+    ) -> Generator[Progress, None, IndexOutcome]:
+        """Bring the index up to the working tree; `paths` alone when given.
+
+        The last step carries the summary; the outcome behind it, which never leaves this process, the paths as well.
+        """
         inside = [self._inside(path) for path in paths]
-        yield from self._indexer().run(full=full, since=since, paths=inside, cancel=cancel)
+        return (yield from self._indexer().run(full=full, since=since, paths=inside, cancel=cancel))
 
     def rebuild(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Throw the index away and make it again."""

@@ -8,13 +8,15 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.freshness.changes import NOTHING
+from cm_tui.engine.freshness.changes import NOTHING, path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.freshness.staleness import Staleness
+from cm_tui.engine.index.summary import run_to_end
 from cm_tui.engine.local import LocalEngine
 from cm_tui.integrations import git_hooks
 from tests.engine.freshness.waiting import SECONDS, until
@@ -44,11 +46,17 @@ class Kept:
             return index(**how)
 
         self.engine.index = counted
-        self.keeper = ProjectSync(self.engine, self.engine.store, self.engine.config, quiet=0.3)
-        self.keeper.start()
-        assert self.keeper.watcher is not None
-        assert self.keeper.watcher.wait_until_watching(SECONDS)
-        assert self.keeper.scheduler.flush(SECONDS)
+        self.sync = ProjectSync(
+            self.engine.root,
+            lambda paths: run_to_end(self.engine.index(paths=paths)),
+            partial(path_filter, self.engine.root, self.engine.store / "shadow", self.engine.config),
+            self.engine.config.watch,
+            debounce_s=0.3,
+        )
+        self.sync.start()
+        assert self.sync.watcher is not None
+        assert self.sync.watcher.wait_until_watching(SECONDS)
+        assert self.sync.scheduler.flush(SECONDS)
 
         self.begin()
 
@@ -62,7 +70,7 @@ class Kept:
 
         Whether something is behind afterwards says nothing: the watcher may tell of the same change once more meanwhile.
         """
-        self.keeper.before_query(SECONDS)
+        self.sync.before_query(SECONDS)
 
     def callers(self, name: str) -> list[tuple[str, int]]:
         return [(edge.site, edge.line) for edge in self.engine.callers(name).rows]
@@ -73,13 +81,13 @@ class Kept:
 
     def rest(self) -> None:
         """Wait until every layer has told what it saw since the beginning, and all of it is served."""
-        watcher = self.keeper.watcher
+        watcher = self.sync.watcher
         assert watcher is not None
         until(lambda: (watcher.state.fired_at or 0) > self._since)
-        until(lambda: not self.keeper.freshness().behind)
+        until(lambda: not self.sync.freshness().behind)
 
     def close(self) -> None:
-        self.keeper.stop()
+        self.sync.stop()
         self.engine.close()
 
 
@@ -129,14 +137,14 @@ def test_one_edit_causes_one_sync(kept: Kept):
     kept.begin()
     kept.repo.write("shop/money.py", "def add_tax(price):\n    return price * 2\n")
     # Every layer tells of it: the save hook at once, a question right after, the watcher when it has come to rest.
-    kept.keeper.signal("save", frozenset({"shop/money.py"}))
+    kept.sync.signal("save", frozenset({"shop/money.py"}))
     kept.fresh()
     kept.rest()
-    kept.keeper.signal("git hooks", None, "post-checkout")
-    assert kept.keeper.scheduler.flush(SECONDS)
+    kept.sync.signal("git hooks", None, "post-checkout")
+    assert kept.sync.scheduler.flush(SECONDS)
     kept.fresh()
     assert kept.indexed == [("shop/money.py",)]
-    state = kept.keeper.freshness()
+    state = kept.sync.freshness()
     assert {layer.name for layer in state.layers} >= {"save", "guard", "watcher", "git hooks"}
     assert not state.behind
 
@@ -170,8 +178,8 @@ def test_the_guard_does_not_block_itself(kept: Kept):
 
     def asking(**how):
         # A run that asks a question, as an index run that searches would.
-        answers.append(kept.keeper.before_query(SECONDS).behind)
-        yield from index(**how)
+        answers.append(kept.sync.before_query(SECONDS).behind)
+        return (yield from index(**how))
 
     kept.engine.index = asking
     kept.begin()
@@ -204,7 +212,7 @@ def test_a_question_takes_in_what_the_watcher_has_not_handled(
     sleepy: None, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ):
     # The check has had no time to look at this file, as in a large project.
-    monkeypatch.setattr(kept.keeper._guard, "check", lambda: Staleness(NOTHING, ""))
+    monkeypatch.setattr(kept.sync._staleness, "check", lambda: Staleness(NOTHING, ""))
     kept.repo.write("shop/money.py", "def add_toll(price):\n    return price * 1.3\n")
     until(lambda: (kept.fresh(), kept.defined("add_toll"))[1])
     assert kept.indexed[-1] == ("shop/money.py",)
@@ -213,8 +221,8 @@ def test_a_question_takes_in_what_the_watcher_has_not_handled(
 def test_it_follows_by_itself(kept: Kept):
     kept.repo.write("shop/later.py", "def came_later():\n    return 1\n")
     until(lambda: len(kept.defined("came_later")) == 1)
-    until(lambda: not kept.keeper.freshness().behind)
-    assert kept.keeper.freshness().did.startswith("indexed shop/later.py: 1 files parsed")
+    until(lambda: not kept.sync.freshness().behind)
+    assert kept.sync.freshness().did.startswith("indexed shop/later.py: 1 files parsed")
 
 
 def test_git_checkout_exits_0_without_cm_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

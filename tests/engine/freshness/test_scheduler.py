@@ -44,8 +44,10 @@ def index() -> Index:
 def make(index: Index):
     made: list[Scheduler] = []
 
-    def scheduler(settled: Callable[[Changes], bool] = lambda _: False, quiet: float = 0.05, longest: float = 5.0):
-        made.append(Scheduler(index.run, settled, quiet=quiet, longest=longest))
+    def scheduler(
+        current: Callable[[Changes], bool] = lambda _: False, debounce_s: float = 0.05, longest_s: float = 5.0
+    ):
+        made.append(Scheduler(index.run, current, debounce_s=debounce_s, longest_s=longest_s))
         made[-1].start()
         return made[-1]
 
@@ -60,7 +62,7 @@ def some(*paths: str) -> Changes:
 
 
 def test_twenty_edits_are_one_run(index: Index, make):
-    scheduler = make(quiet=1000, longest=1000)
+    scheduler = make(debounce_s=1000, longest_s=1000)
     for n in range(20):
         scheduler.signal("save", some(f"{n}.py"))
     assert scheduler.freshness().due_at is not None
@@ -77,15 +79,15 @@ def test_it_runs_by_itself_after_a_rest(index: Index, make):
 
 
 def test_signals_that_never_end_are_served(index: Index, make):
-    scheduler = make(quiet=1000, longest=0.05)
+    scheduler = make(debounce_s=1000, longest_s=0.05)
     scheduler.signal("save", some("a.py"))
     assert index.began.acquire(timeout=SECONDS)
 
 
 def test_a_layer_that_waited_itself_is_served_at_once(index: Index, make):
-    scheduler = make(quiet=1000, longest=1000)
+    scheduler = make(debounce_s=1000, longest_s=1000)
     scheduler.signal("save", some("a.py"))
-    scheduler.signal("watcher", some("b.py"), rested=True)
+    scheduler.signal("watcher", some("b.py"), debounced=True)
     assert index.began.acquire(timeout=SECONDS)
 
 
@@ -155,7 +157,7 @@ def test_nothing_to_do_is_done_at_once(index: Index, make):
 
 
 def test_from_many_threads_nothing_is_lost(index: Index, make):
-    scheduler = make(quiet=0.001)
+    scheduler = make(debounce_s=0.001)
 
     def work(name: str) -> None:
         for n in range(50):

@@ -19,7 +19,7 @@ OLD = 1_700_000_000
 
 
 class Project:
-    """A repository and its guard; `index` stands for a run that reads everything."""
+    """A repository and its staleness check; `index` stands for a run that reads everything."""
 
     def __init__(self, root: Path, budget: float = 60.0) -> None:
         self.repo = Repo(root)
@@ -28,10 +28,10 @@ class Project:
             self.old(name, "x = 1\n")
         self.repo.commit("one")
         self.looked = 0
-        self.guard = StalenessCheck(root, self._sieve, budget=budget)
+        self.staleness = StalenessCheck(root, self._make_filter, budget_s=budget)
         self.index()
 
-    def _sieve(self):
+    def _make_filter(self):
         return path_filter(self.repo.root, self.repo.root.parent / "shadow", Config())
 
     def old(self, name: str, content: str) -> Path:
@@ -47,11 +47,11 @@ class Project:
     def index(self, changes: Changes = EVERYTHING) -> None:
         # Twice: what changed while it was read for the first time is not trusted.
         for _ in range(2):
-            self.guard.begin()
-            self.guard.finish(self.files(), (), changes)
+            self.staleness.begin()
+            self.staleness.finish(self.files(), (), changes)
 
     def found(self) -> Changes:
-        return self.guard.check().changes
+        return self.staleness.check().changes
 
 
 @pytest.fixture
@@ -60,9 +60,9 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_nothing_changed(project: Project):
-    assert not project.guard.check()
-    assert not project.guard.check(thorough=True)
-    assert project.guard.is_settled(EVERYTHING)
+    assert not project.staleness.check()
+    assert not project.staleness.check(thorough=True)
+    assert project.staleness.is_current(EVERYTHING)
 
 
 def test_a_folder_that_became_a_link_or_a_file_is_seen_until_it_is_indexed(project: Project, tmp_path: Path):
@@ -71,22 +71,22 @@ def test_a_folder_that_became_a_link_or_a_file_is_seen_until_it_is_indexed(proje
     (root / "pkg").rename(tmp_path / "elsewhere")
     (root / "pkg").symlink_to(tmp_path / "elsewhere")
     assert "pkg" in (project.found().paths or ())
-    assert not project.guard.is_settled(Changes.of(["pkg"]))
-    project.guard.begin()
-    project.guard.finish(["a.py"], ["pkg"])
-    project.guard.begin()
-    project.guard.finish(["a.py"], ["pkg"])
-    assert not project.guard.check(thorough=True)
+    assert not project.staleness.is_current(Changes.of(["pkg"]))
+    project.staleness.begin()
+    project.staleness.finish(["a.py"], ["pkg"])
+    project.staleness.begin()
+    project.staleness.finish(["a.py"], ["pkg"])
+    assert not project.staleness.check(thorough=True)
     (root / "pkg").unlink()
     (root / "pkg").write_text("")
     assert "pkg" in (project.found().paths or ())
 
 
 def test_before_the_first_run_everything_is_behind(tmp_path: Path):
-    guard = StalenessCheck(tmp_path, lambda: lambda _: True)
-    assert guard.check().changes == EVERYTHING
-    assert not guard.is_settled(EVERYTHING)
-    assert not guard.is_settled(Changes.of(["a.py"]))
+    staleness = StalenessCheck(tmp_path, lambda: lambda _: True)
+    assert staleness.check().changes == EVERYTHING
+    assert not staleness.is_current(EVERYTHING)
+    assert not staleness.is_current(Changes.of(["a.py"]))
 
 
 def test_each_kind_of_change_is_seen_until_it_is_indexed(project: Project):
@@ -107,14 +107,14 @@ def test_each_kind_of_change_is_seen_until_it_is_indexed(project: Project):
         assert project.found().paths == paths, what
         assert project.found().paths == paths, f"{what}, asked again"
         project.index()
-        assert not project.guard.check(), what
+        assert not project.staleness.check(), what
 
 
 def test_head_is_seen(project: Project):
     project.repo.commit("two")
-    assert project.guard.check().why == "HEAD moved"
+    assert project.staleness.check().why == "HEAD moved"
     project.index()
-    assert not project.guard.check()
+    assert not project.staleness.check()
 
 
 def test_rules_mean_everything(project: Project):
@@ -133,7 +133,7 @@ def test_what_the_walk_ignores_is_nothing(project: Project):
     (project.repo.root / "link.py").symlink_to("a.py")
     (project.repo.root / "link.py").unlink()
     project.repo.git("status")
-    assert not project.guard.check()
+    assert not project.staleness.check()
 
 
 def test_a_run_for_some_paths_vouches_for_no_other(project: Project):
@@ -144,20 +144,20 @@ def test_a_run_for_some_paths_vouches_for_no_other(project: Project):
 
 
 def test_an_edit_during_a_run_is_behind(project: Project):
-    project.guard.begin()
+    project.staleness.begin()
     project.repo.write("a.py", "x = 2\n")
     project.repo.write("pkg/late.py", "x = 2\n")
-    project.guard.finish(project.files())
+    project.staleness.finish(project.files())
     assert project.found().paths == {"a.py", "pkg/late.py"}
     project.index()
-    assert not project.guard.check()
+    assert not project.staleness.check()
 
 
 def test_an_empty_folder_is_asked_for_once_and_then_watched(project: Project):
     (project.repo.root / "empty").mkdir()
     assert project.found().paths == {"empty"}
     project.index()
-    assert not project.guard.check()
+    assert not project.staleness.check()
     project.repo.write("empty/x.py", "")
     assert project.found().paths == {"empty/x.py"}
 
@@ -166,7 +166,7 @@ def test_a_removed_project_is_told(project: Project):
     import shutil
 
     shutil.rmtree(project.repo.root)
-    assert project.guard.check()
+    assert project.staleness.check()
 
 
 def test_a_small_budget_sees_everything_in_turns(tmp_path: Path):
@@ -176,7 +176,7 @@ def test_a_small_budget_sees_everything_in_turns(tmp_path: Path):
     project.index()
     project.repo.write("many/f150.py", "x = 2\n")
     checks = 0
-    while not project.guard.check():
+    while not project.staleness.check():
         checks += 1
         assert checks < 20
     assert project.found().paths == {"many/f150.py"}
@@ -187,12 +187,12 @@ def test_a_small_budget_sees_everything_in_turns(tmp_path: Path):
 
 
 def test_settled_is_what_the_index_has(project: Project):
-    assert project.guard.is_settled(Changes.of(["a.py", "pkg", "editor.swp"]))
+    assert project.staleness.is_current(Changes.of(["a.py", "pkg", "editor.swp"]))
     project.repo.write("pkg/new.py", "")
-    assert not project.guard.is_settled(Changes.of(["pkg/new.py"]))
-    assert not project.guard.is_settled(Changes.of(["pkg"]))
+    assert not project.staleness.is_current(Changes.of(["pkg/new.py"]))
+    assert not project.staleness.is_current(Changes.of(["pkg"]))
     project.repo.write("a.py", "x = 2\n")
-    assert not project.guard.is_settled(Changes.of(["a.py"]))
+    assert not project.staleness.is_current(Changes.of(["a.py"]))
 
 
 @settings(max_examples=15, deadline=None)
@@ -215,4 +215,4 @@ def test_any_edits_are_found_and_nothing_else_is(tmp_path_factory, seed: int):
         assert bool(found) == changed
         assert not changed or any(name == path or name.startswith(f"{path}/") for path in found)
         project.index()
-        assert not project.guard.check()
+        assert not project.staleness.check()

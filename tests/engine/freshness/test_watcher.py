@@ -31,12 +31,12 @@ class Watched:
         self.repo.git("add", "-f", "forced.tmp")
         self.repo.commit("one")
         self.told: list[Changes] = []
-        settings = {"debounce": 0.3, **settings}
-        self.watcher = Watcher(root, self._sieve, self.told.append, **settings)
+        settings = {"debounce_s": 0.3, **settings}
+        self.watcher = Watcher(root, self._make_filter, self.told.append, **settings)
         self.watcher.start()
         assert self.watcher.wait_until_watching(SECONDS)
 
-    def _sieve(self):
+    def _make_filter(self):
         return path_filter(self.repo.root, self.repo.root.parent / "shadow", Config())
 
     def paths(self) -> set[str]:
@@ -78,7 +78,7 @@ def test_changes_are_told_once_by_their_paths(watch, polling: bool):
 
 
 def test_edits_in_a_row_are_told_together(watch):
-    watched = watch(debounce=1.0)
+    watched = watch(debounce_s=1.0)
     for n in range(20):
         watched.repo.write(f"f{n}.py", "x\n")
     until(lambda: watched.told)
@@ -199,14 +199,14 @@ def test_a_question_is_told_of_what_the_thread_has_not_even_taken(watch, sleepy:
     assert watched.told == []
     taken: set[str] = set()
     # The system may hand it over in pieces, and what was written before the start with them.
-    until(lambda: taken.update(watched.watcher.take().paths or ()) or "a.py" in taken)
-    until(lambda: watched.watcher.take() == watched.watcher.pending == NOTHING)
+    until(lambda: taken.update(watched.watcher.drain().paths or ()) or "a.py" in taken)
+    until(lambda: watched.watcher.drain() == watched.watcher.pending == NOTHING)
     assert "ignored/b.py" not in taken
     assert watched.told == []
 
 
 def test_a_question_waits_for_what_is_being_told(watch):
-    watched = watch(debounce=0.01)
+    watched = watch(debounce_s=0.01)
     telling, go_on = threading.Event(), threading.Event()
 
     def slowly(changes: Changes) -> None:
@@ -214,11 +214,11 @@ def test_a_question_waits_for_what_is_being_told(watch):
         assert go_on.wait(SECONDS)
         watched.told.append(changes)
 
-    watched.watcher._tell = slowly
+    watched.watcher._on_change = slowly
     watched.repo.write("a.py", "x = 2\n")
     assert telling.wait(SECONDS)
     threading.Timer(0.2, go_on.set).start()
-    watched.watcher.take()
+    watched.watcher.drain()
     assert "a.py" in watched.paths()
 
 

@@ -83,7 +83,7 @@ def gather(engine: Engine | None) -> DaemonFacts:
 
 
 def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
-    from cm_tui.daemon import bootstrap, subscribe
+    from cm_tui.daemon import bootstrap, runtime_dir, subscribe
 
     said = bootstrap.health()
     if said is None:
@@ -91,7 +91,7 @@ def _daemon() -> tuple[DaemonReport | None, tuple[JobRecord, ...]]:
     report = DaemonReport(
         int(said["pid"]), str(said["version"]), float(said["started"]), int(said["memory_bytes"]),
         tuple(str(project["root"]) for project in said["projects"]), int(said["listeners"]),
-        said.get("settings") != bootstrap.settings_digest(), tuple(map(str, said.get("complaints", ()))),
+        said.get("settings") != runtime_dir.settings_digest(), tuple(map(str, said.get("complaints", ()))),
     )  # fmt: skip
     return report, tuple(subscribe.jobs())
 

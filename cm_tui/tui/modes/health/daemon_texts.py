@@ -74,7 +74,7 @@ def freshness_text(facts: DaemonFacts, width: int) -> Content:
     if state.runs:
         words = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
         lines.append(hang(Content(""), 0, words, "$muted", width))
-    longest = max((cell_len(layer.name) for layer in state.layers), default=0)
+    longest = max((cell_len(layer.label) for layer in state.layers), default=0)
     lines += [_layer(layer, longest, width) for layer in state.layers]
     return Content("\n").join(lines)
 
@@ -102,7 +102,7 @@ def _verdict(state: Freshness, width: int) -> Content:
 
 def _layer(layer: LayerState, longest: int, width: int) -> Content:
     mark, style = _LAYERS[layer.state]
-    label = Content.assemble((f"{mark} ", style), (fit(layer.name, longest + 2), "$soft"))
+    label = Content.assemble((f"{mark} ", style), (fit(layer.label, longest + 2), "$soft"))
     pieces = [layer.state + (f", {layer.mode}" if layer.mode else "")]
     if layer.fired_at:
         pieces.append(f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_clock(layer.fired_at))

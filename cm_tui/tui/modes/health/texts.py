@@ -70,7 +70,7 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ("store", status.store, ""),
         ("on disk", size(status.disk_bytes), ""),
         ("indexed", _when(status), ""),
-        ("at commit", _commit(status), "" if status.head == status.indexed_head else "$warning"),
+        ("at commit", _commit(status), "$warning" if status.is_behind_head else ""),
         ("content", ", ".join(counts), ""),
         ("search", status.mode, "" if status.mode == "hybrid" else "$warning"),
         ("model", status.model or "none", ""),

@@ -1,0 +1,172 @@
+"""Long work on a project, as jobs: index runs in one queue, reading the history in another beside it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cm_tui.daemon.checkout_waiters import CheckoutWaiters
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Job, Jobs
+from cm_tui.daemon.project_pool import ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api import projects
+from cm_tui.engine.index.summary import IndexOutcome
+from cm_tui.errors import CmError
+from cm_tui.model import Cancel, Progress
+
+HISTORY = "#history"
+"""Where jobs that read the history queue: index runs do not wait for them."""
+REFRESH = "refresh"
+"""An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
+_SLICE_S = 10.0
+"""After so long a job that reads the history lets another checkout of its project have the store."""
+_PAUSE_S = 0.2
+
+
+def _always() -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class IndexRun:
+    """An index run that is to be made."""
+
+    where: ProjectRef
+    name: str
+    """`index`, `rebuild` or `refresh`."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """Of the method of that name."""
+    wanted: Callable[[], bool] = _always
+    """Asked when its turn has come; otherwise nothing is done."""
+    on_end: Callable[[IndexOutcome], None] = lambda _: None
+    """Given what it did."""
+
+
+class LongWork:
+    """Submits jobs, and says what they do.
+
+    Args:
+        pool: where engines are opened.
+        jobs: where they queue.
+        events: told what changed.
+    """
+
+    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._events = events
+        self.waiters = CheckoutWaiters()
+        self._reflected: dict[Path, Path] = {}
+        """Which checkout a store was last brought to, as far as that happened here."""
+
+    def reflected(self, store: Path) -> Path | None:
+        """Return the checkout that a store was last brought to, as far as that is known."""
+        return self._reflected.get(store)
+
+    def own_jobs(self, root: Path, store: Path) -> list[Job]:
+        """Return the index runs of a checkout that are not over, in their order."""
+        return [job for job in self._jobs.of(store) if job.project == str(root)]
+
+    # --- index runs ---
+
+    def submit(self, run: IndexRun) -> Job:
+        """Put an index run in its project's queue."""
+        root, store = self._pool.locate(run.where)
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            return self._published(root, store, self._index(run, store, cancel)) if run.wanted() else iter(())
+
+        return self._jobs.submit(store, root, run.name, work)
+
+    def refresh(self, where: ProjectRef, among: Callable[[Job], bool]) -> Job:
+        """Return the first of a checkout's runs that will do to follow HEAD; one is submitted when there is none."""
+        root, store = self._pool.locate(where)
+        job = next((job for job in self.own_jobs(root, store) if among(job)), None)
+        return job or self.submit(IndexRun(where, REFRESH))
+
+    def run_index(self, where: ProjectRef, paths: list[str], wanted: Callable[[], bool]) -> IndexOutcome | None:
+        """Run an index as a job, and wait for it; None when it was not wanted any more."""
+        outcomes: list[IndexOutcome] = []
+        self.submit(IndexRun(where, "index", {"paths": paths}, wanted, outcomes.append)).wait()
+        return outcomes[0] if outcomes else None
+
+    def _index(self, run: IndexRun, store: Path, cancel: Cancel) -> Iterator[Progress]:
+        arguments = run.arguments
+        if run.name == "rebuild":
+            # Not through an open engine: what is there may be damaged, and others must not meet a closed store.
+            self.end_history(store)
+            with self._pool.exclusive(store):
+                projects.clear_store(store)
+            arguments = {"full": True}
+        with self._pool.acquire(run.where, run=True) as project:
+            due = run.name != REFRESH or bool(project.engine.stale_reason())
+            if due:
+                run.on_end((yield from project.engine.index(**arguments, cancel=cancel)))
+            wants_history = due and project.engine.wants_history()
+            self.waiters.await_waiters(project.root)
+        if wants_history:
+            self.catch_up(run.where)
+
+    def _published(self, root: Path, store: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
+        """Tell listeners when answers change: once keywords are in, and at the end."""
+        told = False
+        for step in steps:
+            if step.searchable and not told:
+                told = True
+                self._reflected[store] = root
+                self._events.publish("index", project=str(root))
+            yield step
+            if step.summary is not None:
+                self._events.publish("index", project=str(root), changed=step.summary.changed)
+
+    # --- the history ---
+
+    def submit_history(self, where: ProjectRef, arguments: Mapping[str, Any] | None) -> Job:
+        """Read the history as someone asked, or (no arguments) as far as the configuration wants it."""
+        root, store = self._pool.locate(where)
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            return self._read(where, arguments, cancel)
+
+        return self._jobs.submit(store, root, "history" if arguments is None else "backfill", work, lane=HISTORY)
+
+    def catch_up(self, where: ProjectRef) -> None:
+        """Have the history read in the background, unless that is waiting to be done already."""
+        _, store = self._pool.locate(where)
+        if any(job.state == "queued" for job in self._jobs.of(store, lane=HISTORY)):
+            return
+        try:
+            self.submit_history(where, None)
+        except CmError:
+            # The daemon is ending: whoever opens the project next goes on.
+            return
+
+    def end_history(self, store: Path) -> None:
+        """Stop what reads a store's history, and wait until it has."""
+        for job in self._jobs.of(store, lane=HISTORY):
+            job.cancel.set()
+            job.join()
+
+    def _read(self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
+        more = True
+        while more:
+            more = False
+            until = time.monotonic() + _SLICE_S
+            with self._pool.acquire(where, run=True) as project:
+                engine = project.engine
+                steps = (
+                    engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
+                )
+                with closing(steps):
+                    for step in steps:
+                        yield step
+                        if time.monotonic() > until:
+                            more = True
+                            break
+            if more:
+                time.sleep(_PAUSE_S)
