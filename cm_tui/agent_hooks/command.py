@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.agent_hooks import payload, settings, stdin
-from cm_tui.agent_hooks.project_lookup import root_around
+from cm_tui.engine.api.project_lookup import root_around
 from cm_tui.errors import CmError
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."

@@ -152,7 +152,7 @@ def _checked(tools: str) -> str:
 
 
 def _place(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
-    from cm_tui.agent_hooks.project_lookup import root_around
+    from cm_tui.engine.api.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
     from cm_tui.integrations.agents.agent_files import place
 

@@ -33,9 +33,10 @@ def serve(
     elif status:
         _show(bootstrap.health(), as_json=as_json)
     else:
+        from cm_tui.cli.daemon_extensions import extensions
         from cm_tui.daemon.process import serve as own
 
-        done = own(background=background)
+        done = own(extensions, background=background)
         if not done and not background:
             _say({"started": False}, "", "A daemon runs already: `cm serve --status`.", as_json=as_json)
 

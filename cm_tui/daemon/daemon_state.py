@@ -15,7 +15,7 @@ from cm_tui.config import DaemonConfig
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.events import Events
-from cm_tui.daemon.extensions import Extensions, extensions
+from cm_tui.daemon.extensions import Extensions, MakeExtensions
 from cm_tui.daemon.jobs import Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import plain
@@ -27,17 +27,17 @@ class DaemonState:
     Args:
         config: how long it stays.
         token: what requests must carry; empty where the socket itself is private.
-        joining: what joins it; the product's own when not given.
+        extend: makes what joins it; nothing when not given.
     """
 
-    def __init__(self, config: DaemonConfig, token: str = "", joining: Extensions | None = None) -> None:
+    def __init__(self, config: DaemonConfig, token: str = "", extend: MakeExtensions = lambda _: Extensions()) -> None:
         self.config = config
         self.token = token
         self.events = Events()
         self.jobs = Jobs(self.events)
         self.projects = ProjectPool()
         self.dispatcher = Dispatcher(self.projects, self.jobs, self.events)
-        self.extensions = extensions(self.dispatcher) if joining is None else joining
+        self.extensions = extend(self.dispatcher)
         self.started = time.time()
         self.handing_over = False
         self.complaints: list[str] = []

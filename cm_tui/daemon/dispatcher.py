@@ -131,7 +131,7 @@ class Dispatcher:
         with self.pool.acquire(where, create=False) as project:
             state = project.engine.freshness()
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
-        return replace(state, layers=tuple(layers))
+        return with_external_layers(replace(state, layers=tuple(layers)), root)
 
     def _reset(self, where: ProjectRef) -> None:
         root, store = self.pool.locate(where)

@@ -1,19 +1,15 @@
-"""Where other rooms of the server join the daemon: what is mounted beside its own paths, and what works behind."""
+"""What joins the daemon: applications that are mounted beside its own paths, and work that is done behind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
 from cm_tui.daemon.dispatcher import Dispatcher
-from cm_tui.daemon.lazy_app import Lazy
-from cm_tui.engine.api.engine import Engine
-from cm_tui.errors import UsageError
 
 
 class Background(Protocol):
@@ -40,29 +36,5 @@ class Extensions:
     background: tuple[Background, ...] = ()
 
 
-def extensions(dispatcher: Dispatcher) -> Extensions:
-    """Everything that joins the daemon. This is the place to add to.
-
-    Args:
-        dispatcher: the way to the projects, jobs and events.
-    """
-    from cm_tui.agent_hooks.http import HookWork, prompts
-
-    hooks = HookWork()
-    return Extensions(mounts={"/v1/hook": prompts(dispatcher, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
-
-
-def _mcp() -> Starlette:
-    from cm_tui.mcp import http_app
-    from cm_tui.mcp.engine_pool import EnginePool
-
-    engines = EnginePool()
-
-    def engine_for(project: str | None) -> Engine:
-        if project is None:
-            raise UsageError(
-                "Name the project.", hint="The daemon serves all of them: give `project`, an absolute path."
-            )
-        return engines(project)
-
-    return http_app(engine_for, path="/")
+MakeExtensions = Callable[[Dispatcher], Extensions]
+"""Makes them for a daemon, which hands its dispatcher: the way to the projects, jobs and events."""

@@ -110,10 +110,11 @@ class _IndexHere:
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine:
     from cm_tui.engine.local import LocalEngine
+    from cm_tui.integrations.external_layers import outside_layers
 
     if not create and not projects.is_indexed(folder):
         raise NotIndexedError(f"{folder or Path.cwd()} has no index yet.", hint="Run `cm index` first.")
-    return LocalEngine.open(folder, force=force)
+    return LocalEngine.open(folder, force=force, external_layers=outside_layers)
 
 
 def examine(folder: Path | None = None) -> tuple[Check, ...]:

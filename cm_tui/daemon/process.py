@@ -25,6 +25,7 @@ from cm_tui import __version__, paths
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
 from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.daemon.extensions import MakeExtensions
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
 from cm_tui.daemon.runtime_dir import drop_socket_folder
@@ -36,8 +37,12 @@ GRACE_SECONDS = 10
 _log = logging.getLogger(__name__)
 
 
-def serve(*, background: bool) -> bool:
+def serve(extend: MakeExtensions, *, background: bool) -> bool:
     """Own all stores until told to end; a background daemon also ends when nobody needed it for a while.
+
+    Args:
+        extend: makes what joins it.
+        background: end when nobody needs it.
 
     Returns:
         False when another daemon is there already.
@@ -56,15 +61,15 @@ def serve(*, background: bool) -> bool:
         # What a daemon writes is for its user alone.
         os.umask(0o077)
         _set_up_log()
-        _serve(load_config().daemon, background=background)
+        _serve(load_config().daemon, extend, background=background)
     finally:
         lock.release()
     return True
 
 
-def _serve(config: DaemonConfig, *, background: bool) -> None:
+def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) -> None:
     token = "" if runtime_dir.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
-    state = DaemonState(config, token)
+    state = DaemonState(config, token, extend)
     with _listening() as listener, _also_on(config.port, state) as more:
         # A port that somebody else has is not written down: nobody shall send them the token.
         port = more.getsockname()[1] if more is not None else 0

@@ -17,9 +17,9 @@ from typing_extensions import TypedDict
 from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.api.needs import Need, need_of, need_of_call
+from cm_tui.engine.api.needs import need_of, need_of_call
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Candidates, Mode, Progress
+from cm_tui.model import Candidates, Mode, Need, Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,28 +28,6 @@ def with_external_layers(state: Freshness, root: Path) -> Freshness:
     return replace(state, layers=tuple({**heard, **outside}.values()))
 
 
-def unwatched(root: Path, behind: str, indexed_at: str | None) -> Freshness:
-    """What is known of an index that no daemon keeps fresh.
-
-    Args:
-        root: the project's root.
-        behind: why it does not reflect HEAD, or nothing.
-        indexed_at: when it was last brought up to date, as the store has it.
-    """
-    watcher = LayerState("watcher", "off", note="no daemon runs")
-    return Freshness(
-        behind=bool(behind),
-        why=behind,
-        running=False,
-        due_at=None,
-        ran_at=float(indexed_at) if indexed_at else None,
-        did="",
-        runs=0,
-        signals=0,
-        layers=(watcher, *outside_layers(root)),
-    )
-
-
 def _hooks(root: Path) -> LayerState:
     try:
         found = git_hooks.status(root)

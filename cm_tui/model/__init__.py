@@ -15,6 +15,7 @@ from cm_tui.model.history import (
     SymbolHistory,
     SymbolSpan,
 )
+from cm_tui.model.need import Need
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
@@ -41,6 +42,7 @@ __all__ = [
     "IndexSummary",
     "LayerState",
     "Mode",
+    "Need",
     "Pack",
     "PackFormat",
     "PackItem",

@@ -58,7 +58,7 @@ class Inside:
 
 @pytest.fixture
 def inside() -> Iterator[Inside]:
-    state = DaemonState(DaemonConfig(), joining=Extensions())
+    state = DaemonState(DaemonConfig())
     yield Inside(state)
     state.projects.close()
 
@@ -130,7 +130,7 @@ def test_another_protocol(inside: Inside, said: dict[str, str]):
 
 
 def test_token():
-    inside = Inside(DaemonState(DaemonConfig(), token="secret", joining=Extensions()))
+    inside = Inside(DaemonState(DaemonConfig(), token="secret"))
     for said in ({}, {"authorization": "Bearer wrong"}, {"authorization": "secret"}):
         for path in ("/v1/health", "/v1/jobs"):
             answer = inside.ask("GET", path, **said)
@@ -209,7 +209,7 @@ def test_mounted_application_and_background(tmp_path: Path):
         return PlainTextResponse("mounted")
 
     joining = Extensions({"/mcp": Starlette(routes=[Route("/hello", hello)])}, (Listens(),))
-    inside = Inside(DaemonState(DaemonConfig(), joining=joining))
+    inside = Inside(DaemonState(DaemonConfig(), extend=lambda _: joining))
     assert inside.ask("GET", "/mcp/hello").text == "mounted"
     assert inside.ask("POST", "/v1/nudge", {"root": str(tmp_path)}).status_code == 200
     assert heard == [tmp_path]

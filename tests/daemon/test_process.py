@@ -403,7 +403,7 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
         "cm_tui.__version__ = sys.argv[1]\n"
         "from cm_tui.daemon import endpoint, process\n"
         "endpoint.PROTOCOL = int(sys.argv[2])\n"
-        "process.serve(background=True)\n"
+        "process.serve(lambda _: Extensions(), background=True)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code, version, str(protocol)])
     until(lambda: bootstrap.health() is not None, "the other daemon")

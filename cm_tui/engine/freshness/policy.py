@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cm_tui.engine.api.needs import Need
 from cm_tui.errors import NotIndexedError
+from cm_tui.model import Need
 
 
 class CheckedIndex(Protocol):

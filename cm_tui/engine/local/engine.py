@@ -10,14 +10,22 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.local.context import LocalContext
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.memory import LocalMemory
+from cm_tui.engine.local.rooms import ExternalLayers
 
 
 class LocalEngine(LocalContext, LocalHistory, LocalMemory):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod
-    def open(cls, folder: Path | None = None, *, force: bool = False) -> Self:
+    def open(
+        cls, folder: Path | None = None, *, force: bool = False, external_layers: ExternalLayers = lambda _: ()
+    ) -> Self:
         """Open the project around a folder (the current one when not given).
+
+        Args:
+            folder: a folder or file of it.
+            force: insist on a root that is refused as unsafe.
+            external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
 
         Raises:
             RefusedError: the root is unsafe and `force` is not set.
@@ -25,7 +33,7 @@ class LocalEngine(LocalContext, LocalHistory, LocalMemory):
             CmError: its store or settings cannot be read.
         """
         root, store = projects.locate(folder, force=force)
-        return cls(root, store, load_config(root))
+        return cls(root, store, load_config(root), external_layers)
 
     @classmethod
     def open_empty(cls, folder: Path | None = None) -> Self:

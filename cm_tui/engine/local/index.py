@@ -37,9 +37,9 @@ class LocalIndex(LocalRooms):
 
     def freshness(self) -> Freshness:
         """Return what is behind, as far as HEAD tells; without a daemon nothing watches."""
-        from cm_tui.integrations.external_layers import unwatched
+        from cm_tui.engine.freshness.unwatched import unwatched
 
-        return unwatched(self._root, self.stale_reason(), self._db.get_meta("indexed_at"))
+        return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
 
     def status(self) -> ProjectStatus:
         """Return the project and its index at a glance."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.vectors import VectorIndex
+    from cm_tui.model.freshness import LayerState
+
+
+ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
 
 class LocalRooms:
@@ -28,18 +33,20 @@ class LocalRooms:
         root: the project's root folder.
         store: folder of its store.
         config: its settings.
+        external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
 
     Raises:
         StoreBusyError: another process has the store.
         StoreError: it cannot be opened.
     """
 
-    def __init__(self, root: Path, store: Path, config: Config) -> None:
+    def __init__(self, root: Path, store: Path, config: Config, external_layers: ExternalLayers = lambda _: ()) -> None:
         from cm_tui.engine.store.database import Database
 
         self._root = root
         self.store = store
         self.config = config
+        self._external_layers = external_layers
         self._build_lock = threading.RLock()
         self._is_new = not projects.store_file(store).exists()
         self._closed = False

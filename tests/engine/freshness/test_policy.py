@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from cm_tui.engine.api.needs import Need
 from cm_tui.engine.freshness import policy
 from cm_tui.errors import NotIndexedError
+from cm_tui.model import Need
 
 
 class Index:

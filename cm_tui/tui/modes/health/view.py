@@ -176,9 +176,9 @@ class HealthView(ModeScreen):
         root = self.cm.root
 
         def examine() -> tuple[Check, ...]:
-            from cm_tui.engine.doctor import examine
+            from cm_tui.engine.api.projects import examine_installation
 
-            return examine(root)
+            return examine_installation(root)
 
         self.cm.tasks.work(examine, self._got_checks, topic="health.checks")
 
