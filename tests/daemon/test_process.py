@@ -402,6 +402,7 @@ def _other_version(version: str, protocol: int) -> subprocess.Popen[bytes]:
         "import sys, cm_tui\n"
         "cm_tui.__version__ = sys.argv[1]\n"
         "from cm_tui.daemon import endpoint, process\n"
+        "from cm_tui.daemon.extensions import Extensions\n"
         "endpoint.PROTOCOL = int(sys.argv[2])\n"
         "process.serve(lambda _: Extensions(), background=True)\n"
     )
