@@ -101,9 +101,8 @@ def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tupl
     found = [s for s in symbols if wanted.fits(s.qualname, s.kind)]
     found = found or [s for s in symbols if wanted.fits_in(s.path, s.qualname, s.kind)]
     if not found:
-        names = {
-            row[0] for row in db.rows(f"SELECT DISTINCT s.name FROM {snapshot} f JOIN symbol s ON s.blob = f.blob")
-        }  # noqa: S608 - our own relation
+        rows = db.rows(f"SELECT DISTINCT s.name FROM {snapshot} f JOIN symbol s ON s.blob = f.blob")  # noqa: S608 - our own relation
+        names = {row[0] for row in rows}
         raise NotFoundError(f"Nothing called {name} is defined here.", hint=_suggest(wanted.ends[0], sorted(names)))
     return tuple(found)
 

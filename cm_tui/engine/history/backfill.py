@@ -116,7 +116,7 @@ class Backfill:
         self._reader.begin()
         if not coverage.is_current(self._db, self._rules):
             with self._db.transaction():
-                coverage.forget(self._db)
+                coverage.clear(self._db)
         known = coverage.load(self._db)
         if newest[0] != self._line:
             self._line = newest[0]
@@ -244,7 +244,7 @@ class Backfill:
             # It was asked for again, as far back as this.
             floor = self._goal if self._goal > 1 else 0
             known = replace(known, floor=floor)
-            user_marks.set_mark(self._db.folder, "removed", self._sha(floor) if floor else None)
+            user_marks.set_mark(self._db.folder, "vacuumed_to", self._sha(floor) if floor else None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:

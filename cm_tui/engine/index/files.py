@@ -1,4 +1,4 @@
-"""Looking at what is indexed: files, what was left out, source, and the symbol at a line."""
+"""Files of the index: what is in it, what was left out, source, and the symbol at a line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def files(db: Database, folder: str) -> Page[FileEntry]:
 
 
 def skipped(db: Database) -> Page[SkippedFile]:
-    """Files that the walk left out, sorted by path."""
+    """Files that the scan left out, sorted by path."""
     rows = tuple(SkippedFile(*row) for row in db.rows("SELECT path, reason FROM skipped ORDER BY path"))
     return Page(rows, len(rows))
 

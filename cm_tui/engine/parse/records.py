@@ -66,7 +66,7 @@ class ParsedChunk(NamedTuple):
 
 @dataclass(slots=True)
 class ParsedBlob:
-    """Everything that a blob's content says about itself."""
+    """Rows of all that a blob's content says."""
 
     oid: str
     language: str

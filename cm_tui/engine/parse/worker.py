@@ -1,4 +1,4 @@
-"""Parsing in a process of its own: batches of blobs come in, columns of rows go out, as pickles on two pipes.
+"""Worker process that parses: batches of blobs come in, columns of rows go out, as pickles on two pipes.
 
 The pickles are exchanged with a process that this program started itself, never with anything else.
 """
