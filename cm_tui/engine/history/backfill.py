@@ -14,7 +14,7 @@ from cm_tui.engine.index.stored_state import digest_of_rules
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
 from cm_tui.engine.mainline.coverage import Coverage
-from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -254,9 +254,7 @@ class Backfill:
                         f"WHERE v.path = file_span.path AND file_span.{column} {where}",
                         [list(values), list(values.values())],
                     )
-            bulk.insert(
-                self._db, "file_span", bulk.transpose(("path", "blob", "from_ord", "to_ord"), found)
-            )
+            bulk.insert(self._db, "file_span", bulk.transpose(("path", "blob", "from_ord", "to_ord"), found))
             coverage.save(self._db, known)
         return known
 

@@ -19,6 +19,7 @@ from cm_tui.engine.mainline.commits import compare
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
@@ -96,8 +97,6 @@ class _Run:
     """One run and what it has found so far."""
 
     def __init__(self, indexer: Indexer, cancel: Cancel) -> None:
-        from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
         self._db = indexer.db
         self._root = indexer.root.resolve()
         self._config = indexer.config

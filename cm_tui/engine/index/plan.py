@@ -10,7 +10,7 @@ from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.stored_state import ContentKey, StoredState, digest_of_rules, load
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, suffix_of
 from cm_tui.engine.scan.working_tree import UNREAD, ScannedFiles, WorkingTreeScan
 from cm_tui.engine.store.database import Database
@@ -35,8 +35,6 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     Raises:
         NotFoundError: there is no such commit.
     """
-    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
     repository = Repository(root.resolve(), db.folder / "shadow")
     contents = ContentReader(repository)
     stored = load(db, EXTRACTOR_VERSION, digest_of_rules(config, EXTRACTOR_VERSION))
