@@ -44,13 +44,13 @@ def skipped(db: Database) -> Page[SkippedFile]:
 
 
 def symbol_at(db: Database, path: str, line: int) -> Symbol | None:
-    """The innermost symbol around a line."""
+    """Return the innermost symbol around a line."""
     rows = db.rows(_SYMBOL_AT, [path, line])
     return Symbol(*rows[0]) if rows else None
 
 
 def relative(root: Path, path: str) -> str:
-    """A path as the index has it: relative to the root, with `/`.
+    """Return a path as the index has it: relative to the root, with `/`.
 
     Args:
         root: the project's root.

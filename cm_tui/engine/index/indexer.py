@@ -53,7 +53,7 @@ class Indexer:
         self.vectors = vectors
 
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
-        """What a run would do; reads only what differs from HEAD on disk.
+        """Return what a run would do; reads only what differs from HEAD on disk.
 
         Args:
             full: as for `run`.
@@ -197,7 +197,7 @@ class _Run:
         )
 
     def _read_again(self, path: str) -> None:
-        """A file was edited between parsing and storing: take it as it is now."""
+        """Take a file as it is now that was edited between parsing and storing."""
         oid = self._tree.files.disk.get(path)
         if oid is None:
             return

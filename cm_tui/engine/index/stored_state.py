@@ -15,7 +15,7 @@ NEXT_BLOB = "next_blob"
 
 
 class BlobAtPath(NamedTuple):
-    """A blob at a path."""
+    """Blob at a path."""
 
     blob: int
     oid: str

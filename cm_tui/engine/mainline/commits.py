@@ -1,4 +1,4 @@
-"""The mainline, HEAD's line of first parents, as it is stored: which commit has which ordinal."""
+"""Mainline, HEAD's line of first parents, as it is stored: which commit has which ordinal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GAP = "gap"
 
 @dataclass(frozen=True, slots=True)
 class MainlineChange:
-    """How the stored mainline becomes the one of HEAD."""
+    """Change by which the stored mainline becomes the one of HEAD."""
 
     keep: int = 0
     """Rows up to this ordinal (after the shift) stay."""

@@ -1,4 +1,4 @@
-"""How much of the mainline is stored, and keeping that true when the mainline changes."""
+"""Coverage: how much of the mainline is stored, and keeping that true when the mainline changes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MAX_RETAINED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The stretch of the mainline whose spans are stored; nothing when `to_ord` is 0."""
+    """Stretch of the mainline whose spans are stored; nothing when `to_ord` is 0."""
 
     from_ord: int = 0
     to_ord: int = 0
     rooted: bool = False
-    """True when it begins with the project's first commit."""
+    """Whether it begins with the project's first commit."""
     rules: str = ""
     """Digest of the rules by which files were chosen."""
     floor: int = 0
@@ -31,7 +31,7 @@ class Coverage:
     broken: str = ""
     """Why reading could not go on."""
     lost: str = ""
-    """The object that it lacked."""
+    """Object that it lacked."""
     version: int = 0
     """Counts up whenever spans change other than by reading on."""
 

@@ -13,7 +13,7 @@ from cm_tui.errors import StoreError
 FILE = "marks.json"
 
 Mark = Literal["last_seen", "vacuumed_to"]
-"""The commit at which someone last looked; the first one that a vacuum kept."""
+"""Commit at which someone last looked; the first one that a vacuum kept."""
 
 _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 """Marks as files of older versions call them."""

@@ -9,7 +9,7 @@ from cm_tui.engine.parse.records import LocatedSymbol, ParsedChunk
 from cm_tui.engine.parse.symbol_tree import VALUES
 
 MAX_CHARS = 1500
-"""A chunk longer than this is split, unless it is one line."""
+"""Length of the longest chunk; one line may be longer."""
 MAX_LINES = 60
 TEXT_LINES = 50
 TINY_LINES = 3

@@ -24,7 +24,7 @@ _GENERATED = re.compile(
 )
 _LONG_LINE = 5000
 _ONE_LINE = 2
-"""The signature, and the line that it stands in."""
+"""Signature, and the line that it stands in."""
 
 
 _BARE_MACRO = re.compile(rb"^[ \t]*[A-Z0-9_]*(?:BEGIN|END|OPEN|CLOSE|NAMESPACE)[A-Z0-9_]*[ \t]*\r?$", re.MULTILINE)

@@ -27,7 +27,7 @@ _START = "import cm_tui.engine.parse.worker as worker; worker.main()"
 
 
 class WorkerLostError(CmError):
-    """A worker process ended although it had nothing hard to do, or was stopped."""
+    """Error: a worker process ended although it had nothing hard to do, or was stopped."""
 
 
 class Pool:

@@ -20,7 +20,7 @@ from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 
 
 class Task(NamedTuple):
-    """A blob to parse."""
+    """Blob to parse."""
 
     id: int
     """Its number in the store."""

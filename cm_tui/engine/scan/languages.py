@@ -1,4 +1,4 @@
-"""Every language that is recognised, and what about it a query file cannot say."""
+"""Languages that are recognised, and what about each a query file cannot say."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ UNREAD = "unread:"
 
 @dataclass(slots=True)
 class ScannedFiles:
-    """The project's files before any of their content is judged.
+    """Files of the project before any of their content is judged.
 
     Paths are relative to the root, with `/`.
     """
@@ -201,7 +201,7 @@ def is_text(path: str) -> bool:
 
 
 def _printable(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
+    """Return a path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
     return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

@@ -23,7 +23,7 @@ sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(na
 
 FILE = "store.duckdb"
 _FORMAT = "v1.3.0"
-"""The first one that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
+"""First format that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
 _REBUILD = "Run `cm rebuild` to make it again."
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
