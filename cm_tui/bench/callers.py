@@ -77,8 +77,8 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
     import pygit2
 
     from cm_tui.engine.parse import row_batches
-    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION, parse_blob
-    from cm_tui.engine.scan.languages import language_of
+    from cm_tui.engine.parse.parse_blob import parse_blob
+    from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
     from cm_tui.engine.store import bulk
 
     parsed, paths = [], []

@@ -1,4 +1,4 @@
-"""The graph of a project's symbols and files, as the engine shows it."""
+"""Graph of a project's symbols and files, as the engine shows it."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Graph:
         return self._walk(name, depth, self._resolver.callers, kinds)
 
     def callees(self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS) -> Page[Edge]:
-        """What a symbol calls, and what stands within it; `path` is empty for what is not in the project.
+        """Return what a symbol calls, and what stands within it does; `path` is empty for what is not in the project.
 
         Raises:
             NotFoundError: nothing bears that name.
@@ -93,7 +93,7 @@ class Graph:
         return self.callees(name, kinds=("inject",))
 
     def dependencies(self, path: str) -> Page[ImportEdge]:
-        """What a file imports, in order of line.
+        """Return what a file imports, in order of line.
 
         Raises:
             NotFoundError: the file is not in the index.
@@ -104,7 +104,7 @@ class Graph:
             return self._imports("f.path = ?", [path])
 
     def importers(self, target: str) -> Page[ImportEdge]:
-        """Who imports a file, a folder's package, or a module by its name (one outside the project too).
+        """Return who imports a file, a folder's package, or a module by its name (one outside the project too).
 
         Raises:
             NotFoundError: no file is called so, and nothing imports a module of that name.

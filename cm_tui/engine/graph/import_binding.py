@@ -1,4 +1,4 @@
-"""What each import statement binds: a name in a scope, and the file behind it."""
+"""Bindings of import statements: a name in a scope, and the file behind it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cm_tui.engine.graph.modules_python import PythonModules
 
 
 class ImportRow(NamedTuple):
-    """An import as stored, with the file it stands in."""
+    """Import as stored, with the file it stands in."""
 
     file: int
     path: str
@@ -86,7 +86,7 @@ class Binder:
             self.bound.add(ImportRow(package, "", "rust", -package, "", None, None, False, 0), name, -module)
 
     def file_of(self, family: str, module: str) -> int | None:
-        """The file that a module means when asked for from the project's root."""
+        """Return the file that a module means when asked for from the project's root."""
         if family == "python":
             return self.python.resolve("", module).file
         if family == "js":
@@ -165,7 +165,7 @@ class Binder:
 
     @staticmethod
     def _takes_all(family: str, target: Target) -> bool:
-        """True when an import without a name brings in everything that the target defines."""
+        """Whether an import without a name brings in everything that the target defines."""
         return target.member is None and facts_of(family).takes_all
 
 

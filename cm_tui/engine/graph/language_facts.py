@@ -1,4 +1,4 @@
-"""What the resolver knows about languages, family by family, beyond what their files say.
+"""Facts about languages for the resolver, family by family, beyond what their files say.
 
 A language without a line here is a family of its own, whose imports are paths.
 """
@@ -47,7 +47,7 @@ class Family:
     separator: str = "."
     """Between a module and a name of it."""
     takes_all: bool = False
-    """An import that names nothing brings in all that its module defines."""
+    """Whether an import that names nothing brings in all that its module defines."""
 
 
 _ALL = (

@@ -118,7 +118,7 @@ def _where(file: str | None, kind: str | None) -> tuple[str, list[Any]]:
 
 
 def _fit(symbol: Symbol, match: str) -> int:
-    """How well a symbol fits what was typed: exact, prefix, word starts, substring, scattered letters."""
+    """Rate how well a symbol fits what was typed: exact, prefix, word starts, substring, scattered letters."""
     typed, name, full = match.lower(), symbol.name.lower(), symbol.qualname.lower()
     flat, flat_name = _flat(match), _flat(symbol.name)
     fits = (
@@ -134,7 +134,7 @@ def _fit(symbol: Symbol, match: str) -> int:
 
 
 def _flat(name: str) -> str:
-    """A name without what stands between its words: `urlfor` is typed for `url_for` and for `urlFor`."""
+    """Return a name without what stands between its words: `urlfor` is typed for `url_for` and for `urlFor`."""
     return name.lower().replace("_", "").replace("-", "")
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class File(NamedTuple):
-    """A file of the snapshot; pseudo files stand for folders and packages."""
+    """File of the snapshot; pseudo files stand for folders and packages."""
 
     id: int
     path: str
@@ -20,7 +20,7 @@ class File(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an import's module means.
+    """Meaning of an import's module.
 
     `file` is the id of the file or package, None when it lies outside the project. `member` is the part of the
     name that the module itself left over (`crate::a::Thing` → file of `a`, member `Thing`).
@@ -87,9 +87,9 @@ class ModuleIndex:
         return number
 
     def has_package(self, family: str, key: str) -> bool:
-        """True when `package` was asked for it before."""
+        """Whether `package` was asked for it before."""
         return (family, key) in self._packages
 
     def is_folder(self, path: str) -> bool:
-        """True when a file lies below it."""
+        """Whether a file lies below it."""
         return path in self.children

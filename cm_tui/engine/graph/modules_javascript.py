@@ -26,7 +26,7 @@ class JavaScriptModules:
         self._packages = _workspace(modules)
 
     def resolve(self, importer: str, module: str) -> Target:
-        """The file of a specifier as written in an importing file."""
+        """Return the file of a specifier as written in an importing file."""
         folder = posixpath.dirname(importer)
         key = (folder, module)
         found = self._cache.get(key)
@@ -114,7 +114,7 @@ def _paths_by_folder(modules: ModuleIndex) -> dict[str, _PathMap]:
 
 
 def _read_config(modules: ModuleIndex, path: str, depth: int) -> _PathMap | None:
-    """The path map of a configuration, or of the one it extends."""
+    """Return the path map of a configuration, or of the one it extends."""
     values = loose_json(modules.texts.get(path, ""))
     options = values.get("compilerOptions")
     options = options if isinstance(options, dict) else {}
@@ -143,7 +143,7 @@ def _workspace(modules: ModuleIndex) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _exported(exports: Any) -> str | None:
-    """The entry of a package's `exports`, whatever its nesting."""
+    """Return the entry of a package's `exports`, whatever its nesting."""
     while isinstance(exports, dict):
         exports = next(
             (exports[k] for k in (".", "source", "types", "import", "default", "require") if k in exports), None

@@ -33,7 +33,7 @@ class OtherModules:
                 yield found[1], posixpath.dirname(path)
 
     def resolve(self, family: str, importer: str, module: str) -> Target:
-        """The file or package that a module means, with what of the name it left over."""
+        """Return the file or package that a module means, with what of the name it left over."""
         key = (family, posixpath.dirname(importer) if family != "rust" else importer, module)
         found = self._cache.get(key)
         if found is None:
@@ -125,7 +125,7 @@ class OtherModules:
         return Target(self._modules.id_of(posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))))
 
     def _dotted(self, family: str, module: str) -> Target:
-        """A name whose last parts are a file below a folder of its package, or the folder itself."""
+        """Find a name whose last parts are a file below a folder of its package, or the folder itself."""
         parts = [p for p in re.split(r"[./]", module) if p]
         for size in range(len(parts), max(0, len(parts) - 3), -1):
             found = self._suffix(family, parts[:size])
@@ -157,7 +157,7 @@ class OtherModules:
         return OUTSIDE
 
     def _path(self, family: str, importer: str, module: str) -> Target:
-        """A path as in `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
+        """Find a path as in `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
         extensions = ("", *facts_of(family).suffixes)
         near = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
         found = self._modules.first(*(near + e for e in extensions), *(module + e for e in extensions))

@@ -46,7 +46,7 @@ class PythonModules:
         return bool(folder) and any(f"{folder}/__init__{e}" in self._modules.by_path for e in (".py", ".pyi"))
 
     def resolve(self, importer: str, module: str) -> Target:
-        """The file of a module as written in an importing file."""
+        """Return the file of a module as written in an importing file."""
         folder = folder_of(importer)
         key = (folder, module)
         found = self._cache.get(key)
@@ -83,7 +83,7 @@ class PythonModules:
         return sorted(above, key=len, reverse=True) + sorted(elsewhere, key=lambda r: (len(r), r)) + sorted(sources)
 
     def _own(self, root: str, top: str, folder: str) -> bool:
-        """True when a standard library's name is the importer's own package or stands beside a script."""
+        """Whether a standard library's name is the importer's own package or stands beside a script."""
         own = posixpath.join(root, top)
         return folder == own or folder.startswith(own + "/") or (folder == root and not self._is_package(folder))
 

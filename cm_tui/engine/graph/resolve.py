@@ -93,7 +93,7 @@ class Resolver:
         return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
 
     def with_text(self, edges: Sequence[Edge], read: Read | None = None) -> list[Edge]:
-        """The same edges with the source line of their sites; empty where no passage holds it and nothing reads it.
+        """Return edges with the source line of their sites; empty where no passage holds it and nothing reads it.
 
         Args:
             edges: call sites.

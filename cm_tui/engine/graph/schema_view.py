@@ -1,4 +1,4 @@
-"""A store as queries of the graph see it: with a schema in memory for what is derived."""
+"""View of a store as queries of the graph see it: with a schema in memory for what is derived."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def script(name: str) -> str:
 
 
 class SchemaView:
-    """A store as one set of derived tables is asked: `graph.` in a query is the schema of that set.
+    """View of a store with one set of derived tables: `graph.` in a query is the schema of that set.
 
     Args:
         db: the store.
@@ -46,7 +46,7 @@ class SchemaView:
         return self._db.cursor
 
     def sql(self, text: str) -> str:
-        """A query with the set's own schema; to be asked for before values are put in."""
+        """Return a query with the set's own schema; to be asked for before values are put in."""
         return text if self.schema == SCHEMA else _SCHEMA.sub(f"{self.schema}.", text)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -66,7 +66,7 @@ class SchemaView:
         self.cursor.execute(self.sql(sql))
 
     def get_meta(self, key: str) -> str | None:
-        """A remembered fact about the store."""
+        """Return a remembered fact about the store."""
         return self._db.get_meta(key)
 
     def fill(self, table: str, names: Sequence[str], rows: Iterable[tuple[Any, ...]], *, append: bool = False) -> None:

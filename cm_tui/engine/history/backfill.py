@@ -15,7 +15,7 @@ from cm_tui.engine.index.stored_state import digest_of_rules
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
 from cm_tui.engine.mainline.coverage import Coverage
-from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -117,7 +117,7 @@ class Backfill:
         self._reader.begin()
         if not coverage.is_current(self._db, self._rules):
             with self._db.transaction():
-                coverage.forget(self._db)
+                coverage.clear(self._db)
         known = coverage.load(self._db)
         if newest[0] != self._newest:
             self._newest = newest[0]
@@ -245,7 +245,7 @@ class Backfill:
             # It was asked for again, as far back as this.
             floor = self._goal if self._goal > 1 else 0
             known = replace(known, floor=floor)
-            user_marks.set_mark(self._db.folder, "removed", self._sha(floor) if floor else None)
+            user_marks.set_mark(self._db.folder, "vacuumed_to", self._sha(floor) if floor else None)
         with self._db.transaction():
             for column, values, where in (("from_ord", came, "= 0"), ("to_ord", closed, "IS NULL")):
                 if values:

@@ -81,7 +81,7 @@ class DriftDetector:
         revision, changes = self._since(since, seen, limit, notes)
         files = len({*plan.added, *plan.modified, *plan.removed, *(old for old, _ in plan.renamed)})
         if looked and indexed:
-            user_marks.set_mark(self._db.folder, "looked", indexed)
+            user_marks.set_mark(self._db.folder, "last_seen", indexed)
         return Drift(
             rows=tuple(rows[: max(0, limit)]),
             total=len(rows),
@@ -96,7 +96,7 @@ class DriftDetector:
         )
 
     def _looked(self) -> ResolvedRevision | None:
-        sha = user_marks.read(self._db.folder).get("looked")
+        sha = user_marks.read(self._db.folder).get("last_seen")
         if sha is None or not self._repository.git:
             return None
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygit2
 
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 

@@ -97,11 +97,11 @@ class Pruner:
                     self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
                     kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                     coverage.save(self._db, kept)
-                coverage.drop_spares(self._db)
+                coverage.drop_retained(self._db)
                 drop_unused(self._db)
             if first is not None:
-                user_marks.set_mark(self._db.folder, "removed", first.sha)
-            self._db.give_back()
+                user_marks.set_mark(self._db.folder, "vacuumed_to", first.sha)
+            self._db.shrink()
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:SHORT_SHA]} ({day(first.time)}) {said} removed" if first else ""
         spans, blobs, symbols, references, size = map(int, counts)

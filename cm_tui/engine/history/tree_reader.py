@@ -13,10 +13,9 @@ from cm_tui.engine.git.repository import Repository, TreeEntry
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.index.stored_state import NEXT_BLOB
 from cm_tui.engine.parse import row_batches
-from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.worker import Task
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
 from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content
 from cm_tui.engine.scan.working_tree import is_text, own_folders
 from cm_tui.engine.store import bulk

@@ -1,4 +1,4 @@
-"""From a path and its content to a blob of the store, or to the reason why there is none."""
+"""Classification of files: from a path and its content to a blob of the store, or to why there is none."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, by_content, suffix_of
-from cm_tui.engine.scan.working_tree import Scan
+from cm_tui.engine.scan.working_tree import ScannedFiles
 
-_LOOK = 4096
+_HEAD_BYTES = 4096
 """Bytes at the start of a file that may tell its language."""
 
 
@@ -20,56 +20,55 @@ class FileClassifier:
 
     Args:
         scan: the files. A file that was edited since gets its new object id there.
-        stored: what is known already.
+        stored: what is stored already.
         contents: reads files.
         rules: what the project asks for.
-        anew: parse what is known too.
+        full: parse again what is stored.
     """
 
     def __init__(
-        self, scan: Scan, stored: StoredState, contents: ContentReader, rules: SkipRules, *, anew: bool
+        self, scan: ScannedFiles, stored: StoredState, contents: ContentReader, rules: SkipRules, *, full: bool
     ) -> None:
         self._scan = scan
         self._stored = stored
         self._contents = contents
         self._rules = rules
-        self._anew = anew
-        self._known = {} if anew else dict(stored.known)
+        self._full = full
+        self._blobs = {} if full else dict(stored.parsed)
         self._next = stored.next_id
         self.verdicts: dict[tuple[str, str], int | str] = {}
         """By path and object id: the blob's id, or why it is left out."""
         self.rejected: dict[ContentKey, str] = {}
-        self.undecided: list[tuple[str, str, bool]] = []
+        self.unread: list[tuple[str, str, bool]] = []
         """What has to be read: path, object id, and whether it differs from HEAD."""
 
         self.seen = 0
         """How many of them were read."""
 
-    def settle(self) -> None:
-        """Decide on what needs no reading."""
+    def decide(self) -> None:
+        """Decide on what needs no reading; the rest is in `unread`."""
         wanted = [(path, oid, False) for path, oid in self._scan.committed.items()]
         wanted += [(path, oid, True) for path, oid in self._scan.disk.items() if oid is not None]
         for path, oid, on_disk in sorted(wanted):
-            if not self._known_verdict(path, oid):
-                self.undecided.append((path, oid, on_disk))
+            if not self._has_verdict(path, oid):
+                self.unread.append((path, oid, on_disk))
 
-    def tasks(self, undecided: Iterable[tuple[str, str, bool]]) -> Iterator[Task]:
-        """Read what is undecided; gives what has to be parsed, with ids in the order of paths."""
-        for path, oid, on_disk in undecided:
+    def tasks(self, unread: Iterable[tuple[str, str, bool]]) -> Iterator[Task]:
+        """Read files; gives what has to be parsed, with ids in the order of paths."""
+        for path, oid, on_disk in unread:
             self.seen += 1
             found = self._read(path, oid, on_disk=on_disk)
             if found is not None:
-                yield from self._take(path, *found)
+                yield from self._tasks_for(path, *found)
 
-    def _known_verdict(self, path: str, oid: str) -> bool:
-        place = self._stored.place(path)
-        for held in (place, self._stored.spans.get(path)):
-            if held is not None and held.oid == oid and held.blob in self._stored.current and not self._anew:
+    def _has_verdict(self, path: str, oid: str) -> bool:
+        for held in (self._stored.at(path), self._stored.spans.get(path)):
+            if held is not None and held.oid == oid and held.blob in self._stored.current and not self._full:
                 self.verdicts[path, oid] = held.blob
                 return True
         content = self._content(path, oid)
         reason = self._stored.rejected.get(content)
-        if reason is not None and not self._anew:
+        if reason is not None and not self._full:
             self._reject(path, oid, content, reason)
             return True
         return False
@@ -97,16 +96,16 @@ class FileClassifier:
         self._scan.disk[path] = oid
         return oid, data
 
-    def _take(self, path: str, oid: str, data: bytes) -> Iterator[Task]:
+    def _tasks_for(self, path: str, oid: str, data: bytes) -> Iterator[Task]:
         content = self._content(path, oid)
         reason = by_content(path, data, included=content.included)
         if reason is not None:
             self._reject(path, oid, content, reason)
             return
-        language = language_of(path, data[:_LOOK])
-        number = self._known.get((oid, language))
+        language = language_of(path, data[:_HEAD_BYTES])
+        number = self._blobs.get((oid, language))
         if number is None:
-            number = self._known[oid, language] = self._next
+            number = self._blobs[oid, language] = self._next
             self._next += 1
             yield Task(number, oid, language, data)
         self.verdicts[path, oid] = number

@@ -1,4 +1,4 @@
-"""Looking at what is indexed: files, what was left out, source, and the symbol at a line."""
+"""Files of the index: what is in it, what was left out, source, and the symbol at a line."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def files(db: Database, folder: str) -> Page[FileEntry]:
 
 
 def skipped(db: Database) -> Page[SkippedFile]:
-    """Files that the walk left out, sorted by path."""
+    """Files that the scan left out, sorted by path."""
     rows = tuple(SkippedFile(*row) for row in db.rows("SELECT path, reason FROM skipped ORDER BY path"))
     return Page(rows, len(rows))
 
 
 def symbol_at(db: Database, path: str, line: int) -> Symbol | None:
-    """The innermost symbol around a line."""
+    """Return the innermost symbol around a line."""
     rows = db.rows(_SYMBOL_AT, [path, line])
     return Symbol(*rows[0]) if rows else None
 
 
 def relative(root: Path, path: str) -> str:
-    """A path as the index has it: relative to the root, with `/`.
+    """Return a path as the index has it: relative to the root, with `/`.
 
     Args:
         root: the project's root.

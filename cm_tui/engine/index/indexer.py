@@ -1,4 +1,4 @@
-"""Bringing the index up to the project: scan, parse what is new, store, keywords, vectors."""
+"""Index run: scan the project, parse what is new, store, keywords, vectors."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from cm_tui.engine.mainline.commits import compare
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
 from cm_tui.engine.search.code_source import CodeSource
 from cm_tui.engine.search.source import MakeSource, SourceContext
@@ -38,7 +39,7 @@ _ATTEMPTS = 20
 
 
 class Indexer:
-    """Runs the index of one project.
+    """Index runs of one project.
 
     Args:
         db: its store.
@@ -59,7 +60,7 @@ class Indexer:
         self.sources = sources
 
     def plan(self, full: bool = False, since: str | None = None) -> IndexPlan:
-        """What a run would do; reads only what differs from HEAD on disk.
+        """Return what a run would do; reads only what differs from HEAD on disk.
 
         Args:
             full: as for `run`.
@@ -82,7 +83,7 @@ class Indexer:
         """Bring the index up to the working tree.
 
         Args:
-            full: parse what is known too.
+            full: parse again what is stored.
             since: a commit that must exist; content names itself, so the comparison is exact whatever it is.
             paths: look at these alone (files, or folders with all below them), relative to the root or absolute.
             cancel: looked at between steps; what was done is kept.
@@ -95,7 +96,7 @@ class Indexer:
             RefusedError: a path lies outside the project.
             StoreError: the store cannot be written.
         """
-        with WriterLock.of(self.db).run():
+        with WriterLock.of(self.db).index_run():
             return (yield from _Run(self, cancel or Cancel()).steps(full=full, since=since, paths=paths))
 
 
@@ -103,8 +104,6 @@ class _Run:
     """One run and what it has found so far."""
 
     def __init__(self, indexer: Indexer, cancel: Cancel) -> None:
-        from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
         self._db = indexer.db
         self._root = indexer.root.resolve()
         self._config = indexer.config
@@ -123,7 +122,7 @@ class _Run:
         yield Progress("scan", 0, 1, "Looking at files")
         with self._timed("scan"):
             self._scan(full=full, since=since, paths=paths)
-        found = len(self._walk.scan.committed) + len(self._walk.scan.disk)
+        found = len(self._tree.files.committed) + len(self._tree.files.disk)
         yield Progress("scan", found, found, f"{found:,} files")
         yield from self._parse()
         self._cancel.check()
@@ -151,12 +150,12 @@ class _Run:
             # Rows of another checkout cannot be mixed with files of this one.
             if self._stored.meta.get("root") == str(self._root):
                 self._chosen = chosen
-        self._walk = WorkingTreeScan(
+        self._tree = WorkingTreeScan(
             self._repository, self._config.index, self._contents, self._stored.sizes, self._chosen
         )
-        scan = self._walk.run()
-        self._intake = FileClassifier(scan, self._stored, self._contents, self._walk.rules, anew=full)
-        self._intake.settle()
+        scan = self._tree.run()
+        self._classifier = FileClassifier(scan, self._stored, self._contents, self._tree.rules, full=full)
+        self._classifier.decide()
         if base is not None:
             now = {**scan.committed, **scan.disk}
             differing = sum(entry.oid != now.get(path, entry.oid) for path, entry in base.items())
@@ -164,23 +163,23 @@ class _Run:
             self._notes.append(f"{differing:,} files differ from {since}; the index was compared as a whole.")
 
     def _parse(self) -> Iterator[Progress]:
-        undecided = self._intake.undecided
-        if not undecided:
+        unread = self._classifier.unread
+        if not unread:
             return
         with self._timed("parse"):
             pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing")
             waiting: list[row_batches.Batch] = []
             try:
-                for batch in pool.parse(self._intake.tasks(undecided)):
+                for batch in pool.parse(self._classifier.tasks(unread)):
                     waiting.append(batch)
                     if sum(map(row_batches.size_of, waiting)) > _ROWS_A_COMMIT:
                         self._keep(waiting)
-                    yield Progress("parse", self._intake.seen, len(undecided))
+                    yield Progress("parse", self._classifier.seen, len(unread))
                     self._cancel.check()
             finally:
                 pool.close()
                 self._keep(waiting)
-        yield Progress("parse", len(undecided), len(undecided))
+        yield Progress("parse", len(unread), len(unread))
 
     def _keep(self, waiting: list[row_batches.Batch]) -> None:
         """Commit what was parsed, so that a run that is killed goes on from here."""
@@ -201,19 +200,19 @@ class _Run:
             try:
                 return self._store_once()
             except ChangedError as changed:
-                self._look_again(changed.path)
+                self._read_again(changed.path)
         raise CmError(
             "Files change faster than they can be read.", hint="Run the command again when they have come to rest."
         )
 
-    def _look_again(self, path: str) -> None:
-        """A file was edited between parsing and storing: take it as it is now."""
-        oid = self._walk.scan.disk.get(path)
+    def _read_again(self, path: str) -> None:
+        """Take a file as it is now that was edited between parsing and storing."""
+        oid = self._tree.files.disk.get(path)
         if oid is None:
             return
         pool = Pool(1, PARSE_SECONDS, self._db.folder / "parsing")
         try:
-            for batch in pool.parse(self._intake.tasks([(path, oid, True)])):
+            for batch in pool.parse(self._classifier.tasks([(path, oid, True)])):
                 self._keep([batch])
         finally:
             pool.close()
@@ -222,7 +221,7 @@ class _Run:
         from cm_tui.engine.search import passages
 
         with self._timed("store"):
-            state = self._arrive()
+            state = self._target_state()
             changed = not (is_stored(self._db, state, self._stored) and passages.is_current(self._db))
             sources = [source for source in self._sources if changed or source.has_changed(self._db)]
             if not sources:
@@ -246,11 +245,11 @@ class _Run:
         self._cancel.check()
         return self._contents.text(path, oid)
 
-    def _arrive(self) -> TargetState:
-        scan = self._walk.scan
+    def _target_state(self) -> TargetState:
+        scan = self._tree.files
         if self._chosen is not None:
-            return build_partial_state(scan, self._intake, self._stored, self._chosen)
-        state = build_state(scan, self._intake)
+            return build_partial_state(scan, self._classifier, self._stored, self._chosen)
+        state = build_state(scan, self._classifier)
         state.head = scan.head.sha
         state.rules = self._digest
         state.line = compare(self._db, self._repository, scan.head.sha)

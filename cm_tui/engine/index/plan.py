@@ -1,4 +1,4 @@
-"""What an index run would do, without doing it."""
+"""Plan of an index run: what it would do, without doing it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.stored_state import ContentKey, StoredState, digest_of_rules, load
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, suffix_of
-from cm_tui.engine.scan.working_tree import UNREAD, Scan, WorkingTreeScan
+from cm_tui.engine.scan.working_tree import UNREAD, ScannedFiles, WorkingTreeScan
 from cm_tui.engine.store.database import Database
 from cm_tui.model import IndexPlan
 
@@ -35,17 +35,15 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     Raises:
         NotFoundError: there is no such commit.
     """
-    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
     repository = Repository(root.resolve(), db.folder / "shadow")
     contents = ContentReader(repository)
     stored = load(db, EXTRACTOR_VERSION, digest_of_rules(config, EXTRACTOR_VERSION))
     # Before the first run nothing is compared, so nothing has to be read.
-    walk = WorkingTreeScan(repository, config, contents, stored.sizes, unread=not stored.sizes and since is None)
-    scan = walk.run()
+    tree = WorkingTreeScan(repository, config, contents, stored.sizes, unread=not stored.sizes and since is None)
+    scan = tree.run()
     skipped = dict(scan.skipped)
-    now = _now(scan, stored, walk.rules, skipped)
-    before = _before(stored, repository, walk.rules, since)
+    now = _now(scan, stored, tree.rules, skipped)
+    before = _before(stored, repository, tree.rules, since)
     added, modified, removed, renamed = _compare(before, now)
     work = now if full else {path: oid for path, oid in now.items() if oid not in stored.sizes}
     notes = () if stored.meta.get("rules") else ("Binary and minified files are only found when they are read.",)
@@ -64,8 +62,8 @@ def make_plan(db: Database, root: Path, config: IndexConfig, *, full: bool, sinc
     )
 
 
-def _now(scan: Scan, stored: StoredState, rules: SkipRules, skipped: dict[str, str]) -> dict[str, str]:
-    """Object id by path; what is known to be left out goes to `skipped`."""
+def _now(scan: ScannedFiles, stored: StoredState, rules: SkipRules, skipped: dict[str, str]) -> dict[str, str]:
+    """Object id by path; what is left out goes to `skipped`."""
     merged: dict[str, str | None] = {**scan.committed, **scan.disk}
     now: dict[str, str] = {}
     for path, oid in merged.items():
@@ -81,7 +79,7 @@ def _now(scan: Scan, stored: StoredState, rules: SkipRules, skipped: dict[str, s
 
 def _before(stored: StoredState, repository: Repository, rules: SkipRules, since: str | None) -> dict[str, str]:
     if since is None:
-        return {path: place.oid for path in stored.paths() if (place := stored.place(path)) is not None}
+        return {path: held.oid for path in stored.paths() if (held := stored.at(path)) is not None}
     tree = repository.tree(repository.resolve(since))
     return {
         path: entry.oid

@@ -1,4 +1,4 @@
-"""What the store held before a run."""
+"""State of the store before a run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NEXT_BLOB = "next_blob"
 
 
 class BlobAtPath(NamedTuple):
-    """A blob at a path."""
+    """Blob at a path."""
 
     blob: int
     oid: str
 
 
 class ContentKey(NamedTuple):
-    """Content as a verdict on it depends on: object id, suffix of the path, and whether the project asks for it."""
+    """Key of a verdict on content: object id, suffix of the path, and whether the project asks for it."""
 
     oid: str
     suffix: str
@@ -31,13 +31,13 @@ class ContentKey(NamedTuple):
 
 @dataclass(slots=True)
 class StoredState:
-    """Read once at the start of a run."""
+    """State that the store has at the start of a run."""
 
     spans: dict[str, BlobAtPath] = field(default_factory=dict)
     """HEAD's files as of the last run."""
     overlay: dict[str, BlobAtPath | None] = field(default_factory=dict)
     """What differed from them on disk; None: deleted."""
-    known: dict[tuple[str, str], int] = field(default_factory=dict)
+    parsed: dict[tuple[str, str], int] = field(default_factory=dict)
     """Blobs that this extractor parsed, by object id and language."""
     current: frozenset[int] = frozenset()
     """Ids of those blobs that may be taken over by their path alone."""
@@ -48,13 +48,13 @@ class StoredState:
     meta: dict[str, str] = field(default_factory=dict)
     next_id: int = 1
 
-    def place(self, path: str) -> BlobAtPath | None:
-        """What a path held."""
+    def at(self, path: str) -> BlobAtPath | None:
+        """Return the blob at a path."""
         return self.overlay[path] if path in self.overlay else self.spans.get(path)
 
     def paths(self) -> set[str]:
-        """Every path that held something."""
-        return {path for path in {*self.spans, *self.overlay} if self.place(path) is not None}
+        """Return every path that holds a blob."""
+        return {path for path in {*self.spans, *self.overlay} if self.at(path) is not None}
 
 
 def load(db: Database, extractor: str, rules: str) -> StoredState:
@@ -77,8 +77,8 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
         stored.sizes[oid] = size
         stored.next_id = max(stored.next_id, number + 1)
         if version == extractor:
-            stored.known[oid, language] = number
-    stored.current = frozenset(stored.known.values())
+            stored.parsed[oid, language] = number
+    stored.current = frozenset(stored.parsed.values())
     stored.skipped = dict(db.rows("SELECT path, reason FROM skipped"))
     if stored.meta.get("rules") == rules:
         stored.rejected = {
@@ -92,6 +92,6 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
 
 
 def digest_of_rules(config: IndexConfig, extractor: str) -> str:
-    """Names the rules that decide on content, so that verdicts of others are not trusted."""
+    """Return a digest of the rules that decide on content, so that verdicts of others are not trusted."""
     parts = (RULES_VERSION, extractor, repr(config.include), repr(config.exclude), str(config.max_file_bytes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

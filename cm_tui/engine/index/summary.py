@@ -74,6 +74,6 @@ def summarise(
 def _changed(db: Database, state: TargetState, stored: StoredState) -> int:
     """How many paths hold other content than before."""
     oids = dict(db.rows("SELECT id, oid FROM blob"))
-    before = {path: place.oid for path in stored.paths() if (place := stored.place(path)) is not None}
+    before = {path: held.oid for path in stored.paths() if (held := stored.at(path)) is not None}
     after = {path: oids[blob] for path, blob in state.now().items()}
     return sum(before.get(path) != after.get(path) for path in before.keys() | after.keys())

@@ -1,4 +1,4 @@
-"""The state that a run arrives at, and writing it where it differs from what is stored."""
+"""State that a run shall leave, and writing it where it differs from what is stored."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cm_tui.engine.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.mainline import commits, coverage
 from cm_tui.engine.mainline.commits import MainlineChange
 from cm_tui.engine.parse import row_batches
-from cm_tui.engine.scan.working_tree import Scan
+from cm_tui.engine.scan.working_tree import ScannedFiles
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 
 @dataclass(slots=True)
 class TargetState:
-    """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the line changes.
+    """Rows of `head_file`, `worktree`, `skipped` and `rejected` as they shall be, and how the mainline changes.
 
     When only chosen paths were looked at, `whole` is False: HEAD's rows and the verdicts on content stay as they are.
     """
@@ -40,17 +40,17 @@ class TargetState:
         return {path: blob for path, blob in merged.items() if blob is not None}
 
 
-def build_state(scan: Scan, intake: FileClassifier) -> TargetState:
-    """State of the whole project."""
-    state = TargetState(skipped=dict(scan.skipped), rejected=dict(intake.rejected))
+def build_state(scan: ScannedFiles, classified: FileClassifier) -> TargetState:
+    """Return the state of the whole project."""
+    state = TargetState(skipped=dict(scan.skipped), rejected=dict(classified.rejected))
     for path, oid in scan.committed.items():
-        verdict = intake.verdicts[path, oid]
+        verdict = classified.verdicts[path, oid]
         if isinstance(verdict, int):
             state.committed[path] = verdict
         elif path not in scan.disk:
             state.skipped[path] = verdict
-    for path, there in scan.disk.items():
-        found = intake.verdicts.get((path, there)) if there is not None else None
+    for path, on_disk in scan.disk.items():
+        found = classified.verdicts.get((path, on_disk)) if on_disk is not None else None
         if isinstance(found, str):
             state.skipped[path] = found
         blob = found if isinstance(found, int) else None
@@ -60,15 +60,15 @@ def build_state(scan: Scan, intake: FileClassifier) -> TargetState:
 
 
 def build_partial_state(
-    scan: Scan, intake: FileClassifier, stored: StoredState, chosen: Callable[[str], bool]
+    scan: ScannedFiles, classified: FileClassifier, stored: StoredState, chosen: Callable[[str], bool]
 ) -> TargetState:
-    """State in which only chosen paths have moved; HEAD's rows stay those of the last run."""
-    seen = build_state(scan, intake)
+    """Return a state in which only chosen paths have moved; HEAD's rows stay those of the last run."""
+    seen = build_state(scan, classified)
     now = seen.now()
     state = TargetState(
         whole=False,
-        committed={path: place.blob for path, place in stored.spans.items()},
-        overlay={path: place and place.blob for path, place in stored.overlay.items() if not chosen(path)},
+        committed={path: held.blob for path, held in stored.spans.items()},
+        overlay={path: held and held.blob for path, held in stored.overlay.items() if not chosen(path)},
         skipped={path: reason for path, reason in stored.skipped.items() if not chosen(path)} | seen.skipped,
     )
     for path in {path for path in {*stored.spans, *stored.overlay} if chosen(path)} | set(now):
@@ -79,13 +79,13 @@ def build_partial_state(
 
 
 def is_stored(db: Database, state: TargetState, stored: StoredState) -> bool:
-    """True when writing would change nothing."""
-    if state.overlay != {path: place and place.blob for path, place in stored.overlay.items()}:
+    """Whether writing would change nothing."""
+    if state.overlay != {path: held and held.blob for path, held in stored.overlay.items()}:
         return False
     if state.skipped != stored.skipped:
         return False
     return not state.whole or (
-        state.committed == {path: place.blob for path, place in stored.spans.items()}
+        state.committed == {path: held.blob for path, held in stored.spans.items()}
         and state.rejected == stored.rejected
         and state.line is None
         and coverage.is_current(db, state.rules)
@@ -97,7 +97,7 @@ _UNUSED = f"""
 SELECT id FROM blob
 WHERE id NOT IN (
     SELECT blob FROM head_file UNION SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL
-    UNION SELECT unnest(value::INTEGER[]) FROM meta WHERE key = '{coverage.SPARE}'
+    UNION SELECT unnest(value::INTEGER[]) FROM meta WHERE key = '{coverage.RETAINED}'
 )
 """  # noqa: S608 - our own word
 _UNUSED_COUNT = f"SELECT count(*) FROM ({_UNUSED})"  # noqa: S608 - our own query
@@ -112,8 +112,8 @@ def write(db: Database, state: TargetState) -> None:
         paths = sorted(state.committed)
         _replace(db, "head_file", {"path": paths, "blob": [state.committed[path] for path in paths]})
         if not coverage.is_current(db, state.rules):
-            coverage.forget(db)
-            coverage.drop_spares(db)
+            coverage.clear(db)
+            coverage.drop_retained(db)
         coverage.merge_duplicate_blobs(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)

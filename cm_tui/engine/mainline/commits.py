@@ -1,4 +1,4 @@
-"""The first-parent line of HEAD in the store: which commit has which ordinal."""
+"""Mainline, HEAD's line of first parents, as it is stored: which commit has which ordinal."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
 
 _COLUMNS = ("ord", *CommitInfo._fields)
-_OPEN = "line_shallow"
-"""Key in `meta`: where the line ends while that is not the first commit of all, so that its ordinals may still move."""
-_PIECE = 64
+_END = "line_shallow"
+"""Key in `meta`: where the mainline ends while that is not the first commit of all, so that its ordinals may still move."""
+_FIRST_PIECE = 64
 _GAP = "gap"
-"""What it says when no shallow clone is the reason: commits are missing, or damaged."""
+"""Value of that key when no shallow clone is the reason: commits are missing, or damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class MainlineChange:
-    """How the stored line becomes the one of HEAD."""
+    """Change by which the stored mainline becomes the one of HEAD."""
 
     keep: int = 0
     """Rows up to this ordinal (after the shift) stay."""
@@ -30,11 +30,11 @@ class MainlineChange:
     commits: list[CommitInfo] = field(default_factory=list)
     """What comes after, oldest first."""
     end: str = ""
-    """Where the line ends, as it is kept."""
+    """Where the mainline ends, as it is stored."""
 
 
 def compare(db: Database, repository: Repository, head: str | None) -> MainlineChange | None:
-    """What has to change for the stored line to be that of a commit; None: nothing.
+    """Return what has to change for the stored mainline to be that of a commit; None: nothing.
 
     Only the part that is not stored yet is read, unless the far end may have moved.
     """
@@ -48,63 +48,63 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
         return _compare_whole(db, repository, head)
     if newest and newest[0][0] == head:
         return None
-    horizon = repository.shallow_boundary()
+    boundary = repository.shallow_boundary()
     line = repository.first_parents(head)
     commits: list[CommitInfo] = []
     # In pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
-    while piece := list(islice(line, max(_PIECE, len(commits)))):
+    while piece := list(islice(line, max(_FIRST_PIECE, len(commits)))):
         sql = "SELECT sha, ord FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))"
-        known = dict(db.rows(sql, [[commit.sha for commit in piece]]))
-        fork = next((number for number, commit in enumerate(piece) if commit.sha in known), None)
+        stored = dict(db.rows(sql, [[commit.sha for commit in piece]]))
+        fork = next((number for number, commit in enumerate(piece) if commit.sha in stored), None)
         commits += piece[:fork]
         if fork is not None:
-            return MainlineChange(keep=known[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_OPEN) or "")
-    return MainlineChange(commits=commits[::-1], end=_end(repository, horizon, commits))
+            return MainlineChange(keep=stored[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_END) or "")
+    return MainlineChange(commits=commits[::-1], end=_end(repository, boundary, commits))
 
 
 def end_moved(db: Database, repository: Repository) -> bool:
-    """True when the line may reach further back by now, or no longer as far; cheap enough for every question."""
-    kept = db.get_meta(_OPEN) or ""
+    """Whether the mainline may reach further back by now, or no longer as far; cheap enough for every question."""
+    kept = db.get_meta(_END) or ""
     now = repository.shallow_boundary()
     if (now or kept) and kept != (now or _GAP):
         return True
     if kept != _GAP:
         return False
     oldest = db.rows("SELECT sha FROM line_commit WHERE ord = 1")
-    hidden = repository.missing_parent(oldest[0][0]) if oldest else None
-    return hidden is not None and repository.has(hidden)
+    missing = repository.missing_parent(oldest[0][0]) if oldest else None
+    return missing is not None and repository.has(missing)
 
 
-def _end(repository: Repository, horizon: str, newest_first: list[CommitInfo]) -> str:
-    if horizon or not newest_first:
-        return horizon
+def _end(repository: Repository, boundary: str, newest_first: list[CommitInfo]) -> str:
+    if boundary or not newest_first:
+        return boundary
     return _GAP if repository.missing_parent(newest_first[-1].sha) is not None else ""
 
 
 def _compare_whole(db: Database, repository: Repository, head: str) -> MainlineChange | None:
-    """The same where the far end may have moved."""
-    horizon = repository.shallow_boundary()
+    """Compare as a whole: the far end may have moved."""
+    boundary = repository.shallow_boundary()
     newest_first = list(repository.first_parents(head))
-    line, end = newest_first[::-1], _end(repository, horizon, newest_first)
+    line, end = newest_first[::-1], _end(repository, boundary, newest_first)
     before = dict(db.rows("SELECT sha, ord FROM line_commit"))
     common = next((number for number in range(len(line), 0, -1) if line[number - 1].sha in before), 0)
     shift = common - before[line[common - 1].sha] if common else 0
-    if not shift and common == len(line) == len(before) and end == (db.get_meta(_OPEN) or ""):
+    if not shift and common == len(line) == len(before) and end == (db.get_meta(_END) or ""):
         return None
     # Nothing is kept below a line that has moved: all rows are written again, while spans may stay.
     return MainlineChange(keep=common, shift=shift, commits=line if shift or not common else line[common:], end=end)
 
 
 def write(db: Database, change: MainlineChange) -> None:
-    """Make the stored line that of HEAD, and take back what is known of the past up to the fork."""
+    """Make the stored mainline that of HEAD, and truncate what is covered to the fork."""
     with db.transaction():
         truncate_to(db, keep=change.keep, shift=change.shift)
         start = 0 if change.shift else change.keep
         db.execute("DELETE FROM line_commit WHERE ord > ?", [start])
         numbered = ((number, *commit) for number, commit in enumerate(change.commits, start + 1))
-        # In pieces: a line may have a million commits.
+        # In pieces: a mainline may have a million commits.
         while piece := list(islice(numbered, 50_000)):
             bulk.insert(db, "line_commit", bulk.transpose(_COLUMNS, piece))
-        db.execute("DELETE FROM meta WHERE key = ?", [_OPEN])
+        db.execute("DELETE FROM meta WHERE key = ?", [_END])
         if change.end:
-            db.set_meta(_OPEN, change.end)
+            db.set_meta(_END, change.end)

@@ -1,4 +1,4 @@
-"""What a person said about the past, which nothing can be made again from: beside the store, so that it outlives it."""
+"""Marks that a person set in history and that nothing could tell again: beside the store, so that they outlive it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from cm_tui.files import write_atomically
 
 FILE = "marks.json"
 
-Mark = Literal["looked", "removed"]
-"""The commit at which someone last looked; the first one that a vacuum kept."""
+Mark = Literal["last_seen", "vacuumed_to"]
+"""Commit at which someone last looked; the first one that a vacuum kept."""
+
+_FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
+"""Marks as files of older versions call them."""
 
 
 def read(folder: Path) -> dict[str, str]:
-    """Commits by mark; what cannot be read marks nothing."""
+    """Return commits by mark; what cannot be read marks nothing."""
     try:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         # Never written, or damaged: then "not remembered" is what is said, and true.
         return {}
-    return {key: sha for key, sha in found.items() if isinstance(sha, str)} if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    marks = {key: sha for key, sha in found.items() if isinstance(sha, str)}
+    former = {mark: marks.pop(key) for key, mark in _FORMER.items() if key in marks}
+    return {**former, **marks}
 
 
 def set_mark(folder: Path, mark: Mark, sha: str | None) -> None:

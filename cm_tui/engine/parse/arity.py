@@ -1,4 +1,4 @@
-"""How many arguments a call gives and a definition takes."""
+"""Arity: how many arguments a call gives and a definition takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _IGNORED = ("comment", "attribute", "decorator", "annotation")
 
 
 def argument_count(args: Node | None, found: Findings) -> int | None:
-    """Arguments in a list; None when a spread makes the count unknown or there is no list."""
+    """Count the arguments in a list; None when a spread makes the count unknown or there is no list."""
     if args is None:
         return None
     at = args.start_byte
@@ -23,7 +23,7 @@ def argument_count(args: Node | None, found: Findings) -> int | None:
 
 
 def parameter_range(params: Node | None, language: Language, *, in_class: bool) -> tuple[int | None, int | None]:
-    """The fewest and the most arguments that fit a parameter list.
+    """Return the fewest and the most arguments that fit a parameter list.
 
     Returns:
         (None, None) when there is no list; a maximum of None beside a minimum: any number.

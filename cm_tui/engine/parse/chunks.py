@@ -1,4 +1,4 @@
-"""Cut a file into the pieces that become passages: every line that is not blank is in exactly one."""
+"""Chunks of a file, which become passages: every line that is not blank is in exactly one."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from cm_tui.engine.parse.records import LocatedSymbol, ParsedChunk
 from cm_tui.engine.parse.symbol_tree import VALUES
 
 MAX_CHARS = 1500
-"""A piece longer than this is split, unless it is one line."""
+"""Length of the longest chunk; one line may be longer."""
 MAX_LINES = 60
 TEXT_LINES = 50
 TINY_LINES = 3
 """Neighbours this short are put together."""
 
 
-class Piece(NamedTuple):
-    """Rows from `start` up to, not with, `stop`; the symbol it belongs to."""
+class _Span(NamedTuple):
+    """Rows of a chunk from `start` up to, not with, `stop`; the symbol it belongs to."""
 
     start: int
     stop: int
@@ -27,22 +27,22 @@ class Piece(NamedTuple):
 
 def chunk_lines(lines: Sequence[str]) -> list[ParsedChunk]:
     """Cut text that has no symbols."""
-    return _finish([Piece(0, len(lines), None, tiny=False)], lines, TEXT_LINES)
+    return _finish([_Span(0, len(lines), None, tiny=False)], lines, TEXT_LINES)
 
 
 def chunk_symbols(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedChunk]:
-    """One piece a symbol, nested ones not twice; small classes whole, large ones as header and members."""
+    """Cut one chunk a symbol, nested ones not twice; small classes whole, large ones as header and members."""
     if not located:
         return chunk_lines(lines)
-    return _finish(_merge(_pieces(lines, located), lines), lines, MAX_LINES)
+    return _finish(_merge(_spans(lines, located), lines), lines, MAX_LINES)
 
 
-def _pieces(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[Piece]:
+def _spans(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[_Span]:
     sizes = [0]
     for line in lines:
         sizes.append(sizes[-1] + len(line) + 1)
     holds = _holders(located)
-    pieces: list[Piece] = []
+    spans: list[_Span] = []
     cursor = 0
     open_ends: list[tuple[int, int]] = []  # (stop row, symbol) of containers that are being walked
 
@@ -50,7 +50,7 @@ def _pieces(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[Piec
         nonlocal cursor
         if until > cursor:
             owner = open_ends[-1][1] if open_ends else None
-            pieces.append(Piece(cursor, until, owner, tiny=owner is None and until - cursor <= TINY_LINES))
+            spans.append(_Span(cursor, until, owner, tiny=owner is None and until - cursor <= TINY_LINES))
             cursor = until
 
     for index, item in enumerate(located):
@@ -65,17 +65,17 @@ def _pieces(lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[Piec
         if holds[index] and large:
             open_ends.append((stop, index))
         else:
-            pieces.append(Piece(cursor, stop, index, tiny=stop - cursor <= TINY_LINES))
+            spans.append(_Span(cursor, stop, index, tiny=stop - cursor <= TINY_LINES))
             cursor = stop
     while open_ends:
         gap(open_ends[-1][0])
         open_ends.pop()
     gap(len(lines))
-    return pieces
+    return spans
 
 
 def _holders(located: Sequence[LocatedSymbol]) -> list[bool]:
-    """Which symbols have a symbol with a body of its own inside."""
+    """Return which symbols have a symbol with a body of its own inside."""
     holds = [False] * len(located)
     stack: list[int] = []
     for index, item in enumerate(located):
@@ -89,47 +89,47 @@ def _holders(located: Sequence[LocatedSymbol]) -> list[bool]:
     return holds
 
 
-def _merge(pieces: Sequence[Piece], lines: Sequence[str]) -> list[Piece]:
-    """Put tiny neighbours together, as long as they stay within a piece's size."""
-    merged: list[Piece] = []
+def _merge(spans: Sequence[_Span], lines: Sequence[str]) -> list[_Span]:
+    """Put tiny neighbours together, as long as they stay within a chunk's size."""
+    merged: list[_Span] = []
     size = 0
     owners: set[int | None] = set()
-    for piece in pieces:
-        length = sum(len(line) + 1 for line in lines[piece.start : piece.stop])
+    for span in spans:
+        length = sum(len(line) + 1 for line in lines[span.start : span.stop])
         last = merged[-1] if merged else None
         fits = size + length <= MAX_CHARS
-        if last is not None and last.tiny and piece.tiny and fits and piece.stop - last.start <= MAX_LINES:
-            owners |= {piece.symbol} - {None}
+        if last is not None and last.tiny and span.tiny and fits and span.stop - last.start <= MAX_LINES:
+            owners |= {span.symbol} - {None}
             # Named after one of several symbols, it would be listed as that one for what the others say.
-            merged[-1] = Piece(last.start, piece.stop, next(iter(owners)) if len(owners) == 1 else None, tiny=True)
+            merged[-1] = _Span(last.start, span.stop, next(iter(owners)) if len(owners) == 1 else None, tiny=True)
             size += length
         else:
-            merged.append(piece)
-            size, owners = length, {piece.symbol} - {None}
+            merged.append(span)
+            size, owners = length, {span.symbol} - {None}
     return merged
 
 
-def _finish(pieces: Sequence[Piece], lines: Sequence[str], most: int) -> list[ParsedChunk]:
+def _finish(spans: Sequence[_Span], lines: Sequence[str], most: int) -> list[ParsedChunk]:
     """Split what is too long, trim blank edges, drop what is blank."""
     chunks: list[ParsedChunk] = []
-    for piece in pieces:
-        start = piece.start
+    for span in spans:
+        start = span.start
         while True:
-            while start < piece.stop and not lines[start].strip():
+            while start < span.stop and not lines[start].strip():
                 start += 1
-            if start >= piece.stop:
+            if start >= span.stop:
                 break
-            stop = _cut(lines, start, piece.stop, most)
+            stop = _cut(lines, start, span.stop, most)
             end = stop
             while not lines[end - 1].strip():
                 end -= 1
-            chunks.append(ParsedChunk(piece.symbol, start + 1, end))
+            chunks.append(ParsedChunk(span.symbol, start + 1, end))
             start = stop
     return chunks
 
 
 def _cut(lines: Sequence[str], start: int, stop: int, most: int) -> int:
-    """Row before which to end a piece that begins at `start`: the best break in the last part of what fits."""
+    """Return the row before which to end a chunk that begins at `start`: the best break in the last part of what fits."""
     size, row = 0, start
     while row < stop and row - start < most:
         size += len(lines[row]) + 1

@@ -1,4 +1,4 @@
-"""What a file says about its symbols: docstrings, documentation before them, and comments directly above."""
+"""Documentation of symbols: docstrings, documentation before them, and comments directly above."""
 
 from __future__ import annotations
 

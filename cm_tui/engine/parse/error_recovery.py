@@ -10,7 +10,7 @@ from cm_tui.engine.parse.tree_query import Findings, RawSymbol
 _CLOSING = ("}", ")")
 
 
-def rescue(found: Findings, pattern: str, lines: Sequence[str]) -> None:
+def recover_functions(found: Findings, pattern: str, lines: Sequence[str]) -> None:
     """Add the functions whose first line matches and that no definition begins on.
 
     A function ends on its first line when its bracket closes there, else on the first line with a closing bracket

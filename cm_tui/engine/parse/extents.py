@@ -1,4 +1,4 @@
-"""Where definitions begin and end, beyond what their own nodes cover."""
+"""Extents of definitions: where they begin and end, beyond what their own nodes cover."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
-    """The sections of a document, in order; headings without text are none."""
+    """Return the sections of a document, in order; headings without text are none."""
     offsets = _offsets(lines)
     headings = [
         (raw.first_row, level, name)

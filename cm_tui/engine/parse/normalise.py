@@ -37,13 +37,13 @@ _STRING_PREFIX = re.compile(r"^[A-Za-z]{0,2}(?=[\"'])")
 
 
 def fold(text: str, limit: int = 0) -> str:
-    """One line with single spaces; cut at `limit` characters when it is not 0."""
+    """Return one line with single spaces, cut at `limit` characters when it is not 0."""
     line = " ".join(text.split())
     return line if not limit or len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def plain_name(text: str) -> str:
-    """A name without quotes, white space and foreign separators: `A::f` is `A.f`."""
+    """Return a name without quotes, white space and foreign separators: `A::f` is `A.f`."""
     if text.isidentifier():
         return text
     name = "".join(text.split()).strip("\"'`").lstrip(":")
@@ -53,7 +53,7 @@ def plain_name(text: str) -> str:
 
 
 def split_dotted(text: str) -> tuple[str, str | None]:
-    """The name and what stands before its last dot, generics and arguments cut off."""
+    """Return the name and what stands before its last dot, generics and arguments cut off."""
     if text.isidentifier():
         return text, None
     dotted = without_brackets(text, "<[({").strip().lstrip("&*@#").strip()
@@ -62,12 +62,12 @@ def split_dotted(text: str) -> tuple[str, str | None]:
 
 
 def without_annotations(signature: str) -> str:
-    """A signature without the annotations (`@A(1)`) and attributes (`[A(1)]`) that it begins with."""
+    """Return a signature without the annotations (`@A(1)`) and attributes (`[A(1)]`) that it begins with."""
     return _ANNOTATIONS.sub("", signature)
 
 
 def without_brackets(text: str, opening: str) -> str:
-    """The text with everything inside brackets, and the brackets, removed."""
+    """Return a text without brackets and what stands in them."""
     closing = {"<": ">", **_BRACKETS}
     depth, kept = 0, []
     closers = {closing[c] for c in opening}
@@ -82,7 +82,7 @@ def without_brackets(text: str, opening: str) -> str:
 
 
 def receiver_text(text: str) -> str:
-    """What a call is made on, on one line, with arguments left out: `a.f(x, 1).b[0]` is `a.f().b[]`."""
+    """Return what a call is made on, on one line, with arguments left out: `a.f(x, 1).b[0]` is `a.f().b[]`."""
     if _PLAIN.fullmatch(text):
         return text
     if len(text) > 20_000:
@@ -94,7 +94,7 @@ def receiver_text(text: str) -> str:
 
 
 def _without_contents(text: str) -> str:
-    """Brackets and quotes without what stands in them."""
+    """Empty brackets and quotes of what stands in them."""
     kept: list[str] = []
     closers: list[str] = []
     quote = ""
@@ -119,7 +119,7 @@ def _without_contents(text: str) -> str:
 
 
 def clean_doc(text: str) -> str:
-    """Documentation without comment marks, quotes and common indentation."""
+    """Return documentation without comment marks, quotes and common indentation."""
     text = _STRING_PREFIX.sub("", text.strip())
     if (long := _LUA_LONG.fullmatch(text)) is not None:
         return _join(long[2].split("\n"))
@@ -138,7 +138,7 @@ def _join(lines: list[str]) -> str:
 
 
 def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | None]]:
-    """Every (name, receiver) in a type as written, the language's own left out."""
+    """Return every (name, receiver) in a type as written, the language's own left out."""
     if text.isidentifier():
         return [] if text in builtin else [(text, None)]
     found: dict[tuple[str, str | None], None] = {}
@@ -150,7 +150,7 @@ def type_names(text: str, builtin: Collection[str]) -> list[tuple[str, str | Non
 
 
 def bound_types(text: str, transparent: Collection[str], builtin: Collection[str]) -> list[str]:
-    """The types that a name declared as `text` may have, as plain dotted names.
+    """Return the types that a name declared as `text` may have, as plain dotted names.
 
     Args:
         text: a type as written.

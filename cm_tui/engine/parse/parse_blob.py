@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from hashlib import blake2b
 
 from cm_tui.engine.parse.chunks import chunk_lines, chunk_symbols
-from cm_tui.engine.parse.error_recovery import rescue
+from cm_tui.engine.parse.error_recovery import recover_functions
 from cm_tui.engine.parse.markdown import links, sections
 from cm_tui.engine.parse.records import LocatedSymbol, ParsedBlob, ParsedSymbol
 from cm_tui.engine.parse.references import extract_references
 from cm_tui.engine.parse.symbol_tree import build_symbols
 from cm_tui.engine.parse.tree_query import Findings, UnreadableError, find, parse
 from cm_tui.engine.scan.languages import LANGUAGES, Language
-
-EXTRACTOR_VERSION = "5"
-"""Changes whenever the same bytes would give other rows."""
 
 _HEAD = 2000
 _GENERATED = re.compile(
@@ -27,11 +24,11 @@ _GENERATED = re.compile(
 )
 _LONG_LINE = 5000
 _ONE_LINE = 2
-"""The signature, and the line that it stands in."""
+"""Signature, and the line that it stands in."""
 
 
 _BARE_MACRO = re.compile(rb"^[ \t]*[A-Z0-9_]*(?:BEGIN|END|OPEN|CLOSE|NAMESPACE)[A-Z0-9_]*[ \t]*\r?$", re.MULTILINE)
-"""A line that is only a macro such as `LIB_NAMESPACE_BEGIN`: taken for a type, it would hide the definition after it."""
+"""Line that is only a macro such as `LIB_NAMESPACE_BEGIN`: taken for a type, it would hide the definition after it."""
 
 
 def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
@@ -53,19 +50,19 @@ def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
     if lines[-1] == "":
         lines.pop()
     blob = ParsedBlob(oid, language, size, len(lines), generated=_generated(data))
-    known = LANGUAGES.get(language, LANGUAGES["text"])
+    spec = LANGUAGES.get(language, LANGUAGES["text"])
     if language == "vbnet":
         _read_by_lines(blob, data, lines)
-    elif not known.grammar or not lines:
+    elif not spec.grammar or not lines:
         blob.chunks = chunk_lines(lines)
     else:
-        _read(blob, known, data, lines)
+        _read(blob, spec, data, lines)
     blob.symbols = _with_bodies(blob.symbols, lines)
     return blob
 
 
 def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[ParsedSymbol]:
-    """The same symbols with a digest of their own lines; indentation and empty lines do not count.
+    """Return the symbols with a digest of their own lines; indentation and empty lines do not count.
 
     Their own name does not count either, so that a body is recognised under another one; unless it is all on one line,
     as then every constant would be the same as some other.
@@ -86,7 +83,7 @@ def _with_bodies(symbols: list[ParsedSymbol], lines: Sequence[str]) -> list[Pars
 
 
 def _nameless(text: str, name: str) -> str:
-    """A text with a zero in place of each word that is a name."""
+    """Return a text with a zero in place of each word that is a name."""
     pieces, kept, at = [], 0, text.find(name) if name else -1
     while at >= 0:
         end = at + len(name)
@@ -102,7 +99,7 @@ def _in_word(letter: str) -> bool:
 
 
 def _digest(text: str) -> int:
-    """63 bits that name a text."""
+    """Return 63 bits that name a text."""
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 1
 
 
@@ -111,8 +108,8 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
     try:
         tree = parse(language, source)
         found = find(language, tree)
-        if language.rescue and (language.rescue_always or tree.root_node.has_error):
-            rescue(found, language.rescue, lines)
+        if language.recovery and (language.recover_always or tree.root_node.has_error):
+            recover_functions(found, language.recovery, lines)
     except UnreadableError as error:
         blob.error = str(error)
         blob.chunks = chunk_lines(lines)

@@ -1,4 +1,4 @@
-"""Worker processes that parse blobs; one that crashes or hangs costs only the blob that did it its symbols."""
+"""Pool of processes that parse blobs; one that crashes or hangs costs only the blob that did it its symbols."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _START = "import cm_tui.engine.parse.worker as worker; worker.main()"
 
 
 class WorkerLostError(CmError):
-    """A worker process ended although it had nothing hard to do, or was stopped."""
+    """Error: a worker process ended although it had nothing hard to do, or was stopped."""
 
 
 class Pool:
-    """Parses blobs on several cores, in the order given.
+    """Pool that parses blobs on several cores, in the order given.
 
     Args:
         workers: processes; 0: one a core.
@@ -49,7 +49,7 @@ class Pool:
         self._threads: ThreadPoolExecutor | None = None
 
     def parse(self, tasks: Iterable[Task]) -> Iterator[Batch]:
-        """Rows of the blobs, a batch at a time; tasks are taken as the work goes on.
+        """Yield the rows of blobs, a batch at a time; tasks are taken as the work goes on.
 
         Raises:
             WorkerLostError: a process ended while it only cut a blob into lines.
@@ -156,7 +156,7 @@ class _Worker:
         self._end()
 
     def _attempt(self, tasks: list[Task]) -> tuple[Batch | None, int | None]:
-        """Rows, or the index of the task at which the process was lost (None: before the first)."""
+        """Return rows, or the index of the task at which the process was lost (None: before the first)."""
         process = self._running()
         assert process.stdin is not None
         assert process.stdout is not None

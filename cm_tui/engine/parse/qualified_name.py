@@ -13,7 +13,7 @@ _ENDING = re.compile(r"(/__init__)?\.[^./]+$")
 
 
 class QualifiedName:
-    """What was typed, cut as a qualified name of code is, and as one of a document's section.
+    """Name as it was typed, cut as a qualified name of code is, and as one of a document's section.
 
     Args:
         text: such as `parse`, `Parser.parse()`, `pkg/parser.Parser` or `Install > From source`.
@@ -26,17 +26,17 @@ class QualifiedName:
 
     @property
     def ends(self) -> list[str]:
-        """Names that a symbol may bear which is meant; none when nothing was typed."""
+        """Names that the symbol that is meant may bear; none when nothing was typed."""
         return [*self._parts[-1:], *(heading for heading in self._headings[-1:] if heading)]
 
     def fits(self, qualname: str, kind: str) -> bool:
-        """True for the whole or the end of a symbol's qualified name."""
+        """Whether it is the whole or the end of a symbol's qualified name."""
         if kind == "section":
             return _is_end(self._headings, qualname.split(BETWEEN_HEADINGS))
         return qualname == self.text or self._fits(_cut(qualname))
 
     def fits_in(self, path: str, qualname: str, kind: str) -> bool:
-        """True for the end of path and qualified name."""
+        """Whether it is the end of path and qualified name."""
         own = qualname.split(BETWEEN_HEADINGS) if kind == "section" else _cut(qualname)
         return self._fits([*_ENDING.sub("", path).split("/"), *own])
 

@@ -1,4 +1,4 @@
-"""Razor pages as C#: there is no grammar for Razor, but what it declares is C# between a few directives."""
+"""Preprocessor that reads Razor pages as C#: there is no grammar for Razor, but what it declares is C# between a few directives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CSHARP_TOKEN = re.compile(
 
 
 def to_csharp(text: str) -> str:
-    """Give the C# that a page declares, each part on its own line of the page.
+    """Return the C# that a page declares, each part on its own line of the page.
 
     `@using`, `@inject`, `@inherits`, `@implements`, `@attribute` and `@model` become declarations, `@code` and
     `@functions` blocks partial classes, component tags type uses. Markup and inline expressions are left out.
@@ -37,7 +37,7 @@ def to_csharp(text: str) -> str:
 
 
 def _closing_brace(text: str, opening: int) -> int:
-    """Position after the brace that closes the one at `opening`; the end of the text when none does."""
+    """Return the position after the brace that closes the one at `opening`; the end of the text when none does."""
     depth = 0
     for token in _CSHARP_TOKEN.finditer(text, opening):
         depth += {"{": 1, "}": -1}.get(token.group(), 0)

@@ -1,4 +1,4 @@
-"""What parsing a blob gives: plain tuples, cheap to send between processes. Columns are those of the store's tables."""
+"""Rows that parsing a blob gives: plain tuples, cheap to send between processes. Columns are those of the store's tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ParsedSymbol(NamedTuple):
-    """A row of `symbol`; its position in the list is its `idx`."""
+    """Row of `symbol`; its position in the list is its `idx`."""
 
     parent: int | None
     kind: str
@@ -25,7 +25,7 @@ class ParsedSymbol(NamedTuple):
 
 
 class ParsedReference(NamedTuple):
-    """A row of `reference`."""
+    """Row of `reference`."""
 
     symbol: int | None
     kind: str
@@ -36,7 +36,7 @@ class ParsedReference(NamedTuple):
 
 
 class ParsedImport(NamedTuple):
-    """A row of `import`."""
+    """Row of `import`."""
 
     symbol: int | None
     module: str
@@ -47,7 +47,7 @@ class ParsedImport(NamedTuple):
 
 
 class ParsedBinding(NamedTuple):
-    """A row of `binding`."""
+    """Row of `binding`."""
 
     scope: int | None
     kind: str
@@ -57,7 +57,7 @@ class ParsedBinding(NamedTuple):
 
 
 class ParsedChunk(NamedTuple):
-    """A row of `chunk`; 1-based inclusive lines."""
+    """Row of `chunk`; 1-based inclusive lines."""
 
     symbol: int | None
     start_line: int
@@ -66,7 +66,7 @@ class ParsedChunk(NamedTuple):
 
 @dataclass(slots=True)
 class ParsedBlob:
-    """Everything that a blob's content says about itself."""
+    """Rows of all that a blob's content says."""
 
     oid: str
     language: str
@@ -83,7 +83,7 @@ class ParsedBlob:
 
 @dataclass(slots=True)
 class LocatedSymbol:
-    """A symbol with the bytes it covers; `lead` is the row at which its documentation begins."""
+    """Symbol with the bytes it covers; `lead` is the row at which its documentation begins."""
 
     row: ParsedSymbol
     start: int

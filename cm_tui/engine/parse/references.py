@@ -104,12 +104,12 @@ def _most_specific(references: Iterable[RawReference]) -> list[RawReference]:
 
 
 def _weight(raw: RawReference) -> tuple[int, bool]:
-    """Of several readings of one name the smallest is the most specific; one that knows the receiver comes first."""
+    """Weigh one of several readings of a name: the lightest is the most specific; one with a receiver comes first."""
     return _RANK[raw.kind], "receiver" not in raw.captures
 
 
 def _type_starts(references: Iterable[RawReference]) -> dict[int, int]:
-    """Where what ends at a byte begins: `a.B` as a type holds `B`, which its grammar may call a type as well.
+    """Return where what ends at a byte begins: `a.B` as a type holds `B`, which its grammar may call a type as well.
 
     Only the whole counts.
     """

@@ -29,7 +29,7 @@ class _Frame:
     what: str
     """Kind of the symbol, `scope` or `within`."""
     index: int | None
-    """The symbol; for others that of the symbol around it."""
+    """Symbol; for others that of the symbol around it."""
     prefix: str
 
 
@@ -59,7 +59,7 @@ class _Builder:
         self._overloads: Counter[tuple[str, str]] = Counter()
         self._values: set[str] = set()
         self._latest: dict[int | None, int] = {}
-        """The last symbol directly in each parent."""
+        """Last symbol directly in each parent."""
         self._prefixed: list[tuple[int, str]] = []
 
     def add(self, start: int, end: int, order: int, what: RawSymbol | str) -> None:

@@ -31,11 +31,11 @@ Captures = dict[str, list[Node]]
 
 
 class UnreadableError(Exception):
-    """A file that costs more than it is worth to parse; the message says why."""
+    """Error: a file costs more than it is worth to parse; the message says why."""
 
 
 class RawReference(NamedTuple):
-    """A reference before it is known which symbol it stands in."""
+    """Reference before it is found which symbol it stands in."""
 
     position: int
     kind: str
@@ -45,7 +45,7 @@ class RawReference(NamedTuple):
 
 @dataclass(slots=True)
 class RawSymbol:
-    """A definition before nesting; bytes, and 0-based rows."""
+    """Definition before nesting; bytes, and 0-based rows."""
 
     start: int
     end: int
@@ -62,7 +62,7 @@ class RawSymbol:
 
 
 class Span(NamedTuple):
-    """A stretch of bytes and rows with its text."""
+    """Stretch of bytes and rows with its text."""
 
     start: int
     end: int
@@ -73,7 +73,7 @@ class Span(NamedTuple):
 
 @dataclass(slots=True)
 class Findings:
-    """What the query said, in order of the matches."""
+    """Raw findings of a query, in order of the matches."""
 
     symbols: dict[int, RawSymbol] = field(default_factory=dict)
     """By the byte of the name."""
@@ -97,7 +97,7 @@ class Findings:
 
 @cache
 def query_of(language: Language) -> Query:
-    """A language's query, compiled once a process."""
+    """Return a language's query, compiled once a process."""
     folder = files("cm_tui.engine.parse").joinpath("queries")
     source = "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in language.queries)
     return Query(get_language(language.grammar), source)  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ _RECORDERS: dict[str, Callable[[Findings, Node, Captures], None]] = {
     "args.extra": lambda found, _, captures: _count_extra(found, captures["args"][0], 1),
     "args.piped": lambda found, node, _: _count_extra(found, node, -1),
 }
-"""How each role that stands by itself is recorded."""
+"""Recorders of the roles that stand by themselves."""
 
 
 def _count_extra(found: Findings, args: Node, more: int) -> None:
@@ -253,7 +253,7 @@ def _name_at(captures: Captures) -> int:
 
 
 def text_of(node: Node) -> str:
-    """The text that a node covers, invalid bytes replaced."""
+    """Return the text that a node covers, invalid bytes replaced."""
     text = node.text
     return text.decode("utf-8", "replace") if text is not None else ""
 

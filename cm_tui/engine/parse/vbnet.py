@@ -103,7 +103,7 @@ def _inside_body(stack: list[_Open]) -> bool:
 
 
 def _has_block(bare: list[str], number: int, word: str, modifiers: str, stack: list[_Open]) -> bool:
-    """True when an `End` of its own closes the declaration on line `number`."""
+    """Whether an `End` of its own closes the declaration on line `number`."""
     if word in _BLOCKLESS:
         return word == "event" and "custom" in modifiers
     if word in {"sub", "function", "property", "operator"}:

@@ -1,4 +1,4 @@
-"""Parsing in a process of its own: batches of blobs come in, columns of rows go out, as pickles on two pipes.
+"""Worker process that parses: batches of blobs come in, columns of rows go out, as pickles on two pipes.
 
 The pickles are exchanged with a process that this program started itself, never with anything else.
 """
@@ -11,14 +11,16 @@ import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import BinaryIO, NamedTuple
 
 from cm_tui.engine.parse.records import ParsedBlob
 from cm_tui.engine.parse.row_batches import Batch, columns_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 
 
 class Task(NamedTuple):
-    """A blob to parse."""
+    """Blob to parse."""
 
     id: int
     """Its number in the store."""
@@ -49,16 +51,14 @@ def _parse(task: Task) -> ParsedBlob:
 
 def parse_batch(tasks: Sequence[Task]) -> Batch:
     """Parse blobs in this process."""
-    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
     return columns_of(parse_tasks(tasks), EXTRACTOR_VERSION)
 
 
 def main() -> None:
     """Serve batches until the other end closes; announces each blob before it is parsed."""
-    from cm_tui.engine.parse.parse_blob import EXTRACTOR_VERSION
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Before the first blob is announced, which would get the blame for what goes wrong here.
+    import_module("cm_tui.engine.parse.parse_blob")
     inward = os.fdopen(os.dup(0), "rb")
     outward = os.fdopen(os.dup(1), "wb")
     # Whatever a parser may print must not land between the pickles.

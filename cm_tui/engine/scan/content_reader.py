@@ -18,7 +18,7 @@ _KEPT_BYTES = 64_000_000
 
 
 class ChangedError(Exception):
-    """A file is no longer what it was a moment ago.
+    """Error: a file is no longer what it was a moment ago.
 
     Args:
         path: which one.
@@ -30,7 +30,7 @@ class ChangedError(Exception):
 
 
 class ContentReader:
-    """Reads files; what came from disk is kept for the rest of the run, up to 64 MB.
+    """Reader of files; what came from disk is kept for the rest of the run, up to 64 MB.
 
     Args:
         repository: the checkout.
@@ -39,23 +39,23 @@ class ContentReader:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._kept: dict[str, bytes] = {}
-        self._room = _KEPT_BYTES
+        self._free_bytes = _KEPT_BYTES
 
     def from_disk(self, path: str) -> tuple[str, bytes]:
-        """Object id and bytes of what a path holds at this moment.
+        """Return object id and bytes of what a path holds at this moment.
 
         Raises:
             OSError: it has gone, is a link or lies below one, or cannot be read.
         """
         data = _read(self._repository.root, path)
         oid = str(pygit2.hash(data))
-        if oid not in self._kept and len(data) <= self._room:
+        if oid not in self._kept and len(data) <= self._free_bytes:
             self._kept[oid] = data
-            self._room -= len(data)
+            self._free_bytes -= len(data)
         return oid, data
 
     def get(self, path: str, oid: str) -> bytes | None:
-        """Bytes of an object, wherever they are: read before, in git, or on disk at a path.
+        """Return the bytes of an object, wherever they are: read before, in git, or on disk at a path.
 
         Returns:
             None when nothing holds them any more.
@@ -73,7 +73,7 @@ class ContentReader:
         return data if found == oid else None
 
     def text(self, path: str, oid: str) -> str:
-        """The same as text; bytes that are not UTF-8 become replacement characters.
+        """Return an object as text; bytes that are not UTF-8 become replacement characters.
 
         Raises:
             ChangedError: nothing holds these bytes any more: the file was edited meanwhile.
@@ -85,7 +85,7 @@ class ContentReader:
 
 
 def _read(root: Path, path: str) -> bytes:
-    """Bytes of a file of the project; no part of its path may be a link, also not since a moment ago."""
+    """Read a file of the project; no part of its path may be a link, also not since a moment ago."""
     descriptor = _open_stepwise(root, path) if _STEPWISE else _open_checked(root, path)
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -94,7 +94,7 @@ def _read(root: Path, path: str) -> bytes:
 
 
 def _open_stepwise(root: Path, path: str) -> int:
-    """Each folder is opened in the one before it, so that nobody can put a link on the way meanwhile."""
+    """Open each folder in the one before it, so that nobody can put a link on the way meanwhile."""
     *folders, name = _parts(path)
     folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
     try:
@@ -111,7 +111,7 @@ def _open_stepwise(root: Path, path: str) -> int:
 
 
 def _open_checked(root: Path, path: str) -> int:
-    """Where the system cannot open step by step: the path, once it is opened, must lead where it says."""
+    """Open a path at once, where the system cannot step by step; once open, it must lead where it says."""
     wanted = root.joinpath(*_parts(path))
     descriptor = os.open(wanted, _FLAGS)
     if wanted.resolve() != root.resolve().joinpath(*_parts(path)):

@@ -1,4 +1,4 @@
-"""Every language that is recognised, and what about it a query file cannot say."""
+"""Languages that are recognised, and what about each a query file cannot say."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+EXTRACTOR_VERSION = "5"
+"""Counted up whenever the same bytes would give other rows: by this table, a query or the extractor."""
+
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """A language or text format.
+    """Language or text format.
 
     `grammar` and `queries` are empty for formats that are cut by lines. `parameters` gives the role (`optional`,
     `variadic`, `skip`) of node types in a parameter list, also as a direct child of a parameter; others are required
@@ -40,9 +43,9 @@ class Language:
     """Annotations are a part of the definition's node; a signature leaves them out."""
     clauses: bool = False
     """Definitions of one function that follow one another are its clauses."""
-    rescue: str = ""
+    recovery: str = ""
     """First line of a function, for those that the grammar loses in an error."""
-    rescue_always: bool = False
+    recover_always: bool = False
     """Functions are lost without an error too: inside macros that are only tokens to the grammar."""
     transparent: frozenset[str] = frozenset()
     """Generic types that stand for their first argument."""
@@ -117,8 +120,8 @@ _ALL = (
                        "complex64 complex128 bool error any comparable"),
     ),
     Language(
-        "rust", (".rs",), grammar="rust", queries=("rust",), comment="//", rescue_always=True,
-        rescue=r'\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+"C")\s+)*fn\s+(?P<name>[A-Za-z_]\w*)\b.*$',
+        "rust", (".rs",), grammar="rust", queries=("rust",), comment="//", recover_always=True,
+        recovery=r'\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+"C")\s+)*fn\s+(?P<name>[A-Za-z_]\w*)\b.*$',
         parameters={"self_parameter": "skip", "attribute_item": "skip", "variadic_parameter": "variadic"},
         # What `?`, `.await` or `unwrap` give is what calls are made on.
         transparent=_words("Box Rc Arc RefCell Cell Mutex RwLock Cow Pin Ref RefMut Option Result"),
@@ -173,7 +176,7 @@ _ALL = (
     Language("bash", (".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild"),
              (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD", "configure"), ("bash", "sh", "zsh", "dash", "ksh"),
              grammar="bash", queries=("bash",),
-             rescue=r"\s*(?:function\s+|(?=[\w:.@-]+\s*\(\s*\)))(?P<name>[\w:.@-]+)\s*(?:\(\s*\))?\s*(?:[({].*)?$"),
+             recovery=r"\s*(?:function\s+|(?=[\w:.@-]+\s*\(\s*\)))(?P<name>[\w:.@-]+)\s*(?:\(\s*\))?\s*(?:[({].*)?$"),
     Language("elixir", (".ex", ".exs"), ("mix.lock",), ("elixir",), grammar="elixir", queries=("elixir",),
              parameters={"\\\\": "optional"}, optional_fields=(), clauses=True),
     Language(

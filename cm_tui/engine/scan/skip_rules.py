@@ -1,4 +1,4 @@
-"""What is not worth indexing, by the path below the project's root and by content. Each rule has a reason to show."""
+"""Rules for what is not worth indexing, by path below the root and by content. Each has a reason to show."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OUTPUT_MARKERS: dict[str, str] = {
     "CMakeCache.txt": "build output",
 }
 VENDOR_MARKERS = ("modules.txt", "autoload.php", "bundle")
-"""What Go, PHP and Ruby leave in a `vendor` folder that they fill."""
+"""Files that Go, PHP and Ruby leave in a `vendor` folder that they fill."""
 
 LOCK_FILES = frozenset(
     {
@@ -109,18 +109,18 @@ _MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
 
 
 def is_generated_name(path: str) -> bool:
-    """True when a file's name says that a tool wrote it, such as `x.pb.go` or `x_pb2.py`."""
+    """Whether a file's name says that a tool wrote it, such as `x.pb.go` or `x_pb2.py`."""
     return _GENERATED.search(path) is not None
 
 
 def suffix_of(path: str) -> str:
-    """Last suffix of a path in lower case, without the dot; empty when there is none."""
+    """Return the last suffix of a path in lower case, without the dot; empty when there is none."""
     name = path.rsplit("/", 1)[-1].lstrip(".")
     return name.rpartition(".")[2].lower() if "." in name else ""
 
 
 class SkipRules:
-    """The rules of one project, with its own patterns over the defaults.
+    """Rules of one project, with its own patterns over the defaults.
 
     Args:
         config: patterns and limits.
@@ -144,7 +144,7 @@ class SkipRules:
         self._folder = lru_cache(maxsize=None)(self._judge_folder)
 
     def by_path(self, path: str) -> str | None:
-        """Why a path is left out, or None to keep it."""
+        """Return why a path is left out, or None to keep it."""
         if self._exclude is not None and self._exclude.match_file(path):
             return "excluded by configuration"
         if self.included(path):
@@ -153,11 +153,11 @@ class SkipRules:
         return (folder and self._folder(folder)) or _by_name(path)
 
     def included(self, path: str) -> bool:
-        """True when the project asks for a path that a default rule may leave out."""
+        """Whether the project asks for a path that a default rule may leave out."""
         return self._include is not None and self._include.match_file(path)
 
     def by_size(self, path: str, size: int) -> str | None:
-        """Why a file of that many bytes is left out, or None."""
+        """Return why a file of that many bytes is left out, or None."""
         if size > self._limit:
             return f"larger than {_human(self._limit)}"
         if self.included(path):
@@ -212,7 +212,7 @@ def _by_name(path: str) -> str | None:
 
 
 def by_content(path: str, data: bytes, *, included: bool) -> str | None:
-    """Why a file with that content is left out, or None.
+    """Return why a file with that content is left out, or None.
 
     Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be kept by
     content and suffix.
@@ -230,7 +230,7 @@ def by_content(path: str, data: bytes, *, included: bool) -> str | None:
 
 
 def _looks_minified(data: bytes) -> bool:
-    """Most of it stands in lines that nobody would type."""
+    """Whether most of it stands in lines that nobody would type."""
     if len(data) < 2_000:
         return False
     long = sum(len(line) for line in data.split(b"\n") if len(line) > 500)
@@ -238,7 +238,7 @@ def _looks_minified(data: bytes) -> bool:
 
 
 def folders_of(paths: Iterable[str]) -> frozenset[str]:
-    """Every folder above some paths."""
+    """Return every folder above some paths."""
     folders: set[str] = set()
     for path in paths:
         parent = path.rpartition("/")[0]

@@ -1,4 +1,4 @@
-"""What the project holds now: HEAD's files, what differs on disk, and what is left out."""
+"""Scan of the working tree: HEAD's files, what differs on disk, and what is left out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ UNREAD = "unread:"
 
 
 @dataclass(slots=True)
-class Scan:
-    """The project's files before any of their content is judged.
+class ScannedFiles:
+    """Files of the project before any of their content is judged.
 
     Paths are relative to the root, with `/`.
     """
@@ -40,7 +40,7 @@ class Scan:
 
 
 class WorkingTreeScan:
-    """One look at the project.
+    """Scan of a project.
 
     Args:
         repository: the checkout.
@@ -67,8 +67,8 @@ class WorkingTreeScan:
         self._known_size = known_size
         self._chosen = chosen
         self._unread = unread
-        self.scan = Scan(repository.head())
-        self._tree = repository.tree(self.scan.head.sha)
+        self.files = ScannedFiles(repository.head())
+        self._tree = repository.tree(self.files.head.sha)
         self._status = repository.status()
         self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
         self._folders = folders_of([*self._tree, *self._staged])
@@ -77,7 +77,7 @@ class WorkingTreeScan:
         self._linked: dict[str, bool] = {}
         self._foreign: dict[str, bool] = {}
 
-    def run(self) -> Scan:
+    def run(self) -> ScannedFiles:
         """Look at HEAD's tree, then at everything that differs from it on disk."""
         for path, entry in self._tree.items():
             if self._chosen is None or self._chosen(path):
@@ -85,12 +85,12 @@ class WorkingTreeScan:
         for path, flags in sorted(self._status.items()):
             if self._chosen is None or self._chosen(path):
                 self._differing(path, flags)
-        return self.scan
+        return self.files
 
     def accepts(self, path: str) -> bool:
-        """True when a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
+        """Whether a change at a path, file or folder, may matter: neither a rule nor git leaves it out.
 
-        For what is there now: a path may be added to git, or a `.gitignore` changed, after this walk was made.
+        For what is there now: a path may be added to git, or a `.gitignore` changed, after this scan was made.
         """
         if self._by_path(path) is not None or self._is_foreign(path.rpartition("/")[0]):
             return False
@@ -104,13 +104,13 @@ class WorkingTreeScan:
         return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
 
     def _is_foreign(self, folder: str) -> bool:
-        """True for a folder below a link or in a repository of its own."""
+        """Whether a folder lies below a link or in a repository of its own."""
         if not folder:
             return False
         if folder not in self._foreign:
-            place = self._root / folder
+            below = self._root / folder
             above = self._is_foreign(folder.rpartition("/")[0])
-            self._foreign[folder] = above or place.is_symlink() or (place / ".git").exists()
+            self._foreign[folder] = above or below.is_symlink() or (below / ".git").exists()
         return self._foreign[folder]
 
     def _committed(self, path: str, entry: TreeEntry) -> None:
@@ -120,20 +120,20 @@ class WorkingTreeScan:
             size = self._known_size.get(entry.oid) or self._repository.size(entry.oid) or 0
             reason = self.rules.by_size(path, size)
         if reason is None:
-            self.scan.committed[path] = entry.oid
+            self.files.committed[path] = entry.oid
         if path in self._status:
             return
         if reason is None:
-            self.scan.sizes[path] = size
+            self.files.sizes[path] = size
         else:
-            self.scan.skipped[_printable(path)] = reason
+            self.files.skipped[_printable(path)] = reason
 
     def _differing(self, path: str, flags: FileStatus) -> None:
         if path.endswith("/"):
             nested = (self._root / path / ".git").exists()
-            self.scan.skipped[_printable(path)] = "nested repository" if nested else "unreadable folder"
+            self.files.skipped[_printable(path)] = "nested repository" if nested else "unreadable folder"
             return
-        self.scan.disk[path] = None
+        self.files.disk[path] = None
         gone = FileStatus.WT_DELETED in flags or (FileStatus.INDEX_DELETED in flags and FileStatus.WT_NEW not in flags)
         if gone or self._below_link(path):
             return
@@ -144,12 +144,12 @@ class WorkingTreeScan:
         except OSError as error:
             reason = f"unreadable: {error.strerror or error}"
         if reason:
-            self.scan.skipped[_printable(path)] = reason
-        elif self.scan.disk[path] == self.scan.committed.get(path):
-            del self.scan.disk[path]
+            self.files.skipped[_printable(path)] = reason
+        elif self.files.disk[path] == self.files.committed.get(path):
+            del self.files.disk[path]
 
     def _on_disk(self, path: str) -> str | None:
-        """Note what is on disk at a path; says why it is left out."""
+        """Record what is on disk at a path; returns why it is left out."""
         found = os.lstat(self._root / path)
         if stat.S_ISLNK(found.st_mode):
             return "symbolic link"
@@ -160,12 +160,12 @@ class WorkingTreeScan:
             return "not a regular file"
         reason = self._by_path(path) or self.rules.by_size(path, found.st_size)
         if reason is None and self._unread:
-            self.scan.disk[path] = f"{UNREAD}{path}"
-            self.scan.sizes[path] = found.st_size
+            self.files.disk[path] = f"{UNREAD}{path}"
+            self.files.sizes[path] = found.st_size
         elif reason is None:
             oid, data = self._contents.from_disk(path)
-            self.scan.disk[path] = oid
-            self.scan.sizes[path] = len(data)
+            self.files.disk[path] = oid
+            self.files.sizes[path] = len(data)
         return reason
 
     def _by_path(self, path: str) -> str | None:
@@ -174,7 +174,7 @@ class WorkingTreeScan:
         return self.rules.by_path(path) if is_text(path) else "name is not UTF-8"
 
     def _below_link(self, path: str) -> bool:
-        """True when a folder above is a link, so that the path would lead elsewhere."""
+        """Whether a folder above is a link, so that the path would lead elsewhere."""
         parent = path.rpartition("/")[0]
         if not parent:
             return False
@@ -190,23 +190,23 @@ def _entry_reason(entry: TreeEntry) -> str | None:
 
 
 def own_folders(root: Path) -> tuple[str, ...]:
-    """Where stores, journals and logs lie when that is below the root."""
+    """Return the folders of stores, journals and logs that lie below the root."""
     own = {data_dir().resolve(), state_dir().resolve()}
     return tuple(f"{one.relative_to(root).as_posix()}/" for one in own if one.is_relative_to(root) and one != root)
 
 
 def is_text(path: str) -> bool:
-    """True when a path is valid Unicode."""
+    """Whether a path is valid Unicode."""
     return path.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _printable(path: str) -> str:
-    """A path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
+    """Return a path that can be stored: bytes that are not UTF-8 are written in hexadecimal."""
     return path if is_text(path) else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
-    """Says whether a path of the project is, or lies below, one of those named.
+    """Return a test whether a path of the project is, or lies below, one of those named.
 
     Raises:
         RefusedError: one of them lies outside the project.
@@ -216,10 +216,10 @@ def path_filter(root: Path, paths: Sequence[str]) -> Callable[[str], bool]:
     for text in paths:
         # The folder is resolved, the name is not: a link is a name of the project like any other.
         given = root / text
-        place = given.parent.resolve() / given.name if given.name not in {"", ".."} else given.resolve()
-        if not place.is_relative_to(root):
+        named = given.parent.resolve() / given.name if given.name not in {"", ".."} else given.resolve()
+        if not named.is_relative_to(root):
             raise RefusedError(f"{text} is outside the project {root}.", hint="Name files of this project.")
-        name = place.relative_to(root).as_posix()
+        name = named.relative_to(root).as_posix()
         names.add(name)
         folders.append("" if name == "." else f"{name}/")
     below = tuple(folders)

@@ -1,4 +1,4 @@
-"""DuckDB: opening, migrations, transactions and bulk insert."""
+"""Store of a project in DuckDB: opening, migrations, transactions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(na
 
 FILE = "store.duckdb"
 _FORMAT = "v1.3.0"
-"""The first one that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
+"""First format that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
 _REBUILD = "Run `cm rebuild` to make it again."
 _DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
 _UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
 
 
 class Database:
-    """One project's store.
+    """Store of one project.
 
     Each thread works on its own cursor of the one connection; `transaction` serialises writers.
 
@@ -66,12 +66,12 @@ class Database:
         return cursor
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with _explained(self.file):
             return self.cursor.execute(sql, list(parameters)).fetchall()
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """First column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         with _explained(self.file):
             row = self.cursor.execute(sql, list(parameters)).fetchone()
         return None if row is None else row[0]
@@ -83,7 +83,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """All or nothing; nested calls join the outer one.
+        """Hold a transaction, all or nothing; nested calls join the outer one.
 
         Raises:
             StoreError: the disk is full or the store cannot be written.
@@ -104,7 +104,7 @@ class Database:
             finally:
                 self._cursors.depth = 0
 
-    def give_back(self) -> None:
+    def shrink(self) -> None:
         """Let the file shrink to what is in it; while somebody else writes, that is left to the next checkpoint."""
         with _explained(self.file), suppress(duckdb.TransactionException):
             self.cursor.execute("CHECKPOINT")
@@ -138,7 +138,7 @@ class Database:
             cursor.unregister("incoming_rows")
 
     def get_meta(self, key: str) -> str | None:
-        """A remembered fact about the store."""
+        """Return a fact that the store remembers about itself."""
         value: str | None = self.value("SELECT value FROM meta WHERE key = ?", [key])
         return value
 
@@ -154,8 +154,8 @@ class Database:
 
     def _migrate(self) -> None:
         scripts = _migrations()
-        known = self.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'")
-        current = int(self.get_meta("schema") or 0) if known else 0
+        exists = self.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'")
+        current = int(self.get_meta("schema") or 0) if exists else 0
         newest = scripts[-1][0]
         if current > newest:
             raise StoreTooNewError(

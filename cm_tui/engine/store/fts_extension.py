@@ -11,7 +11,7 @@ from cm_tui.errors import StoreError
 
 
 def extension_file() -> Path | None:
-    """The extension that came with the installation, for this version of DuckDB."""
+    """Return the extension that came with the installation, for this version of DuckDB."""
     try:
         folder = resources.files("duckdb_extension_fts") / "extensions"
     except ModuleNotFoundError:

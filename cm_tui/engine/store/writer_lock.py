@@ -1,4 +1,4 @@
-"""Taking turns at giving numbers to blobs: one index run, or one short batch of history, at a time."""
+"""Lock between writers that give numbers to blobs: one index run, or one short batch, at a time."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel
 
-_turns: WeakKeyDictionary[Database, WriterLock] = WeakKeyDictionary()
+_locks: WeakKeyDictionary[Database, WriterLock] = WeakKeyDictionary()
 _making = threading.Lock()
 
 
 class WriterLock:
-    """Of one store. A run goes before the next batch of history."""
+    """Lock of one store. An index run goes before the next batch."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._taken = False
         self._runs = 0
         self.readers = 0
-        """How many are reading history."""
+        """How many writers work in batches."""
 
     @classmethod
     def of(cls, db: Database) -> WriterLock:
-        """The one that everyone who writes to a store shares."""
+        """Return the lock that all who write to a store share."""
         with _making:
-            return _turns.setdefault(db, cls())
+            return _locks.setdefault(db, cls())
 
     @contextmanager
-    def run(self) -> Iterator[None]:
-        """An index run: waits for a batch, but never for another run.
+    def index_run(self) -> Iterator[None]:
+        """Hold the lock for an index run: waits for a batch, but never for another run.
 
         Raises:
             CmError: another run is under way.
@@ -54,7 +54,7 @@ class WriterLock:
 
     @contextmanager
     def batch(self, cancel: Cancel) -> Iterator[None]:
-        """A batch of history, or another short change: waits for whoever is at it.
+        """Hold the lock for a short change: waits for whoever has it.
 
         Raises:
             CancelledError: it was cancelled while it waited.
@@ -73,5 +73,5 @@ class WriterLock:
 
     @property
     def is_wanted(self) -> bool:
-        """True while an index run waits for its turn."""
+        """Whether an index run is under way or waits."""
         return self._runs > 0

@@ -319,8 +319,8 @@ def test_giving_space_back_does_not_fail_beside_another_writer(folder):
         other = threading.Thread(target=write)
         other.start()
         assert writing.wait(60)
-        db.give_back()
+        db.shrink()
         done.set()
         other.join()
-        db.give_back()
+        db.shrink()
         assert db.get_meta("a") == "1"
