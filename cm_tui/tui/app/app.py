@@ -156,8 +156,8 @@ class CmApp(ModeApp):
     # --- engine ---
 
     def on_answer(self, message: Answer) -> None:
-        """A request came back; an outdated one is dropped."""
-        if not message.topic or self.tasks.is_latest(message.topic, message.request):
+        """A request came back; one that is outdated, or that nobody is left to take at the end, is dropped."""
+        if not message.topic or (self.is_running and self.tasks.is_latest(message.topic, message.request)):
             message.deliver()
 
     def on_engine_opened(self) -> None:
