@@ -48,7 +48,7 @@ def _say(record: dict[str, bool], yes: str, no: str, *, as_json: bool) -> None:
 
 def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
     from cm_tui.cli.output import print_json, write
-    from cm_tui.model.times import local_day_and_minute
+    from cm_tui.model.dates import local_minute
 
     if as_json:
         print_json({"running": report is not None, **(report or {})})
@@ -56,7 +56,7 @@ def _show(report: dict[str, Any] | None, *, as_json: bool) -> None:
     if report is None:
         write("There is no daemon.")
         return
-    since = local_day_and_minute(report["started"])
+    since = local_minute(report["started"])
     write(f"{'daemon':<9} cm {report['version']}, process {report['pid']}, since {since}")
     write(f"{'memory':<9} {report['memory_bytes'] / 1e6:,.0f} MB")
     for complaint in report.get("complaints", ()):

@@ -15,7 +15,7 @@ from cm_tui.model import (
     SymbolKey,
     SymbolSpan,
 )
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.modes.history.diff_loader import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
 from cm_tui.tui.state.revision import ShownRevision, name_of

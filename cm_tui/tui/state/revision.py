@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.model import CommitPoint, Episode, FileEntry, Page, Symbol
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import one_line
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from cm_tui.model import HistoryStatus, SymbolHistory, SymbolSpan
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.widgets.text import count, elide_end
 
 ALIVE, CHANGED, ABSENT, UNKNOWN, HERE = "━", "┿", "·", "╌", "▼"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
+from cm_tui.model.dates import local_clock, local_hour_minute
 from cm_tui.model.freshness import Freshness, LayerState
-from cm_tui.model.times import local_minute, local_second
 from cm_tui.tui.modes.health.daemon_report import DaemonFacts
 from cm_tui.tui.modes.health.texts import hang
 from cm_tui.tui.screens.frame import STAGES
@@ -44,7 +44,7 @@ def daemon_text(facts: DaemonFacts, width: int) -> Content:
     if daemon is None:
         words = "None runs now; the next question starts one."
         return hang(Content.styled("◌ ", "$warning"), 2, words, "$warning", width)
-    since = local_minute(daemon.started)
+    since = local_hour_minute(daemon.started)
     rows = [
         ("process", f"{daemon.pid}, cm {daemon.version}"),
         ("running", f"since {since}, {ago(time.time() - daemon.started)}"),
@@ -69,7 +69,7 @@ def freshness_text(facts: DaemonFacts, width: int) -> Content:
         return hang(Content(""), 0, facts.problems.get("freshness", "The project is not open."), "$muted", width)
     lines = [_verdict(state, width)]
     if state.ran_at:
-        label = Content.styled(f"{local_second(state.ran_at)} ", "$muted")
+        label = Content.styled(f"{local_clock(state.ran_at)} ", "$muted")
         lines.append(hang(label, 9, one_line(state.did), "$soft", width))
     if state.runs:
         words = f"{count(state.signals, 'signal')} made {count(state.runs, 'run')} since the daemon opened it"
@@ -105,9 +105,7 @@ def _layer(layer: LayerState, longest: int, width: int) -> Content:
     label = Content.assemble((f"{mark} ", style), (fit(layer.name, longest + 2), "$soft"))
     pieces = [layer.state + (f", {layer.mode}" if layer.mode else "")]
     if layer.fired_at:
-        pieces.append(
-            f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_second(layer.fired_at)
-        )
+        pieces.append(f"{ago(time.time() - layer.fired_at)}: {layer.did}" if layer.did else local_clock(layer.fired_at))
     if layer.note:
         pieces.append(layer.note)
     words_style = "$muted" if layer.state == "off" else "$error" if layer.state == "failed" else "$foreground"
@@ -137,7 +135,7 @@ def job_line(job: JobRecord, width: int) -> Content:
     mark, style = _JOBS[job.state]
     head = f"{job.id:>3} {job.name} "
     if job.ended is not None:
-        tail = f" {job.state} {local_second(job.ended)}, {duration(max(0.0, job.ended - job.started))}"
+        tail = f" {job.state} {local_clock(job.ended)}, {duration(max(0.0, job.ended - job.started))}"
     elif job.state == "running" and job.step is not None:
         tail = f" {STAGES.get(job.step.stage, job.step.stage)}"
     else:

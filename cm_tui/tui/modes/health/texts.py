@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import Check, FileEntry, ProjectStatus
-from cm_tui.model.times import local_second
+from cm_tui.model.dates import local_clock
 from cm_tui.tui.state.activity_log import LogLine
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
@@ -111,7 +111,7 @@ def log_text(lines: Iterable[LogLine], width: int) -> Content:
     rows = []
     for line in reversed(list(lines)):
         mark, style = _MARKS.get(line.state, ("·", "$muted"))
-        clock = local_second(line.at)
+        clock = local_clock(line.at)
         label = Content.assemble((f"{clock} ", "$muted"), (f"{mark} ", style))
         rows.append(hang(label, 11, line.text, "$foreground", width))
     return Content("\n").join(rows)

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 
 from cm_tui.model import CommitPoint
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.modes.history.episode_rows import RECORDED
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, fit, one_line

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.model import CommitPoint
-from cm_tui.model.times import minute
+from cm_tui.model.dates import minute
 from cm_tui.tui.state.revision import SHORT_SHA, name_of
 from cm_tui.tui.widgets.text import one_line
 

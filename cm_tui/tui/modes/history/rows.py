@@ -19,7 +19,7 @@ from cm_tui.model import (
     SymbolHistory,
     SymbolKey,
 )
-from cm_tui.model.times import day
+from cm_tui.model.dates import day
 from cm_tui.tui.state.revision import before
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of

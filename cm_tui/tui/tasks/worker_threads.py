@@ -1,0 +1,102 @@
+"""Threads that do work, and the way back from them: a message to the application."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
+
+class Answer(Message):
+    """A request came back; `deliver` hands the value to whoever asked."""
+
+    def __init__(self, topic: str, request: int, deliver: Callable[[], None]) -> None:
+        super().__init__()
+        self.topic = topic
+        self.request = request
+        self.deliver = deliver
+
+
+class WorkerThreads:
+    """A few threads for questions and a few for long runs; knows what is on its way.
+
+    Args:
+        target: the application, which gets every message.
+    """
+
+    def __init__(self, target: MessagePump) -> None:
+        self._target = target
+        self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
+        self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
+        self._running: set[Future[None]] = set()
+        self._lock = threading.Lock()
+        self._closing = False
+        self.stopped = threading.Event()
+        """Set at the end, for work that listens beside everything else."""
+
+    def run_quick(self, work: Callable[[], None]) -> None:
+        """Run work that a person waits for."""
+        self._submit(self._quick, work)
+
+    def run_long(self, work: Callable[[], None]) -> None:
+        """Run work that may take minutes."""
+        self._submit(self._long, work)
+
+    def run_beside(self, work: Callable[[], None]) -> None:
+        """Run work that ends with the application, or when it has nothing more to hear."""
+        # A daemon thread: nobody has to wait at the end for the next word of cm's daemon.
+        threading.Thread(target=work, name="cm-beside", daemon=True).start()
+
+    def post(self, message: Message) -> None:
+        """Send a message to the application, unless it is about to end."""
+        if not self._closing:
+            self._target.post_message(message)
+
+    def follow(self, future: Future[None]) -> None:
+        """Count something as on its way until it is done; an error that nobody caught ends the application."""
+        with self._lock:
+            self._running.add(future)
+        future.add_done_callback(self._finished)
+
+    def running(self) -> list[Future[None]]:
+        """Return what is on its way."""
+        with self._lock:
+            return list(self._running)
+
+    async def settled(self) -> None:
+        """Wait until nothing is running (for tests and pictures)."""
+        while running := [asyncio.wrap_future(future) for future in self.running()]:
+            await asyncio.wait(running)
+
+    def stop(self) -> None:
+        """Take no more work; returns at once."""
+        self._closing = True
+        self.stopped.set()
+
+    def close(self) -> None:
+        """Stop, and wait for what is being done."""
+        self.stop()
+        self._long.shutdown(cancel_futures=True)
+        self._quick.shutdown(cancel_futures=True)
+
+    def _submit(self, pool: ThreadPoolExecutor, work: Callable[[], None]) -> None:
+        if not self._closing:
+            self.follow(pool.submit(work))
+
+    def _finished(self, future: Future[None]) -> None:
+        with self._lock:
+            self._running.discard(future)
+        if not future.cancelled() and (error := future.exception()) is not None:
+            self.post(Answer("", 0, partial(_raise, error)))
+
+
+def _raise(error: BaseException) -> None:
+    raise error
