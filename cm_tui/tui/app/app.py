@@ -75,9 +75,8 @@ class CmApp(ModeApp):
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
         self.daemon_sync = DaemonSync(
-            self.tasks, self.lifecycle, self.project, self.activity_log,
-            changed=self._project_changed, tell=self.tell, on_error=self.tell_error, set_timer=self.set_timer,
-        )  # fmt: skip
+            self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
+        )
         self.state, self._state_note = load_state(root)
         self.state_writer = StateWriter(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
