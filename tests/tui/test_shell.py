@@ -17,6 +17,7 @@ from cm_tui.model import PackRequest
 from cm_tui.tui.app.app import CmApp
 from cm_tui.tui.screens.app_commands import APP_COMMANDS
 from cm_tui.tui.screens.commands import key_name
+from cm_tui.tui.screens.palette import CommandPalette
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 from cm_tui.tui.theme.themes import style_sheets
@@ -149,6 +150,15 @@ async def test_the_palette_finds_commands_and_runs_them(project):
         await driver.until(lambda: "Daemon, jobs, freshness" in driver.text)
         await driver.press("enter")
         assert driver.app.current_mode == "health"
+
+
+async def test_what_a_mode_and_the_application_both_offer_is_listed_once(project):
+    async with driving(project) as driver:
+        labels = [label for label, *_ in CommandPalette(driver.app.screen)._rows()]
+    assert labels.count("Search") == 1
+    assert "Update" in labels
+    assert "Update index" not in labels
+    assert {"Overview", "History", "Quit"} <= set(labels)
 
 
 async def test_keys_come_from_the_configuration(project):

@@ -75,9 +75,8 @@ class CmApp(ModeApp):
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
         self.daemon_sync = DaemonSync(
-            self.tasks, self.lifecycle, self.project, self.activity_log,
-            changed=self._project_changed, tell=self.tell, on_error=self.tell_error, set_timer=self.set_timer,
-        )  # fmt: skip
+            self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
+        )
         self.state, self._state_note = load_state(root)
         self.state_writer = StateWriter(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
@@ -156,8 +155,8 @@ class CmApp(ModeApp):
     # --- engine ---
 
     def on_answer(self, message: Answer) -> None:
-        """A request came back; an outdated one is dropped."""
-        if not message.topic or self.tasks.is_latest(message.topic, message.request):
+        """A request came back; one that is outdated, or that nobody is left to take at the end, is dropped."""
+        if not message.topic or (self.is_running and self.tasks.is_latest(message.topic, message.request)):
             message.deliver()
 
     def on_engine_opened(self) -> None:

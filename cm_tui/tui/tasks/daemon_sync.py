@@ -23,11 +23,17 @@ RUNS = frozenset({"index", "rebuild", "refresh"})
 """Jobs that change what the index answers."""
 
 
-class Tell(Protocol):
-    """How a short word reaches the user: `CmApp.tell`."""
+class Application(Protocol):
+    """What is used of the application."""
 
-    def __call__(self, text: str, *, timeout: float = 4) -> None:
-        """Show it."""
+    def tell(self, text: str, *, timeout: float = 4) -> None:
+        """Show a short message."""
+
+    def tell_error(self, error: CmError) -> None:
+        """Show what went wrong."""
+
+    def set_timer(self, delay: float, callback: Callable[[], None]) -> object:
+        """Call a function after some seconds."""
 
 
 class DaemonSync:
@@ -38,10 +44,8 @@ class DaemonSync:
         lifecycle: refreshes the project's state.
         view: what is known of the project.
         log: what happened, for people.
+        app: has words for the user, and timers.
         changed: called after every change of the view.
-        tell: a short word for the user.
-        on_error: what went wrong, for the user.
-        set_timer: calls a function after some seconds.
     """
 
     def __init__(
@@ -50,23 +54,23 @@ class DaemonSync:
         lifecycle: ProjectLifecycle,
         view: ProjectView,
         log: ActivityLog,
-        *,
+        app: Application,
         changed: Callable[[], None],
-        tell: Tell,
-        on_error: Callable[[CmError], None],
-        set_timer: Callable[[float, Callable[[], None]], object],
     ) -> None:
         self._tasks = tasks
         self._lifecycle = lifecycle
         self._view = view
         self._log = log
         self._changed = changed
-        self._tell = tell
-        self._report_error = on_error
-        self._set_timer = set_timer
+        self._app = app
         self._listening = False
         self._wait = 0.0
         self._undecided: list[JobEnded] = []
+        self._handlers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "connected": self._on_connected, "lost": self._on_lost, "ending": self._on_ending,
+            "disconnected": self._on_disconnected, "index": self._on_index, "config": self._on_config,
+            "gone": self._on_gone, "job-started": self._on_job_started,
+        }  # fmt: skip
 
     def begin(self) -> None:
         """Listen, once the engine is open."""
@@ -81,8 +85,7 @@ class DaemonSync:
         event = str(record.get("event"))
         if event in {"index", "config", "job-started", "gone"} and record.get("project") != self._root:
             return
-        handle = getattr(self, f"_on_{event.replace('-', '_')}", None)
-        if handle is not None:
+        if handle := self._handlers.get(event):
             handle(record)
             self._changed()
 
@@ -94,7 +97,7 @@ class DaemonSync:
     def _on_connected(self, _: dict[str, Any]) -> None:
         if self._view.daemon == "lost":
             self._log.add("Connected to the daemon again.", "ok")
-            self._tell("Connected again.", timeout=2)
+            self._app.tell("Connected again.", timeout=2)
         self._view.daemon, self._wait = "connected", 0.0
         self._catch_up()
 
@@ -117,16 +120,16 @@ class DaemonSync:
         if not self._tasks.indexing:
             self._view.progress = None
         self._log.add(f"{words}; looking for the next.", "warning")
-        self._tell(f"{words}. Reconnecting…", timeout=3)
+        self._app.tell(f"{words}. Reconnecting…", timeout=3)
         if self._wait:
-            self._set_timer(self._wait, self._reconnect)
+            self._app.set_timer(self._wait, self._reconnect)
         else:
             self._reconnect()
 
     def _reconnect(self) -> None:
         """Any question starts the next daemon; what is heard of it then says that it is there."""
         if self._view.daemon == "lost":
-            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._report_error)
+            self._tasks.ask("app.reconnect", lambda engine: engine.status(), lambda _: None, self._app.tell_error)
 
     def _on_index(self, _: dict[str, Any]) -> None:
         self._view.index_news += 1
@@ -214,5 +217,8 @@ class DaemonSync:
             subscribe.cancel(job)
 
         self._tasks.ask(
-            "app.cancel", call, lambda _: self._tell(f"Job {job} was asked to stop.", timeout=2), self._report_error
+            "app.cancel",
+            call,
+            lambda _: self._app.tell(f"Job {job} was asked to stop.", timeout=2),
+            self._app.tell_error,
         )
