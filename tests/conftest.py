@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,11 @@ import pytest
 def pytest_configure() -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
     os.environ["CM_DAEMON__USE"] = "never"
+    # Tests start hundreds of processes: each would compile all of its modules where bytecode is not kept.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    # As `cm` itself: a tenth of the time went into looking for cycles.
+    gc.set_threshold(100_000, 50, 100)
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.in_process import needs_process, run_here
+
 FILES = {
     "shop/__init__.py": "from shop.cart import Cart\n",
     "shop/cart.py": '''"""A shopping cart."""
@@ -81,12 +83,20 @@ class Result:
 
 @dataclass(frozen=True)
 class Shop:
-    """The repository, and `cm` run in it as a process of its own."""
+    """The repository, and `cm` run in it."""
 
     root: Path
     home: Path
 
     def cm(self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Result:
+        """Run `cm` inside this process, or as one of its own where nothing else will do."""
+        settings = {"CM_HOME": str(self.home), "COLUMNS": "120", **environment}
+        if needs_process(words, environment):
+            return self.process(*words, cwd=cwd, stdin=stdin, **environment)
+        return _checked(Result(*run_here(words, cwd=cwd or self.root, environment=settings, stdin=stdin)))
+
+    def process(self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Result:
+        """Run `cm` as a process of its own."""
         run = subprocess.run(
             [sys.executable, "-m", "cm_tui", *words],
             cwd=cwd or self.root,
@@ -96,9 +106,13 @@ class Shop:
             text=True,
             check=False,
         )
-        assert "Traceback" not in run.stderr, run.stderr
-        assert "Internal error" not in run.stderr, run.stderr
-        return Result(run.returncode, run.stdout, run.stderr)
+        return _checked(Result(run.returncode, run.stdout, run.stderr))
+
+
+def _checked(done: Result) -> Result:
+    assert "Traceback" not in done.err, done.err
+    assert "Internal error" not in done.err, done.err
+    return done
 
 
 def make_repository(root: Path) -> None:

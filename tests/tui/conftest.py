@@ -12,7 +12,16 @@ import pytest
 
 from cm_tui.engine.local import LocalEngine
 from tests.daemon.conftest import daemons_allowed
+from tests.tui import textual_speed
 from tests.tui.mode_driver import make_project
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_textual() -> Iterator[None]:
+    """What Textual does for tests takes no longer than it must."""
+    with pytest.MonkeyPatch.context() as patch:
+        textual_speed.apply(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

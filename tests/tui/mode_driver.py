@@ -13,6 +13,7 @@ from cm_tui.config import Config
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.local import LocalEngine
 from cm_tui.tui.app.app import CmApp
+from tests.tui.textual_speed import at_rest
 
 FILES = {
     "src/store.py": '''"""Keeps things."""
@@ -95,7 +96,7 @@ class Driver:
             while quiet < 2:
                 await self.app.tasks.settled()
                 await self.pilot.pause()
-                idle = not self.app.tasks.busy and not self.app.tasks.indexing
+                idle = not self.app.tasks.busy and not self.app.tasks.indexing and at_rest(self.app)
                 quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
 
     async def until(self, holds: Callable[[], bool]) -> None:

@@ -1,0 +1,65 @@
+"""Two costs of Textual under test that say nothing about the application: waiting by the clock, and reading styles.
+
+Textual's pilot takes an application for idle once the process needs little time, which costs 20 ms for every key and
+says little where threads work. Here messages are counted instead: nothing is on its way once no queue holds one.
+Styles are parsed for every application that starts; here, the same text with the same colours is parsed once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from textual._context import active_app
+from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+
+Key = tuple[object, ...]
+
+LONGEST = 60
+"""Seconds after which messages are taken never to come to an end."""
+
+
+def nothing_waits(app: App) -> bool:
+    """True while no message waits to be handled by the application, its screen or what is on it."""
+    pumps = (app, *app.screen.walk_children(with_self=True)) if app.screen_stack else (app,)
+    return not any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+
+
+def at_rest(app: App) -> bool:
+    """True while no message waits and the screen has nothing left to lay out or draw."""
+    screen = app.screen
+    return nothing_waits(app) and not (
+        screen._layout_required
+        or screen._scroll_required
+        or screen._repaint_required
+        or screen._recompose_required
+        or screen._dirty_widgets
+        or screen._callbacks
+    )
+
+
+async def messages_handled(min_sleep: float = 0, max_sleep: float = 0) -> None:
+    """Wait until no message waits to be handled, in place of Textual's `wait_for_idle`."""
+    app = active_app.get()
+    async with asyncio.timeout(LONGEST):
+        await asyncio.sleep(0)
+        while not nothing_waits(app):  # noqa: ASYNC110 - no queue tells when it is empty
+            await asyncio.sleep(0)
+
+
+def apply(patch: pytest.MonkeyPatch) -> None:
+    """Wait for messages, not for the clock; parse a style once."""
+    patch.setattr("textual.app.wait_for_idle", messages_handled)
+    patch.setattr("textual.pilot.wait_for_idle", messages_handled)
+    parse = Stylesheet._parse_rules
+    parsed: dict[Key, list[RuleSet]] = {}
+
+    def parse_once(sheet: Stylesheet, css: str, *where: object, **options: object) -> list[RuleSet]:
+        key = (css, where, tuple(options.items()), tuple(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, *where, **options)
+        return parsed[key]
+
+    patch.setattr(Stylesheet, "_parse_rules", parse_once)
