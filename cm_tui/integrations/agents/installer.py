@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -86,18 +86,24 @@ def apply(agent: Agent, place: InstallTarget, changes: Sequence[Change], *, inst
             continue
         if _read(change.path) != change.before:
             raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-        kept_aside = Original(change.path)
         try:
-            if install and change.before is not None and change.after is not None:
-                part = parts[change.path]
-                original = kept_aside.content_before(change.before) or _unwired(part, change.before)
-                if original is not None and _unwired(part, change.after) != original:
-                    kept_aside.keep(original, change.after)
+            if install:
+                _keep_original(parts[change.path], change)
             _write(change, private=place.scope == "user")
             if not install:
-                kept_aside.forget()
+                Original(change.path).forget()
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+
+
+def _keep_original(part: Part, change: Change) -> None:
+    """Keep a file aside that taking our part out again would not give back byte for byte."""
+    if change.before is None or change.after is None:
+        return
+    kept_aside = Original(change.path)
+    original = kept_aside.content_before(change.before) or _unwired(part, change.before)
+    if original is not None and _unwired(part, change.after) != original:
+        kept_aside.keep(original, change.after)
 
 
 def _unwired(part: Part, content: bytes) -> bytes | None:
@@ -125,10 +131,15 @@ def plan_marker(
     if install:
         needed = any(change.what == "hooks" for change in changes) and not marked_around(place.root)
         return [Change("marker", marker, None, b"")] if needed else []
-    ours = marker.is_dir() and not any(marker.iterdir()) and Original(marker).content_before(b"") is not None
-    gone = {change.path for change in changes}
-    parts = [part for agent in agents for part in status(agent, place) if part.path not in gone]
-    return [Change("marker", marker, b"", None)] if ours and all(part.state == "absent" for part in parts) else []
+    is_ours = marker.is_dir() and not any(marker.iterdir()) and Original(marker).content_before(b"") is not None
+    if is_ours and not _is_any_wired(agents, place, without=[change.path for change in changes]):
+        return [Change("marker", marker, b"", None)]
+    return []
+
+
+def _is_any_wired(agents: Iterable[Agent], place: InstallTarget, *, without: Collection[Path]) -> bool:
+    parts = (part for agent in agents for part in status(agent, place) if part.path not in without)
+    return any(part.state != "absent" for part in parts)
 
 
 def apply_marker(changes: Sequence[Change]) -> None:
