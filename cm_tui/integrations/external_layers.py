@@ -52,8 +52,8 @@ def _hooks(root: Path) -> LayerState:
     if states == {"installed"}:
         return LayerState(HOOKS, "on", note="; ".join(found.notes))
     if "installed" in states or "outdated" in states:
-        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm hooks install` mends them")
-    return LayerState(HOOKS, "off", note="`cm hooks install` adds them")
+        return LayerState(HOOKS, "failed", note="some are missing or outdated: `cm git-hooks install` mends them")
+    return LayerState(HOOKS, "off", note="`cm git-hooks install` adds them")
 
 
 def _autostart() -> LayerState:

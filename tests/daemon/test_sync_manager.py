@@ -74,7 +74,7 @@ def test_every_layer_is_listed_with_how_to_switch_it_on(engine: Engine):
     layers = {layer.name: layer for layer in engine.freshness().layers}
     assert {"watcher", "guard", "git hooks", "autostart"} <= layers.keys()
     assert layers["git hooks"].state == "off"
-    assert "cm hooks install" in layers["git hooks"].note
+    assert "cm git-hooks install" in layers["git hooks"].note
 
 
 def test_what_was_never_indexed_is_not_kept(owned: Path, tmp_path: Path):
