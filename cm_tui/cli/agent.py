@@ -154,7 +154,7 @@ def _checked(tools: str) -> str:
 def _place(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
     from cm_tui.engine.api.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
-    from cm_tui.integrations.agents.agent_files import place
+    from cm_tui.integrations.agents.agent_files import target_of
 
     folder = (project_of(project) or Path.cwd()).expanduser().resolve()
     if not folder.is_dir():
@@ -162,4 +162,4 @@ def _place(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget
     root = root_around(folder) or folder
     if scope == "project" and root == Path.home().resolve():
         raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")
-    return place(scope, root, tools)
+    return target_of(scope, root, tools)

@@ -13,8 +13,8 @@ from cm_tui.integrations import git_hook_script
 from cm_tui.model.freshness import GitHook
 
 _MODE = 0o755
-_ASIDE = "cm-original"
-_NOBODYS = frozenset({".sample", SUFFIX, f".{_ASIDE}"})
+_MOVED_FOLDER = "cm-original"
+_NO_HOOKS = frozenset({".sample", SUFFIX, f".{_MOVED_FOLDER}"})
 """Endings of files that no hook looks for."""
 
 
@@ -36,9 +36,9 @@ class HookFile:
         self.path = folder / name
         self._folder = folder
         self._lines = git_hook_script.block(name, command)
-        self._asides = folder / _ASIDE
+        self._moved_folder = folder / _MOVED_FOLDER
         # Where the first cm put a file, which then had another name than it is called by.
-        self._places = (f"{_ASIDE}/{name}", f"{name}.{_ASIDE}")
+        self._moved_names = (f"{_MOVED_FOLDER}/{name}", f"{name}.{_MOVED_FOLDER}")
 
     def install(self) -> GitHook:
         """Put our lines there; nothing changes where they are.
@@ -52,13 +52,13 @@ class HookFile:
         again = script is not None and self._was_moved_by_an_older_cm(script)
         wanted = None if again else self._wanted()
         if wanted is None:
-            moved = self._move_aside(self._folder / self._places[1] if again else self.path)
+            moved = self._move_aside(self._folder / self._moved_names[1] if again else self.path)
             wanted = git_hook_script.wrapper(self._lines, moved)
         if self.path.is_symlink() or _read(self.path) != wanted:
             write_atomically(self.path, wanted, permissions=_mode(self.path) if self.path.is_file() else _MODE)
-        if self._aside() == self._places[0]:
+        if self._moved_name() == self._moved_names[0]:
             self._link_siblings()
-        return self.look()
+        return self.status()
 
     def uninstall(self) -> GitHook:
         """Take our lines away and put back what was moved.
@@ -68,37 +68,39 @@ class HookFile:
         """
         script = self._script()
         if script is None or not git_hook_script.has_block(script):
-            return self.look()
+            return self.status()
         rest = git_hook_script.without_block(script)
-        aside = self._aside()
-        if aside is not None and rest == git_hook_script.without_block(git_hook_script.wrapper(self._lines, aside)):
-            self._move_back(aside)
+        moved_name = self._moved_name()
+        if moved_name is not None and rest == git_hook_script.without_block(
+            git_hook_script.wrapper(self._lines, moved_name)
+        ):
+            self._move_back(moved_name)
         elif rest == git_hook_script.without_block(git_hook_script.alone(self._lines)):
             self.path.unlink()
         else:
             write_atomically(self.path, rest, permissions=_mode(self.path))
-        return self.look()
+        return self.status()
 
-    def look(self) -> GitHook:
-        """How it lies there."""
+    def status(self) -> GitHook:
+        """Return how it lies there."""
         script = self._script()
-        place = str(self.path)
+        path = str(self.path)
         if script is None or not git_hook_script.has_block(script):
             note = "another hook is there" if script is not None or self.path.is_symlink() else ""
-            return GitHook(self.name, "missing", place, note)
+            return GitHook(self.name, "missing", path, note)
         state: Literal["installed", "outdated"] = (
             "outdated"
             if git_hook_script.with_block(script, self._lines) != script or self._was_moved_by_an_older_cm(script)
             else "installed"
         )
-        return GitHook(self.name, state, place, self._chained(script))
+        return GitHook(self.name, state, path, self._chained(script))
 
     def _chained(self, script: bytes) -> str:
         if not os.access(self.path, os.X_OK):
             return "does not run: it is not executable"
-        aside = self._aside()
-        if aside is not None and f"/{aside}".encode() in script:
-            return f"ends as {aside}, the hook that was there before"
+        moved_name = self._moved_name()
+        if moved_name is not None and f"/{moved_name}".encode() in script:
+            return f"ends as {moved_name}, the hook that was there before"
         return "" if script == git_hook_script.alone(self._lines) else "together with the hook that was there before"
 
     def _wanted(self) -> bytes | None:
@@ -116,8 +118,8 @@ class HookFile:
             return None
         if self.path.is_dir():
             raise RefusedError(f"{self.path} is a folder, not a hook.", hint="Remove or rename it.")
-        aside = self._aside()
-        return git_hook_script.wrapper(self._lines, aside) if aside else git_hook_script.alone(self._lines)
+        moved_name = self._moved_name()
+        return git_hook_script.wrapper(self._lines, moved_name) if moved_name else git_hook_script.alone(self._lines)
 
     def _script(self) -> bytes | None:
         """Content of the hook; None when there is none, and for a link, which is never followed to be changed."""
@@ -125,58 +127,58 @@ class HookFile:
 
     def _was_moved_by_an_older_cm(self, script: bytes) -> bool:
         """True when this is the wrapper of a hook that lies where its own name is lost."""
-        old = self._places[1]
+        old = self._moved_names[1]
         wrapper = git_hook_script.without_block(git_hook_script.wrapper(self._lines, old))
-        return self._aside() == old and git_hook_script.without_block(script) == wrapper
+        return self._moved_name() == old and git_hook_script.without_block(script) == wrapper
 
-    def _aside(self) -> str | None:
+    def _moved_name(self) -> str | None:
         """Where the hook lies that was moved, relative to the folder."""
-        return next((place for place in self._places if self._holds(self._folder / place)), None)
+        return next((name for name in self._moved_names if self._holds(self._folder / name)), None)
 
-    def _holds(self, place: Path) -> bool:
-        return os.path.lexists(place) and not _is_sibling(place)
+    def _holds(self, path: Path) -> bool:
+        return os.path.lexists(path) and not _is_sibling(path)
 
     def _move_aside(self, hook: Path) -> str:
         """Move a hook to where it keeps its name; gives the place, relative to the folder."""
-        before = self._aside()
+        before = self._moved_name()
         if before is not None and self._folder / before != hook:
             raise RefusedError(
                 f"{self._folder / before} is in the way: a hook was moved there before, and another has taken its place.",
                 hint="Keep the one of the two that you want, and remove the other.",
             )
-        place = self._folder / self._places[0]
-        place.parent.mkdir(exist_ok=True)
-        if _is_sibling(place):
-            place.unlink()
+        path = self._folder / self._moved_names[0]
+        path.parent.mkdir(exist_ok=True)
+        if _is_sibling(path):
+            path.unlink()
         if hook.is_symlink():
             target = _target(hook)
-            place.symlink_to(target if Path(target).is_absolute() else f"../{target}")
+            path.symlink_to(target if Path(target).is_absolute() else f"../{target}")
             hook.unlink()
         else:
-            hook.rename(place)
-        return self._places[0]
+            hook.rename(path)
+        return self._moved_names[0]
 
-    def _move_back(self, place: str) -> None:
-        moved = self._folder / place
-        if moved.is_symlink() and place == self._places[0]:
+    def _move_back(self, name: str) -> None:
+        moved = self._folder / name
+        if moved.is_symlink() and name == self._moved_names[0]:
             self.path.unlink()
             self.path.symlink_to(_target(moved).removeprefix("../"))
             moved.unlink()
         else:
             moved.replace(self.path)
-        if self._asides.is_dir() and all(_is_sibling(one) for one in self._asides.iterdir()):
-            for one in list(self._asides.iterdir()):
+        if self._moved_folder.is_dir() and all(_is_sibling(one) for one in self._moved_folder.iterdir()):
+            for one in list(self._moved_folder.iterdir()):
                 one.unlink()
-            self._asides.rmdir()
+            self._moved_folder.rmdir()
 
     def _link_siblings(self) -> None:
         """Let hooks that were moved find what lies in the folder they came from, and only that."""
-        for link in list(self._asides.iterdir()):
+        for link in list(self._moved_folder.iterdir()):
             if _is_sibling(link) and not link.exists():
                 link.unlink()
         for beside in self._folder.iterdir():
-            link = self._asides / beside.name
-            if beside == self._asides or beside.suffix in _NOBODYS or os.path.lexists(link) or _is_alone(beside):
+            link = self._moved_folder / beside.name
+            if beside == self._moved_folder or beside.suffix in _NO_HOOKS or os.path.lexists(link) or _is_alone(beside):
                 continue
             try:
                 link.symlink_to(f"../{beside.name}")
@@ -185,9 +187,9 @@ class HookFile:
                 return
 
 
-def _is_sibling(place: Path) -> bool:
+def _is_sibling(path: Path) -> bool:
     """Whether this is a link of ours to the file of the same name one folder up."""
-    return place.is_symlink() and _target(place) == f"../{place.name}"
+    return path.is_symlink() and _target(path) == f"../{path.name}"
 
 
 def _is_alone(file: Path) -> bool:

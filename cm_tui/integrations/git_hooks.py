@@ -61,9 +61,9 @@ def status(folder: Path | None = None) -> GitHooks:
         NotFoundError: the project has no git.
     """
     root = find_root(folder, force=True)
-    place = _folder(root)
-    with _reported(place):
-        return _record(root, place, [HookFile(place, name, command()).look() for name in NAMES])
+    hooks = _folder(root)
+    with _reported(hooks):
+        return _record(root, hooks, [HookFile(hooks, name, command()).status() for name in NAMES])
 
 
 def command() -> str | None:
@@ -140,10 +140,10 @@ def _hooks_path(root: Path) -> str:
 
 
 def _is_outside(root: Path, folder: Path) -> bool:
-    place = folder.resolve()
+    resolved = folder.resolve()
     folders = git_folders(root)
     inside = [root.resolve(), *(one.resolve() for one in folders or ())]
-    return not any(place.is_relative_to(one) for one in inside)
+    return not any(resolved.is_relative_to(one) for one in inside)
 
 
 @contextmanager

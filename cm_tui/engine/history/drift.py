@@ -12,7 +12,9 @@ from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.graph.graph import NOW
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.history.snapshots import Snapshots
-from cm_tui.engine.history.symbol_diff import Bodies, compare
+from cm_tui.engine.history.symbol_diff import SYMBOL_COLUMNS, Bodies, compare
+from cm_tui.engine.history.tree_reader import HEAD_BYTES
+from cm_tui.engine.index.indexer import PARSE_SECONDS
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.row_batches import Batch
@@ -27,10 +29,8 @@ from cm_tui.model.history import SHORT_SHA, DriftState
 LAST = "last"
 _PARSED = 500
 """Files that are compared symbol by symbol; of more, every symbol counts as drifted."""
-_PARSE_SECONDS = 30.0
 _SYMBOLS = f"""
-SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line, s.overload, p.qualname,
-       coalesce(s.body, 0)
+SELECT {SYMBOL_COLUMNS}
 FROM {NOW} f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 WHERE f.path IN (SELECT unnest(?::VARCHAR[])) ORDER BY f.path, s.start_line, s.idx
@@ -183,8 +183,8 @@ class DriftDetector:
                 _, data = self._contents.from_disk(path)
             except OSError:
                 continue
-            tasks.append(Task(number, str(pygit2.hash(data)), language_of(path, data[:4096]), data))
-        pool = Pool(self._config.index.workers, _PARSE_SECONDS, self._db.folder / "parsing-drift")
+            tasks.append(Task(number, str(pygit2.hash(data)), language_of(path, data[:HEAD_BYTES]), data))
+        pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing-drift")
         found: Bodies = {}
         try:
             for batch in pool.parse(tasks):

@@ -9,10 +9,11 @@ from dataclasses import replace
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, user_marks
+from cm_tui.engine.mainline.coverage import Coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import UsageError
-from cm_tui.model import Cancel, PruneReport
+from cm_tui.model import Cancel, CommitPoint, PruneReport
 from cm_tui.model.dates import day
 from cm_tui.model.history import SHORT_SHA
 
@@ -75,34 +76,42 @@ class Pruner:
         return int(young or (head.ordinal if head else 1)), ""
 
     def _drop(self, keep: int, *, dry_run: bool) -> PruneReport:
+        """Drop what lies before an ordinal; 0: all of it."""
         known = coverage.load(self._db)
         head = self._commits.head()
         if not known.to_ord or head is None:
-            return PruneReport(dry_run, None, 0, 0, 0, 0, 0, 0, "no history is known")
+            return _nothing(dry_run, None, "no history is known")
         whole = keep == 0 or keep > known.to_ord
         if not whole and keep <= known.from_ord:
-            return PruneReport(
-                dry_run, self._commits.at(known.from_ord), 0, 0, 0, 0, 0, 0, "nothing before that is known"
-            )
+            return _nothing(dry_run, self._commits.at(known.from_ord), "nothing before that is known")
         where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
         counts = self._db.rows(_COUNTS.format(where=where))[0]
-        commits = (min(known.to_ord, head.ordinal - 1) if whole else keep - 1) - known.from_ord + 1
+        last = min(known.to_ord, head.ordinal - 1) if whole else keep - 1
         first = head if whole else self._commits.at(keep)
         if not dry_run:
-            with self._db.transaction():
-                self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
-                if whole:
-                    coverage.save(self._db, coverage.Coverage(version=known.version + 1, floor=head.ordinal))
-                else:
-                    self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
-                    kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
-                    coverage.save(self._db, kept)
-                coverage.drop_retained(self._db)
-                drop_unused(self._db)
+            self._delete(where, known, keep=None if whole else keep, floor=head.ordinal)
             if first is not None:
                 user_marks.set_mark(self._db.folder, "vacuumed_to", first.sha)
             self._db.shrink()
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:SHORT_SHA]} ({day(first.time)}) {said} removed" if first else ""
         spans, blobs, symbols, references, size = map(int, counts)
-        return PruneReport(dry_run, first, max(0, commits), spans, blobs, symbols, references, size, note)
+        commits = max(0, last - known.from_ord + 1)
+        return PruneReport(dry_run, first, commits, spans, blobs, symbols, references, size, note)
+
+    def _delete(self, where: str, known: Coverage, *, keep: int | None, floor: int) -> None:
+        """Delete spans, and what nothing else refers to; without an ordinal to keep, nothing is known from then on."""
+        with self._db.transaction():
+            self._db.execute(f"DELETE FROM file_span WHERE {where}")  # noqa: S608 - a number
+            if keep is None:
+                coverage.save(self._db, Coverage(version=known.version + 1, floor=floor))
+            else:
+                self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
+                kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
+                coverage.save(self._db, kept)
+            coverage.drop_retained(self._db)
+            drop_unused(self._db)
+
+
+def _nothing(dry_run: bool, first: CommitPoint | None, note: str) -> PruneReport:
+    return PruneReport(dry_run, first, 0, 0, 0, 0, 0, 0, note)

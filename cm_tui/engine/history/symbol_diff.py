@@ -13,9 +13,11 @@ from cm_tui.model import Page, Symbol, SymbolChange, SymbolKey
 Bodies = dict[SymbolKey, tuple[Symbol, int]]
 """Symbols with the digests of their own lines."""
 
+SYMBOL_COLUMNS = """f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line,
+       s.overload, p.qualname, coalesce(s.body, 0)"""
+"""Fields of `Symbol`, then the digest of its own lines."""
 _SYMBOLS = """
-SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line, s.overload, p.qualname,
-       coalesce(s.body, 0)
+SELECT {columns}
 FROM (SELECT path, blob FROM {mine} EXCEPT SELECT path, blob FROM {other}) f
 JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = f.blob
 LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
@@ -104,6 +106,6 @@ def _sightings(bodies: Bodies) -> list[Sighting]:
 
 def _bodies(db: Database, mine: str, other: str) -> Bodies:
     # What a file held whose content is not here cannot be compared.
-    rows = db.rows(_SYMBOLS.format(mine=mine, other=other), [missing_blobs.LANGUAGE])
+    rows = db.rows(_SYMBOLS.format(columns=SYMBOL_COLUMNS, mine=mine, other=other), [missing_blobs.LANGUAGE])
     pairs = ((Symbol(*row[:-1]), row[-1]) for row in rows)
     return {symbol.key: (symbol, body) for symbol, body in pairs}

@@ -11,6 +11,7 @@ from cm_tui.config import Config
 from cm_tui.engine.git.delta import Change, Trees
 from cm_tui.engine.git.repository import Repository, TreeEntry
 from cm_tui.engine.history import missing_blobs
+from cm_tui.engine.index.indexer import PARSE_SECONDS
 from cm_tui.engine.index.stored_state import NEXT_BLOB
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
@@ -23,9 +24,8 @@ from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
 """Source that waits to be parsed, at most: enough to keep the processes busy."""
-_HEAD_BYTES = 4096
+HEAD_BYTES = 4096
 """Bytes from which a file's language is told."""
-_PARSE_SECONDS = 30.0
 _KEPT_CLASSIFIED = 500_000
 
 
@@ -54,7 +54,7 @@ class TreeReader:
         # Which folders are filled by a tool is asked of the commit's tree, not of the disk.
         self._rules = SkipRules(config.index, repository.root, _AllTracked(), on_disk=False)
         self._own = own_folders(repository.root)
-        self._pool = Pool(config.index.workers, _PARSE_SECONDS, db.folder / "parsing-history")
+        self._pool = Pool(config.index.workers, PARSE_SECONDS, db.folder / "parsing-history")
         self._known: dict[tuple[str, str], int] = {}
         self._classified: dict[tuple[str, str, bool], int | None] = {}
         self._pending: list[Task] = []
@@ -137,7 +137,7 @@ class TreeReader:
             return self._without_content(oid)
         if by_content(path, data, included=included) is not None:
             return None
-        language = language_of(path, data[:_HEAD_BYTES])
+        language = language_of(path, data[:HEAD_BYTES])
         number = self._known.get((oid, language))
         if number is None:
             number = self._known[oid, language] = self._next

@@ -99,8 +99,8 @@ class Agent:
     notes: tuple[str, ...] = ()
 
 
-def place(scope: Scope, root: Path, tools: str = "") -> InstallTarget:
-    """The place for a scope, with the home folder of the environment."""
+def target_of(scope: Scope, root: Path, tools: str = "") -> InstallTarget:
+    """Return the target for a scope, with the home folder of the environment."""
     return InstallTarget(scope, root, Path.home(), _command(scope), tools)
 
 

@@ -17,18 +17,18 @@ HOOKS = (
 )
 
 
-def parts(place: InstallTarget) -> Sequence[Part]:
+def parts(target: InstallTarget) -> Sequence[Part]:
     """The files of Claude Code; `CLAUDE_CONFIG_DIR` moves the user's."""
     moved = os.environ.get("CLAUDE_CONFIG_DIR")
     folder = Path(moved).expanduser() if moved else None
-    if place.scope == "project":
-        servers, settings = place.root / ".mcp.json", place.root / ".claude" / "settings.json"
+    if target.scope == "project":
+        servers, settings = target.root / ".mcp.json", target.root / ".claude" / "settings.json"
     else:
-        servers = (folder or place.home) / ".claude.json"
-        settings = (folder or place.home / ".claude") / "settings.json"
+        servers = (folder or target.home) / ".claude.json"
+        settings = (folder or target.home / ".claude") / "settings.json"
     return (
-        json_server(servers, "mcpServers", place, form=lambda words: {"type": "stdio", **split(words)}),
-        grouped_hooks(settings, place, AGENT.name, HOOKS),
+        json_server(servers, "mcpServers", target, form=lambda words: {"type": "stdio", **split(words)}),
+        grouped_hooks(settings, target, AGENT.name, HOOKS),
     )
 
 

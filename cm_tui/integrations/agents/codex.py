@@ -16,12 +16,12 @@ HOOKS = (
 )
 
 
-def parts(place: InstallTarget) -> Sequence[Part]:
+def parts(target: InstallTarget) -> Sequence[Part]:
     """The files of Codex; `CODEX_HOME` moves the user's."""
-    folder = place.root / ".codex" if place.scope == "project" else folder_from("CODEX_HOME", place.home / ".codex")
+    folder = target.root / ".codex" if target.scope == "project" else folder_from("CODEX_HOME", target.home / ".codex")
     return (
-        toml_server(folder / "config.toml", place),
-        grouped_hooks(folder / "hooks.json", place, AGENT.name, HOOKS),
+        toml_server(folder / "config.toml", target),
+        grouped_hooks(folder / "hooks.json", target, AGENT.name, HOOKS),
     )
 
 

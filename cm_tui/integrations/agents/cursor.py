@@ -15,12 +15,12 @@ HOOKS = (
 )
 
 
-def parts(place: InstallTarget) -> Sequence[Part]:
+def parts(target: InstallTarget) -> Sequence[Part]:
     """The files of Cursor."""
-    folder = (place.root if place.scope == "project" else place.home) / ".cursor"
+    folder = (target.root if target.scope == "project" else target.home) / ".cursor"
     return (
-        json_server(folder / "mcp.json", "mcpServers", place),
-        flat_hooks(folder / "hooks.json", place, AGENT.name, HOOKS, {"version": 1}),
+        json_server(folder / "mcp.json", "mcpServers", target),
+        flat_hooks(folder / "hooks.json", target, AGENT.name, HOOKS, {"version": 1}),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -31,15 +31,17 @@ class PartStatus:
     note: str = ""
 
 
-def plan(agent: Agent, place: InstallTarget, *, install: bool, only: Iterable[What] = ("mcp", "hooks")) -> list[Change]:
+def plan(
+    agent: Agent, target: InstallTarget, *, install: bool, only: Iterable[What] = ("mcp", "hooks")
+) -> list[Change]:
     """What installing or uninstalling would change; nothing is written.
 
     Raises:
-        RefusedError: a file cannot be parsed, is read-only, or holds something in our place; the message names it.
+        RefusedError: a file cannot be parsed, is read-only, or holds something where our part belongs; the message names it.
         CmError: a file cannot be read.
     """
     wanted = set(only)
-    changes = [_change(part, install=install) for part in agent.parts(place) if part.what in wanted]
+    changes = [_change(part, install=install) for part in agent.parts(target) if part.what in wanted]
     for change in changes:
         if change.done != "unchanged" and change.before is not None:
             _refuse_read_only(change.path)
@@ -71,7 +73,7 @@ def _change(part: Part, *, install: bool) -> Change:
     return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"))
 
 
-def apply(agent: Agent, place: InstallTarget, changes: Sequence[Change], *, install: bool) -> None:
+def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, install: bool) -> None:
     """Write planned changes.
 
     What uninstalling could not give back byte for byte, such as an empty object that we fill, is kept aside first.
@@ -80,24 +82,30 @@ def apply(agent: Agent, place: InstallTarget, changes: Sequence[Change], *, inst
         RefusedError: a file was changed since the plan.
         CmError: a file cannot be written.
     """
-    parts = {part.path: part for part in agent.parts(place)}
+    parts = {part.path: part for part in agent.parts(target)}
     for change in changes:
         if change.done == "unchanged":
             continue
         if _read(change.path) != change.before:
             raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
-        kept_aside = Original(change.path)
         try:
-            if install and change.before is not None and change.after is not None:
-                part = parts[change.path]
-                original = kept_aside.content_before(change.before) or _unwired(part, change.before)
-                if original is not None and _unwired(part, change.after) != original:
-                    kept_aside.keep(original, change.after)
-            _write(change, private=place.scope == "user")
+            if install:
+                _keep_original(parts[change.path], change)
+            _write(change, private=target.scope == "user")
             if not install:
-                kept_aside.forget()
+                Original(change.path).forget()
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
+
+
+def _keep_original(part: Part, change: Change) -> None:
+    """Keep a file aside that taking our part out again would not give back byte for byte."""
+    if change.before is None or change.after is None:
+        return
+    kept_aside = Original(change.path)
+    original = kept_aside.content_before(change.before) or _unwired(part, change.before)
+    if original is not None and _unwired(part, change.after) != original:
+        kept_aside.keep(original, change.after)
 
 
 def _unwired(part: Part, content: bytes) -> bytes | None:
@@ -106,29 +114,34 @@ def _unwired(part: Part, content: bytes) -> bytes | None:
 
 
 def plan_marker(
-    agents: Iterable[Agent], place: InstallTarget, changes: Sequence[Change], *, install: bool
+    agents: Iterable[Agent], target: InstallTarget, changes: Sequence[Change], *, install: bool
 ) -> list[Change]:
     """The folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
 
     Args:
         agents: all there are.
-        place: where one is wired.
+        target: where one is wired.
         changes: what happens to that one.
         install: whether it is put in or taken out.
 
     Raises:
         CmError: what is remembered of it cannot be read.
     """
-    marker = place.root / paths.PROJECT_FOLDER
-    if place.scope != "project":
+    marker = target.root / paths.PROJECT_FOLDER
+    if target.scope != "project":
         return []
     if install:
-        needed = any(change.what == "hooks" for change in changes) and not marked_around(place.root)
+        needed = any(change.what == "hooks" for change in changes) and not marked_around(target.root)
         return [Change("marker", marker, None, b"")] if needed else []
-    ours = marker.is_dir() and not any(marker.iterdir()) and Original(marker).content_before(b"") is not None
-    gone = {change.path for change in changes}
-    parts = [part for agent in agents for part in status(agent, place) if part.path not in gone]
-    return [Change("marker", marker, b"", None)] if ours and all(part.state == "absent" for part in parts) else []
+    is_ours = marker.is_dir() and not any(marker.iterdir()) and Original(marker).content_before(b"") is not None
+    if is_ours and not _is_any_wired(agents, target, without=[change.path for change in changes]):
+        return [Change("marker", marker, b"", None)]
+    return []
+
+
+def _is_any_wired(agents: Iterable[Agent], target: InstallTarget, *, without: Collection[Path]) -> bool:
+    parts = (part for agent in agents for part in status(agent, target) if part.path not in without)
+    return any(part.state != "absent" for part in parts)
 
 
 def apply_marker(changes: Sequence[Change]) -> None:
@@ -149,12 +162,12 @@ def apply_marker(changes: Sequence[Change]) -> None:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
 
 
-def status(agent: Agent, place: InstallTarget) -> list[PartStatus]:
-    """How each part of an agent is wired at a place."""
-    return [_status(agent, place, part) for part in agent.parts(place)]
+def status(agent: Agent, target: InstallTarget) -> list[PartStatus]:
+    """How each part of an agent is wired at a target."""
+    return [_status(agent, target, part) for part in agent.parts(target)]
 
 
-def _status(agent: Agent, place: InstallTarget, part: Part) -> PartStatus:
+def _status(agent: Agent, target: InstallTarget, part: Part) -> PartStatus:
     state: State = "absent"
     note = ""
     try:
@@ -165,7 +178,7 @@ def _status(agent: Agent, place: InstallTarget, part: Part) -> PartStatus:
             state = "absent" if part.unwire(text) == text else "installed" if wired == text else "outdated"
     except CmError as error:
         state, note = "unreadable", error.message
-    return PartStatus(agent.name, place.scope, part.what, part.path, state, note)
+    return PartStatus(agent.name, target.scope, part.what, part.path, state, note)
 
 
 # --- files ---

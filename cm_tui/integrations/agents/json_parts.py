@@ -18,7 +18,7 @@ HOOK_SECONDS = 10
 def json_server(
     path: Path,
     key: str,
-    where: InstallTarget,
+    target: InstallTarget,
     *,
     form: Callable[[Sequence[str]], Mapping[str, Any]] = split,
     first: Mapping[str, Any] | None = None,
@@ -29,7 +29,7 @@ def json_server(
     Args:
         path: the file.
         key: the object that lists the servers.
-        where: which command, with which tools; what a person added to it stays.
+        target: which command, with which tools; what a person added to it stays.
         form: how the agent writes a command line.
         first: what a new entry also says, and a person may change.
         lone: what a new file also says; without anything else it is not kept.
@@ -43,7 +43,7 @@ def json_server(
         servers = document.value.get(key)
         old = servers.get(SERVER) if isinstance(servers, dict) else None
         kept = old if isinstance(old, dict) else {}
-        document.put((key, SERVER), {**(first or {}), **kept, **form(where.server(kept))})
+        document.put((key, SERVER), {**(first or {}), **kept, **form(target.server(kept))})
         return document.text
 
     def unwire(text: str) -> str | None:
@@ -63,21 +63,21 @@ class HookEntry:
     matcher: str | None = None
 
 
-def grouped_hooks(path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry]) -> Part:
+def grouped_hooks(path: Path, target: InstallTarget, agent: str, entries: Sequence[HookEntry]) -> Part:
     """Hooks in groups with a matcher, as Claude Code has them and Codex took them over."""
 
     def group(entry: HookEntry) -> dict[str, Any]:
-        handler = {"type": "command", "command": where.hook(entry.ours, agent), "timeout": HOOK_SECONDS}
+        handler = {"type": "command", "command": target.hook(entry.ours, agent), "timeout": HOOK_SECONDS}
         return {**({"matcher": entry.matcher} if entry.matcher else {}), "hooks": [handler]}
 
     return _hooks(path, agent, {entry.event: (entry.ours, group(entry)) for entry in entries}, {})
 
 
 def flat_hooks(
-    path: Path, where: InstallTarget, agent: str, entries: Sequence[HookEntry], lone: Mapping[str, Any]
+    path: Path, target: InstallTarget, agent: str, entries: Sequence[HookEntry], lone: Mapping[str, Any]
 ) -> Part:
     """Hooks as one list of commands for each event, as Cursor has them."""
-    wanted = {entry.event: (entry.ours, {"command": where.hook(entry.ours, agent)}) for entry in entries}
+    wanted = {entry.event: (entry.ours, {"command": target.hook(entry.ours, agent)}) for entry in entries}
     return _hooks(path, agent, wanted, lone)
 
 

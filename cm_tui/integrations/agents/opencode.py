@@ -14,17 +14,17 @@ from cm_tui.integrations.agents.json_parts import json_server
 MARKER = "cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 
 
-def parts(place: InstallTarget) -> Sequence[Part]:
+def parts(target: InstallTarget) -> Sequence[Part]:
     """The files of OpenCode; `XDG_CONFIG_HOME` moves the user's."""
-    if place.scope == "project":
-        config, plugins = _config(place.root), place.root / ".opencode" / "plugins"
+    if target.scope == "project":
+        config, plugins = _config(target.root), target.root / ".opencode" / "plugins"
     else:
-        folder = folder_from("XDG_CONFIG_HOME", place.home / ".config") / "opencode"
+        folder = folder_from("XDG_CONFIG_HOME", target.home / ".config") / "opencode"
         config, plugins = _config(folder), folder / "plugins"
     lone = {"$schema": "https://opencode.ai/config.json"}
     return (
-        json_server(config, "mcp", place, form=_entry, first={"enabled": True}, lone=lone),
-        whole_file("hooks", plugins / "cm-tui.js", _plugin(place.command), MARKER),
+        json_server(config, "mcp", target, form=_entry, first={"enabled": True}, lone=lone),
+        whole_file("hooks", plugins / "cm-tui.js", _plugin(target.command), MARKER),
     )
 
 

@@ -14,12 +14,12 @@ BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent unins
 END = "# <<< cm-tui"
 
 
-def toml_server(path: Path, where: InstallTarget) -> Part:
+def toml_server(path: Path, target: InstallTarget) -> Part:
     """An MCP server as a table `[mcp_servers.cm-tui]` in a block of its own at the end of a file.
 
     Args:
         path: the file.
-        where: which command, with which tools; what a person added to the table stays.
+        target: which command, with which tools; what a person added to the table stays.
     """
 
     def wire(text: str | None) -> str:
@@ -32,7 +32,7 @@ def toml_server(path: Path, where: InstallTarget) -> Part:
                 hint=f"Remove it with `codex mcp remove {SERVER}`, and run the command again.",
             )
         old = _server(_parsed(text))
-        wanted = split(where.server(old))
+        wanted = split(target.server(old))
         if isinstance(old, dict) and {**old, **wanted} == old:
             return text
         written = {key: f"{key} = {_value(value)}" for key, value in wanted.items()}
