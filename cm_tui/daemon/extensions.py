@@ -1,4 +1,4 @@
-"""Where other rooms of the server join the daemon: what is mounted beside its own paths, and what works behind."""
+"""Where other packages join the daemon: what is mounted beside its own paths, and what works behind."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     Args:
         dispatcher: the way to the projects, jobs and events.
     """
-    from cm_tui.agent_hooks.http import HookWork, prompts
+    from cm_tui.agent_hooks.http import prompts
+    from cm_tui.daemon.journal_work import JournalWork
 
-    hooks = HookWork()
-    return Extensions(mounts={"/v1/hook": prompts(dispatcher, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
+    journals = JournalWork()
+    return Extensions(mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)}, background=(journals,))
 
 
 def _mcp() -> Starlette:
