@@ -59,7 +59,7 @@ def index(
 
 
 def _target(path: Path | None, project: Path | None) -> tuple[Path | None, list[str]]:
-    """Where the project is that a path is about, and the path itself unless it is the project's folder.
+    """Return where the project is that a path is about, and the path itself unless it is the project's folder.
 
     Raises:
         NotFoundError: nothing is there, nor was.
