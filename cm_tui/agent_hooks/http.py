@@ -1,10 +1,9 @@
-"""How hooks join the daemon: work that follows from the journal, and answers to prompts."""
+"""How hooks join the daemon: answers to prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import anyio.to_thread
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,36 +16,17 @@ from cm_tui.agent_hooks.prompt_context import Answers
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
-from cm_tui.engine.api.journals import JournalConsumer, Source
 from cm_tui.errors import CmError, NotIndexedError
 from cm_tui.model import Pack
 
 _BODY_BYTES = 1_000_000
 
 
-class HookWork:
-    """Follows the journals: indexes what was edited, records sessions that stopped."""
-
-    def __init__(self) -> None:
-        self._processor: JournalConsumer | None = None
-
-    def start(self, dispatcher: Dispatcher) -> None:
-        """The daemon answers from now on."""
-
-        def index(root: Path, files: Sequence[str], source: Source) -> None:
-            dispatcher.signal(root, source, files)
-
-        self._processor = JournalConsumer(index)
+class OnNudge(Protocol):
+    """Work that follows from the journal of a project."""
 
     def on_nudge(self, root: Path) -> None:
-        """The journal of the project at this root has news."""
-        if self._processor is not None:
-            self._processor.on_nudge(root)
-
-    def close(self) -> None:
-        """The daemon ends."""
-        if self._processor is not None:
-            self._processor.close()
+        """Note that the journal of the project at this root has news."""
 
 
 class _Prompt(BaseModel):
@@ -60,7 +40,7 @@ class _Prompt(BaseModel):
     seconds: float = Field(ge=0, le=60)
 
 
-def prompts(dispatcher: Dispatcher, work: HookWork) -> Starlette:
+def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
     """An application that answers prompts, to be mounted at `/v1/hook`.
 
     Args:

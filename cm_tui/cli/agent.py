@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,7 +11,8 @@ import typer
 from cm_tui.cli.options import Json, Project, add_family, project_of
 
 if TYPE_CHECKING:
-    from cm_tui.integrations.agents.agent_files import InstallTarget, Scope
+    from cm_tui.integrations.agents.agent_files import InstallTarget, Scope, What
+    from cm_tui.integrations.agents.change import Change
 
 NAMES = "claude-code, opencode, cursor or codex"
 Name = Annotated[str, typer.Argument(metavar="AGENT", help=f"{NAMES}.", show_default=False)]
@@ -57,8 +59,8 @@ def install(
         if no_mcp:
             raise UsageError("--tools says what the MCP server shows: it does not go with --no-mcp.")
         tools = _checked(tools)
-    place = _place(scope, project, tools or "")
-    _wire(agent, place, install=True, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+    target = _target(scope, project, tools or "")
+    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=True, dry_run=dry_run, as_json=as_json)
 
 
 def uninstall(
@@ -71,46 +73,53 @@ def uninstall(
     as_json: Json = False,
 ) -> None:
     """Take out what `install` put in; everything else stays as it is."""
-    place = _place(scope, project)
-    _wire(agent, place, install=False, dry_run=dry_run, hooks=not no_hooks, mcp=not no_mcp, as_json=as_json)
+    target = _target(scope, project)
+    _wire(agent, target, _parts(no_hooks=no_hooks, no_mcp=no_mcp), install=False, dry_run=dry_run, as_json=as_json)
 
 
-def _wire(
-    name: str,
-    place: InstallTarget,
-    *,
-    install: bool,
-    dry_run: bool,
-    hooks: bool,
-    mcp: bool,
-    as_json: bool,
-) -> None:
-    from cm_tui.cli.output import narrate, print_json, write_text
+def _parts(*, no_hooks: bool, no_mcp: bool) -> list[What]:
+    """The parts of an agent that are meant.
+
+    Raises:
+        UsageError: none is left.
+    """
     from cm_tui.errors import UsageError
+
+    if no_hooks and no_mcp:
+        raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
+    parts: dict[What, bool] = {"mcp": not no_mcp, "hooks": not no_hooks}
+    return [part for part, meant in parts.items() if meant]
+
+
+def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool, dry_run: bool, as_json: bool) -> None:
+    from cm_tui.cli.output import print_json
     from cm_tui.integrations.agents import AGENTS, installer, named
 
-    if not (hooks or mcp):
-        raise UsageError("Nothing is left to do with both --no-hooks and --no-mcp.")
     agent = named(name)
-    only = [*(["mcp"] if mcp else []), *(["hooks"] if hooks else [])]
-    changes = installer.plan(agent, place, install=install, only=only)  # type: ignore[arg-type]
-    marker = installer.plan_marker(AGENTS.values(), place, changes, install=install)
+    changes = installer.plan(agent, target, install=install, only=parts)
+    marker = installer.plan_marker(AGENTS.values(), target, changes, install=install)
     if not dry_run:
-        installer.apply(agent, place, changes, install=install)
+        installer.apply(agent, target, changes, install=install)
         installer.apply_marker(marker)
     changes += marker
     news = install and not dry_run and any(change.done != "unchanged" for change in changes)
     notes = agent.notes if news else ()
     if as_json:
         rows = [{"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
-        print_json({"agent": agent.name, "scope": place.scope, "dry_run": dry_run, "files": rows, "notes": notes})
+        print_json({"agent": agent.name, "scope": target.scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
+    if install and marker:
+        notes = ("There is no git here: the folder .cm tells the hooks where the project begins.", *notes)
+    _show_changes(changes, notes, dry_run=dry_run)
+
+
+def _show_changes(changes: Sequence[Change], notes: Sequence[str], *, dry_run: bool) -> None:
+    from cm_tui.cli.output import narrate, write_text
+
     if dry_run:
         write_text("".join(change.diff for change in changes).rstrip("\n"))
     for change in changes:
         narrate(f"{change.would:<12} {change.path}" if dry_run else f"{change.done:<9} {change.path}")
-    if install and marker:
-        narrate("There is no git here: the folder .cm tells the hooks where the project begins.")
     for note in notes:
         narrate(note)
 
@@ -125,7 +134,7 @@ def status(
     from cm_tui.integrations.agents import AGENTS, installer, named
 
     agents = [named(agent)] if agent else list(AGENTS.values())
-    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _place(scope, project))]
+    rows = [row for one in agents for scope in _scopes() for row in installer.status(one, _target(scope, project))]
     if as_json:
         plain: list[dict[str, Any]] = [
             {"agent": row.agent, "scope": row.scope, "what": row.what, "path": str(row.path)}
@@ -151,7 +160,7 @@ def _checked(tools: str) -> str:
     return ",".join(words)
 
 
-def _place(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
+def _target(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
     from cm_tui.engine.api.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
     from cm_tui.integrations.agents.agent_files import target_of

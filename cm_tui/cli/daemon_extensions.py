@@ -20,10 +20,11 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     Args:
         dispatcher: the way to the projects, jobs and events.
     """
-    from cm_tui.agent_hooks.http import HookWork, prompts
+    from cm_tui.agent_hooks.http import prompts
+    from cm_tui.daemon.journal_work import JournalWork
 
-    hooks = HookWork()
-    return Extensions(mounts={"/v1/hook": prompts(dispatcher, hooks), "/mcp": Lazy(_mcp)}, background=(hooks,))
+    journals = JournalWork()
+    return Extensions(mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)}, background=(journals,))
 
 
 def _mcp() -> Starlette:

@@ -93,7 +93,7 @@ def _show(one: Episode) -> None:
 
 
 def notes_of(one: Episode) -> list[str]:
-    """What has to be said about an episode beside its texts."""
+    """Return what has to be said about an episode beside its texts."""
     notes = [one.why, one.note]
     if one.patch_cut:
         notes.append("the patch was too long: this is its beginning")

@@ -39,18 +39,10 @@ def index(
     as_json: Json = False,
 ) -> None:
     """Bring the index up to the working tree: only what changed is read again."""
-    from cm_tui.cli.output import follow, narrate, print_json
+    from cm_tui.cli.output import follow, print_json
     from cm_tui.errors import NotFoundError
 
-    single: list[str] = []
-    where = project
-    if path is not None and not path.is_dir():
-        if not path.exists() and project is None and not path.parent.is_dir():
-            raise NotFoundError(f"{path} does not exist.", hint="Name a project's folder, or a file in one.")
-        where = project or (path.absolute() if path.exists() else path.absolute().parent)
-        single = [str(path.absolute())]
-    elif path is not None:
-        where = path
+    where, single = _target(path, project)
     with open_engine(where, force=force) as engine:
         if dry_run:
             plan = engine.plan(full=full, since=since)
@@ -63,12 +55,25 @@ def index(
             raise NotFoundError(
                 f"{path} is neither on disk nor in the index.", hint="Name a project's folder, or a file in one."
             )
-        if as_json:
-            print_json(summary)
-            return
-        narrate(_sentence(summary))
-        for note in summary.notes:
-            narrate(f"note: {note}")
+        print_json(summary) if as_json else _show_summary(summary)
+
+
+def _target(path: Path | None, project: Path | None) -> tuple[Path | None, list[str]]:
+    """Return where the project is that a path is about, and the path itself unless it is the project's folder.
+
+    Raises:
+        NotFoundError: nothing is there, nor was.
+    """
+    from cm_tui.errors import NotFoundError
+
+    if path is None:
+        return project, []
+    if path.is_dir():
+        return path, []
+    if not path.exists() and project is None and not path.parent.is_dir():
+        raise NotFoundError(f"{path} does not exist.", hint="Name a project's folder, or a file in one.")
+    where = project or (path.absolute() if path.exists() else path.absolute().parent)
+    return where, [str(path.absolute())]
 
 
 def rebuild(project: Project = None, as_json: Json = False) -> None:
@@ -115,6 +120,14 @@ def skipped(
         else:
             page = engine.skipped()
     print_page(page, lambda row: f"{row.reason:<24} {row.path}", as_json=as_json)
+
+
+def _show_summary(summary: IndexSummary) -> None:
+    from cm_tui.cli.output import narrate
+
+    narrate(_sentence(summary))
+    for note in summary.notes:
+        narrate(f"note: {note}")
 
 
 def _sentence(summary: IndexSummary) -> str:

@@ -72,7 +72,7 @@ def notify(root: Path) -> bool:
 
 
 def health(timeout: float = 10.0) -> dict[str, Any] | None:
-    """What the running daemon says about itself now; None when none answers.
+    """Return what the running daemon says about itself now; None when none answers.
 
     Raises:
         DaemonError: something else listens, or the daemon hangs.

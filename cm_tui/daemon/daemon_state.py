@@ -63,7 +63,7 @@ class DaemonState:
 
     @property
     def idle_seconds(self) -> float:
-        """How long nobody has asked anything, nobody listens and nothing runs."""
+        """Return how long nobody has asked anything, nobody listens and nothing runs."""
         with self._lock:
             if self._inside or self.jobs.busy:
                 self._rested_since = time.monotonic()
@@ -90,7 +90,7 @@ class DaemonState:
         self.done.set()
 
     def report(self) -> dict[str, Any]:
-        """What it says about itself to whoever asks."""
+        """Return what it says about itself to whoever asks."""
         return {
             "name": "cm",
             "pid": os.getpid(),

@@ -73,7 +73,7 @@ class Events:
 
     @property
     def listeners(self) -> int:
-        """How many listen."""
+        """Return how many listen."""
         return len(self._listeners)
 
     async def listen(self) -> AsyncIterator[dict[str, Any] | None]:

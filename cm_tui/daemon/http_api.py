@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
-from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
@@ -26,14 +25,9 @@ from cm_tui.daemon.auth import AuthMiddleware, answered, failed
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
+from cm_tui.daemon.requests import body_of, flag_of, path_of, text_of, where_of
 from cm_tui.errors import CancelledError, CmError, UsageError
 
-BODY_BYTES = 8_000_000
-"""More than any question needs."""
-BODY_SECONDS = 30.0
-PATH_CHARACTERS = 4096
-"""The longest path, and the longest name in one, that any system takes."""
-_NAME_CHARACTERS = 255
 THREADS = 32
 """Questions that are worked on at once; the others wait."""
 
@@ -41,9 +35,6 @@ T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _STATUS = {2: 400, 3: 404, 4: 403, 5: 409}
-_WHERE = TypeAdapter(rpc.ProjectRef)
-_FLAG = TypeAdapter(bool)
-_TEXT = TypeAdapter(str)
 _log = logging.getLogger(__name__)
 
 
@@ -140,42 +131,6 @@ async def _on_thread(request: Request, work: Callable[..., T], *args: Any) -> T:
     return await anyio.to_thread.run_sync(functools.partial(work, *args), limiter=request.app.state.threads)
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    data = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.stream():
-                data += chunk
-                if len(data) > BODY_BYTES:
-                    raise UsageError(f"A request may have {BODY_BYTES:,} bytes at most.")
-    except TimeoutError as error:
-        raise UsageError("The request did not arrive in time.") from error
-    value = rpc.load(bytes(data))
-    if not isinstance(value, dict):
-        raise UsageError("A request is a JSON object.")
-    return value
-
-
-def _where(body: dict[str, Any]) -> rpc.ProjectRef:
-    where: rpc.ProjectRef = rpc.checked(_WHERE, body.get("where"), "where")
-    _path(where.folder, "where: folder")
-    return where
-
-
-def _path(text: str, what: str) -> Path:
-    """A path as the system can have it."""
-    if "\0" in text:
-        raise UsageError(f"{what}: a path holds no zero byte.")
-    if len(text) > PATH_CHARACTERS or any(len(part) > _NAME_CHARACTERS for part in text.split("/")):
-        raise UsageError(f"{what}: no path is that long.")
-    return Path(text)
-
-
-def _flag(body: dict[str, Any], name: str, *, default: bool) -> bool:
-    flag: bool = rpc.checked(_FLAG, body.get(name, default), name)
-    return flag
-
-
 # --- endpoints ---
 
 
@@ -185,25 +140,25 @@ async def _health(request: Request) -> Response:
 
 async def _shutdown(request: Request) -> Response:
     state = _state(request)
-    handover = _flag(await _body(request), "handover", default=False)
+    handover = flag_of(await body_of(request), "handover", default=False)
     state.leave(handover=handover)
     return answered({"result": True})
 
 
 async def _project(request: Request) -> Response:
-    body = await _body(request)
-    create, current = _flag(body, "create", default=True), _flag(body, "current", default=False)
+    body = await body_of(request)
+    create, current = flag_of(body, "create", default=True), flag_of(body, "current", default=False)
     dispatcher = _state(request).dispatcher
 
     def work() -> dict[str, str]:
-        return dispatcher.open(_where(body), create=create, current=current)
+        return dispatcher.open(where_of(body), create=create, current=current)
 
     return answered({"result": await _on_thread(request, work)})
 
 
 async def _call(request: Request) -> Response:
-    body = await _body(request)
-    where = _where(body)
+    body = await body_of(request)
+    where = where_of(body)
     dispatcher = _state(request).dispatcher
     name = request.path_params["method"]
 
@@ -214,9 +169,9 @@ async def _call(request: Request) -> Response:
 
 
 async def _stream(request: Request) -> Response:
-    body = await _body(request)
-    where = _where(body)
-    attached = _flag(body, "attached", default=False)
+    body = await body_of(request)
+    where = where_of(body)
+    attached = flag_of(body, "attached", default=False)
     state = _state(request)
     job = await _on_thread(request, state.dispatcher.start, request.path_params["method"], where, body.get("arguments"))
     return _following(state, job, attached=attached)
@@ -248,7 +203,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _nudge(request: Request) -> Response:
-    root = _path(rpc.checked(_TEXT, (await _body(request)).get("root"), "root"), "root")
+    root = path_of(text_of(await body_of(request), "root"), "root")
     if not root.is_absolute():
         raise UsageError("root: an absolute path is needed.")
     state = _state(request)
@@ -272,12 +227,12 @@ async def _work_on(request: Request, root: Path) -> None:
 
 
 async def _examine(request: Request) -> Response:
-    where = _where(await _body(request))
+    where = where_of(await body_of(request))
     return answered({"result": await _on_thread(request, _state(request).dispatcher.examine, where)})
 
 
 async def _remove(request: Request) -> Response:
-    name = rpc.checked(_TEXT, (await _body(request)).get("store"), "store")
+    name = text_of(await body_of(request), "store")
     await _on_thread(request, _state(request).dispatcher.remove, name)
     return answered({"result": True})
 

@@ -46,12 +46,12 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
 
 
 def other_checkout_note(root: str, reflects: str = "reflects") -> str:
-    """What has to be said of an answer, or a state, that is another checkout's."""
+    """Return what has to be said of an answer, or a state, that is another checkout's."""
     return f"The index {reflects} another checkout, {root}."
 
 
 def accepts_notes(result: Any) -> bool:
-    """Whether a note can be left on a result."""
+    """Return whether a note can be left on a result."""
     return isinstance(result, Page) or hasattr(result, "notes")
 
 

@@ -176,7 +176,7 @@ def remove(store: Path) -> None:
 
 
 def uses_daemon() -> bool:
-    """Whether commands go through the daemon: `daemon.use` of the environment, else of the user's file.
+    """Return whether commands go through the daemon: `daemon.use` of the environment, else of the user's file.
 
     Read by hand, as building the whole configuration would take longer than many a question; the daemon checks it all.
     """

@@ -270,7 +270,7 @@ class ProjectPool:
 
 
 def _signature(root: Path, store: Path) -> Signature:
-    """What an open project stands on; another one means to open it again."""
+    """Return what an open project stands on; another one means to open it again."""
     return tuple(
         _stamp(path, whole=whole)
         for path, whole in (

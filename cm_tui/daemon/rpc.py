@@ -114,7 +114,7 @@ class Method:
         return checked(self._arguments, arguments, self.name)  # type: ignore[no-any-return]
 
     def result(self, value: Any) -> Any:
-        """What came back, as the record that it is.
+        """Return what came back, as the record that it is.
 
         Raises:
             UsageError: it is not what the method returns.
@@ -159,7 +159,7 @@ def dump(value: Any) -> bytes:
 
 
 def load(data: bytes) -> Any:
-    """What JSON says.
+    """Return what JSON says.
 
     Raises:
         UsageError: it is not JSON, or nested beyond reason.
@@ -194,7 +194,7 @@ def error_record(error: Exception) -> dict[str, str]:
 
 
 def answered(status: int, data: bytes) -> dict[str, Any]:
-    """What the daemon answered.
+    """Return what the daemon answered.
 
     Raises:
         CmError: the failure that the answer tells of.

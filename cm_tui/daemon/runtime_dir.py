@@ -29,7 +29,7 @@ def folder() -> Path:
 
 
 def socket_path(*, make: bool = False) -> Path:
-    """Where the daemon listens: in the runtime folder, or in a short private one when that path is too long.
+    """Return where the daemon listens: in the runtime folder, or in a short private one when that path is too long.
 
     Args:
         make: make that short folder; a daemon does.

@@ -90,7 +90,7 @@ def stale_reason(db: Database, root: Path, repository: Repository) -> str:
 
 
 def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
-    """What a search would use now, and why it is not more."""
+    """Return what a search would use now, and why it is not more."""
     try:
         provider.check()
     except ModelError as error:
@@ -99,7 +99,7 @@ def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
 
 
 def _of_journal(root: Path) -> tuple[str, ...]:
-    """What of the journal cannot be read."""
+    """Return what of the journal cannot be read."""
     try:
         complaint = journal.check(root).complaint
     except CmError as error:

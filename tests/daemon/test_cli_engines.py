@@ -98,7 +98,7 @@ def test_settings_of_a_terminal_that_differ_are_said(shop: Shop):
     assert "settings" not in shop.cm("search", "tax").err
 
 
-def test_damaged_store_is_mended_through_the_owner(shop: Shop):
+def test_damaged_store_is_mended_through_the_daemon(shop: Shop):
     shop.cm("index")
     bootstrap.stop_daemon()
     next(shop.home.rglob("store.duckdb")).write_bytes(os.urandom(20_000))
@@ -137,7 +137,7 @@ def test_the_file_of_the_user_decides(shop: Shop):
     assert "daemon.use" in done.err
 
 
-def test_two_homes_have_two_owners(shop: Shop, tmp_path: Path):
+def test_two_homes_have_two_daemons(shop: Shop, tmp_path: Path):
     shop.cm("index")
     first = pid_of_daemon()
     with daemons_allowed(tmp_path / "other"):

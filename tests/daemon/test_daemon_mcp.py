@@ -56,7 +56,7 @@ async def test_tools_answer_for_every_project_and_only_with_the_token(port: int,
         assert "project" in await asked.refused("codememory_callers", symbol="add_tax")
 
 
-def test_a_port_that_is_taken_is_said_and_doors_are_served(port: int, owned: Path, tmp_path: Path):
+def test_a_port_that_is_taken_is_said_and_engines_are_served(port: int, owned: Path, tmp_path: Path):
     root = make_project(tmp_path / "one")
     with socket.create_server(("127.0.0.1", port)):
         with closing(open_engine(root)) as engine:

@@ -152,7 +152,7 @@ def test_every_method_is_in_the_contract():
 
 
 @pytest.mark.parametrize(("name", "number"), [(name, n) for name, calls in CALLS.items() for n in range(len(calls))])
-def test_both_doors_give_the_same_records(kind: str, engine: Engine, name: str, number: int):
+def test_both_engines_give_the_same_records(kind: str, engine: Engine, name: str, number: int):
     answer = CALLS[name][number](engine)
     seen = _answers.setdefault((name, number), {})
     seen[kind] = (type(answer), _steady(plain(answer)))

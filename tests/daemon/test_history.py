@@ -52,6 +52,9 @@ def test_it_goes_on_as_deep_as_the_configuration_says(owned: Path, history: None
     engine = open_engine(shop_root)
     list(engine.index())
     until(lambda: engine.history().known == 2, "two commits to be read")
+    assert not engine.wants_history(), "the daemon reads it by itself"
+    list(engine.catch_up())
+    assert engine.history().known == 2
     assert [step.done for step in engine.backfill(depth=4)][-1] == 4
     engine.close()
 

@@ -27,8 +27,9 @@ from cm_tui.daemon.connection import Connection
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.extensions import Extensions
-from cm_tui.daemon.http_api import BODY_BYTES, service
+from cm_tui.daemon.http_api import service
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.requests import BODY_BYTES
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
@@ -181,7 +182,7 @@ def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.Data
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.text(st.characters(codec="utf-8"), max_size=30), body=JSON, content=st.none() | st.binary(max_size=50))
-def test_no_request_crashes_the_owner(inside: Inside, path: str, body: Any, content: bytes | None):
+def test_no_request_crashes_the_daemon(inside: Inside, path: str, body: Any, content: bytes | None):
     for prefix in ("/v1/", "/v1/call/", "/v1/jobs/", "/v1/stream/"):
         answer = inside.ask("POST", prefix + quote(path), body, content)
         assert answer.status_code != 500
@@ -298,7 +299,7 @@ def _job(number: str) -> dict[str, Any]:
     return next(job for job in json.loads(answer[1])["result"] if job["id"] == number)  # type: ignore[no-any-return]
 
 
-def test_a_job_is_cancelled_from_another_door(owned: Path, large: Path):
+def test_a_job_is_cancelled_from_another_client(owned: Path, large: Path):
     engine = open_engine(large)
     problem: list[Exception] = []
     began = threading.Event()

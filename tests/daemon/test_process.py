@@ -49,7 +49,7 @@ def test_eight_at_once_start_one(owned: Path):
     assert pids == {str(pid_of_daemon())}
 
 
-def test_a_second_owner_gives_way(owned: Path):
+def test_a_second_daemon_gives_way(owned: Path):
     bootstrap.start_daemon()
     pid = pid_of_daemon()
     command = [sys.executable, "-m", "cm_tui", "serve"]
@@ -59,7 +59,7 @@ def test_a_second_owner_gives_way(owned: Path):
     assert pid_of_daemon() == pid
 
 
-def test_owners_that_race_past_the_doors_leave_one(owned: Path):
+def test_daemons_that_race_past_the_engines_leave_one(owned: Path):
     command = [sys.executable, "-m", "cm_tui", "serve", "--background"]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
     until(lambda: bootstrap.health() is not None, "a daemon")
@@ -113,7 +113,7 @@ def test_stale_socket_is_replaced(owned: Path):
     assert bootstrap.health() is not None
 
 
-def test_killed_owner_is_recovered_by_the_next_question(owned: Path, shop_root: Path):
+def test_killed_daemon_is_recovered_by_the_next_question(owned: Path, shop_root: Path):
     engine = open_engine(shop_root)
     list(engine.index())
     before = engine.search("add tax").hits
@@ -140,7 +140,7 @@ def test_killed_in_the_middle_of_an_index_run(owned: Path, shop_root: Path):
     engine.close()
 
 
-def test_a_removed_socket_ends_the_owner_that_nobody_can_reach(owned: Path, shop_root: Path):
+def test_a_removed_socket_ends_the_daemon_that_nobody_can_reach(owned: Path, shop_root: Path):
     engine = open_engine(shop_root)
     list(engine.index())
     first = pid_of_daemon()
@@ -174,7 +174,7 @@ def test_foreign_process_on_the_socket_is_refused(owned: Path, shop_root: Path):
     taker.join()
 
 
-def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path, shop_root: Path):
+def test_a_silent_process_on_the_socket_is_told_from_a_hanging_daemon(owned: Path, shop_root: Path):
     with socket.socket(socket.AF_UNIX) as foreign:
         foreign.bind(str(runtime_dir.socket_path()))
         foreign.listen()
@@ -186,7 +186,7 @@ def test_a_silent_process_on_the_socket_is_told_from_a_hanging_owner(owned: Path
             open_engine(shop_root)
 
 
-def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Path):
+def test_a_daemon_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Path):
     def answer(listener: socket.socket) -> None:
         for _ in range(2):
             channel, _ = listener.accept()
@@ -209,7 +209,7 @@ def test_an_owner_that_is_busy_is_not_called_foreign(owned: Path, shop_root: Pat
         taker.join()
 
 
-def test_an_owner_in_the_foreground_writes_the_log_too(owned: Path):
+def test_a_daemon_in_the_foreground_writes_the_log_too(owned: Path):
     process = subprocess.Popen([sys.executable, "-m", "cm_tui", "serve"], stderr=subprocess.PIPE, text=True)
     until(lambda: bootstrap.health() is not None, "a daemon")
     bootstrap.stop_daemon()
@@ -235,7 +235,7 @@ def test_everything_that_is_kept_is_private(owned: Path, shop_root: Path):
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
 
 
-def test_a_store_without_an_owner_is_private_too(cm_home: Path, shop_root: Path):
+def test_a_store_without_a_daemon_is_private_too(cm_home: Path, shop_root: Path):
     before = os.umask(0o022)
     try:
         with LocalEngine.open(shop_root) as engine:
@@ -258,7 +258,7 @@ def _answer_garbage(listener: socket.socket) -> None:
             channel.recv(1000)
 
 
-def test_a_hanging_owner_is_named(owned: Path, shop_root: Path):
+def test_a_hanging_daemon_is_named(owned: Path, shop_root: Path):
     bootstrap.start_daemon()
     pid = pid_of_daemon()
     os.kill(pid, signal.SIGSTOP)
@@ -351,7 +351,7 @@ def test_it_stays_while_somebody_listens(owned: Path, monkeypatch: pytest.Monkey
     until(lambda: not is_running(pid), "its idle end")
 
 
-def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_newer_client_replaces_an_older_daemon(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
     engine = open_engine(shop_root)
     list(engine.index())
     bootstrap.stop_daemon()
@@ -367,7 +367,7 @@ def test_newer_door_replaces_an_older_owner(owned: Path, shop_root: Path, monkey
     other.close()
 
 
-def test_an_owner_of_this_version_that_speaks_an_older_protocol_is_replaced(owned: Path, shop_root: Path):
+def test_a_daemon_of_this_version_that_speaks_an_older_protocol_is_replaced(owned: Path, shop_root: Path):
     old = _other_version(__version__, endpoint.PROTOCOL - 1)
     first = pid_of_daemon()
     engine = open_engine(shop_root)
@@ -377,7 +377,7 @@ def test_an_owner_of_this_version_that_speaks_an_older_protocol_is_replaced(owne
     engine.close()
 
 
-def test_older_door_is_told_so(owned: Path, shop_root: Path):
+def test_older_client_is_told_so(owned: Path, shop_root: Path):
     newer = _other_version("99.0.0", endpoint.PROTOCOL + 1)
     with pytest.raises(DaemonError, match=r"99\.0\.0"):
         open_engine(shop_root)
@@ -388,7 +388,7 @@ def test_older_door_is_told_so(owned: Path, shop_root: Path):
     assert newer.wait(60) == 0
 
 
-def test_a_newer_owner_that_speaks_the_same_protocol_will_do(owned: Path, shop_root: Path):
+def test_a_newer_daemon_that_speaks_the_same_protocol_will_do(owned: Path, shop_root: Path):
     newer = _other_version("99.0.0", endpoint.PROTOCOL)
     pid = pid_of_daemon()
     open_engine(shop_root).close()
@@ -418,14 +418,16 @@ def test_info_that_cannot_be_read_is_no_info(owned: Path):
     assert bootstrap.health() is not None
 
 
-def test_an_owner_that_cannot_start_says_why(owned: Path, shop_root: Path):
+def test_a_daemon_that_cannot_start_says_why(owned: Path, shop_root: Path):
     (owned / "config").mkdir()
     (owned / "config/config.toml").write_text("[daemon]\nidle_seconds = 'soon'\n")
     with pytest.raises(DaemonError, match="idle_seconds"):
         bootstrap.start_daemon()
 
 
-def test_without_an_owner_the_door_is_local_and_says_so(owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_daemon_the_engine_is_local_and_says_so(
+    owned: Path, shop_root: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(bootstrap, "start_daemon", _cannot_start)
     said: list[str] = []
     engine = open_engine(shop_root, say=said.append)

@@ -17,7 +17,7 @@ from cm_tui.errors import CancelledError, DaemonError, NotFoundError
 from tests.daemon.conftest import pid_of_daemon
 
 
-def test_events_go_on_with_the_next_owner(owned: Path, shop_root: Path):
+def test_events_go_on_with_the_next_daemon(owned: Path, shop_root: Path):
     heard: SimpleQueue[dict[str, Any]] = SimpleQueue()
     stop = threading.Event()
     thread = threading.Thread(target=lambda: [heard.put(event) for event in subscribe.events(stop)])

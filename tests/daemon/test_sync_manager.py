@@ -102,7 +102,7 @@ def test_a_removed_index_is_not_kept_and_may_come_back(engine: Engine):
     until(lambda: not engine.freshness().behind)
 
 
-def test_the_owner_ends_though_it_keeps_projects(engine: Engine):
+def test_the_daemon_ends_though_it_keeps_projects(engine: Engine):
     assert bootstrap.stop_daemon()
     assert bootstrap.health() is None
 

@@ -213,7 +213,7 @@ class StalenessCheck:
             self._hot.appendleft(path)
 
     def _certain_mark(self, path: str) -> Mark:
-        """What is there now, if that is certainly what the run saw."""
+        """Return what is there now, if that is certainly what the run saw."""
         mark = self._look(path)
         if path in self._before and self._before[path] == mark:
             return mark

@@ -72,7 +72,7 @@ def summarise(
 
 
 def _changed(db: Database, state: TargetState, stored: StoredState) -> int:
-    """How many paths hold other content than before."""
+    """Return how many paths hold other content than before."""
     oids = dict(db.rows("SELECT id, oid FROM blob"))
     before = {path: held.oid for path in stored.paths() if (held := stored.at(path)) is not None}
     after = {path: oids[blob] for path, blob in state.now().items()}

@@ -172,7 +172,7 @@ def test_the_indexs_own_reads_and_writes_wake_no_layer(kept: Kept):
     assert kept.indexed == [("shop/money.py",)]
 
 
-def test_the_guard_does_not_block_itself(kept: Kept):
+def test_the_check_does_not_block_itself(kept: Kept):
     answers: list[bool] = []
     index = kept.engine.index
 
