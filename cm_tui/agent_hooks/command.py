@@ -22,7 +22,7 @@ USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm h
 
 
 class Words(NamedTuple):
-    """The words of the command."""
+    """Arguments of the command."""
 
     event: str
     agent: str
@@ -169,7 +169,7 @@ def _answered(words: Words, facts: payload.Payload, root: Path, seconds: float) 
 
 
 def _daemon_may_run() -> bool:
-    """Whether a daemon wrote down where it is; what talks to it is not worth importing otherwise."""
+    """Return whether a daemon wrote down where it is; what talks to it is not worth importing otherwise."""
     return (paths.runtime_dir() / "owner.json").exists()
 
 

@@ -44,7 +44,7 @@ class Payload(NamedTuple):
 
 
 def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
-    """The facts of an agent's JSON.
+    """Return the facts of an agent's JSON.
 
     Args:
         text: what came on stdin; nothing is fine.

@@ -32,7 +32,7 @@ class Answers:
         self._recent = Recent()
 
     def prompt(self, root: Path, session: str, prompt: str, *, budget: int, seconds: float) -> str:
-        """What is added to a prompt; empty when nothing is.
+        """Return what is added to a prompt; empty when nothing is.
 
         Args:
             root: the project's root.
@@ -58,7 +58,7 @@ class Answers:
         return text
 
     def _fitting(self, root: Path, question: str, budget: int) -> str:
-        """A pack that also fits into what agents take; a smaller one is asked for when it does not."""
+        """Return a pack that also fits into what agents take; a smaller one is asked for when it does not."""
         for _ in range(3):
             pack = self._pack(root, question, budget)
             if pack is None or not any(item.included for item in pack.items):

@@ -18,7 +18,7 @@ _TAG = re.compile(rf"<(\s*+/?\s*+)(?={TAG})", re.IGNORECASE)
 
 
 def quote_block(pack: str) -> str:
-    """A pack between marks that nothing inside it can close.
+    """Return a pack between marks that nothing inside it can close.
 
     Args:
         pack: its Markdown, which holds whatever stands in the project's files.
@@ -28,7 +28,7 @@ def quote_block(pack: str) -> str:
 
 
 def answer(agent: str, event: str, context: str) -> str:
-    """What a hook prints; nothing where there is nothing to add.
+    """Return what a hook prints; nothing where there is nothing to add.
 
     Args:
         agent: whose format.

@@ -18,7 +18,7 @@ class HookSettings(NamedTuple):
 
 
 def read(root: Path) -> HookSettings:
-    """The settings for a project.
+    """Return the settings for a project.
 
     Values that make no sense are left to the daemon and to every other command, which tell of them.
     """

@@ -30,6 +30,8 @@ class Passage(BaseModel):
     snippet: str
     snippet_line: int
     parts: list[Part] | None = None
+    source: str | None = None
+    """What it comes from, when that is not the project's code."""
 
 
 class Listing(BaseModel):

@@ -12,7 +12,7 @@ from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.safe_text import MaxChars, Offset, counted, fitting, footer, joined, next_offset, result, shortened
-from cm_tui.model import Hit, Mode, SearchResult
+from cm_tui.model import CODE, Hit, Mode, SearchResult
 from cm_tui.model.text import one_line
 
 Query = Annotated[str, Field(min_length=1, max_length=4000, description="Question, words or a symbol's name."), Text]
@@ -67,6 +67,7 @@ def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> rec
         snippet=shortened(hit.snippet)[:chars],
         snippet_line=hit.snippet_line,
         parts=parts,
+        source=None if hit.source == CODE else hit.source,
     )
 
 

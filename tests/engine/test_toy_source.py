@@ -121,6 +121,7 @@ async def test_it_is_in_packs_and_served_where_the_profile_says_so(root: Path, t
         assert len(paths) == 2
         assert all(path in text for path in paths)
         assert len(record["rows"]) > 2
+        assert {row.get("source") for row in record["rows"]} == {None, "saying"}
         _, lines = await asked.ok("memory_get", path=paths[0])
         assert lines["text"].startswith("cart number")
 

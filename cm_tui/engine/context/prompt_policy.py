@@ -18,7 +18,7 @@ _LONGEST = 4_000
 
 
 class Verdict(NamedTuple):
-    """Whether a prompt is worth asking the memory for, and by which rule."""
+    """The decision whether a prompt is worth asking the memory for, and its rule."""
 
     substantive: bool
     why: str
@@ -78,7 +78,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def classify(prompt: str) -> Verdict:
-    """Whether to ask the memory for a prompt."""
+    """Return whether to ask the memory for a prompt."""
     text = prompt.strip()[:_LONGEST]
     if not text:
         return Verdict(False, "empty")
@@ -98,7 +98,7 @@ def classify(prompt: str) -> Verdict:
 
 
 def same_question(prompt: str) -> str:
-    """What two prompts share that ask the same: their words, whatever the case and the spacing."""
+    """Return what two prompts share that ask the same: their words, whatever the case and the spacing."""
     return " ".join(prompt.split()).casefold()
 
 
@@ -110,7 +110,7 @@ class Recent:
         self._answered: dict[tuple[str, str], float] = {}
 
     def was_answered(self, session: str, prompt: str, now: float) -> bool:
-        """Whether the same question of the session was answered within the time."""
+        """Return whether the same question of the session was answered within the time."""
         at = self._answered.get((session, same_question(prompt)))
         return at is not None and now - at < self._seconds
 

@@ -39,7 +39,7 @@ def heading(item: PackItem) -> str:
 
 
 def code(text: str) -> str:
-    """A code span of one line, whatever backticks, line ends and control characters the text itself holds."""
+    """Return a code span of one line, whatever backticks, line ends and control characters the text itself holds."""
     flat = " ".join(one_line(text).split())
     ticks = "`" * (_longest_run(flat) + 1)
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""

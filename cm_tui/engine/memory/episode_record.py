@@ -17,7 +17,7 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecord:
-    """What is kept of one turn of a session; the event around it has its id, its time and HEAD when it stopped."""
+    """The record of one turn of a session; the event around it has its id, its time and HEAD when it stopped."""
 
     agent: str = ""
     session: str = ""

@@ -39,7 +39,7 @@ class _Kept:
 
 
 class Episodes:
-    """The episodes of one project. Patches stay in the journal: what is kept in memory is small.
+    """The episodes of one project. Patches stay in the journal: the rest is small enough to stay in memory.
 
     Args:
         journal: the project's.
@@ -57,7 +57,7 @@ class Episodes:
         self._turns = Turns()
 
     def page(self, match: str, before: str | None, limit: int) -> Page[Episode]:
-        """Those that have every word, newest first.
+        """Return those that have every word, newest first.
 
         Raises:
             NotFoundError: there is no episode of the id `before`.
@@ -77,7 +77,7 @@ class Episodes:
         return Page(rows, len(found), self._note())
 
     def one(self, name: str) -> Episode:
-        """An episode by its id, a beginning of it, or `last`.
+        """Return an episode by its id, a beginning of it, or `last`.
 
         Raises:
             NotFoundError: there is none.

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class CursorPosition(NamedTuple):
-    """How far a journal was followed."""
+    """Positions up to which a journal was followed."""
 
     start: Position = START
     """From here on it is read: sessions that are under way begin behind it."""
@@ -39,7 +39,7 @@ class JournalCursor:
         self._file = paths.state_dir() / "hook" / f"{name}.json"
 
     def read(self) -> CursorPosition:
-        """The place that was kept last; the beginning where none was, or the file is damaged.
+        """Return the position that was kept last; the beginning where none was, or the file is damaged.
 
         A journal that is followed from the beginning costs an index run more, and no stop is recorded twice.
         """
@@ -59,7 +59,7 @@ class JournalCursor:
     def write(
         self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]
     ) -> None:
-        """Keep a place; on a full disk the one that was kept before stays, and something is done twice at worst."""
+        """Keep a position; on a full disk the one that was kept before stays, and something is done twice at worst."""
         fields = {
             "position": str(past),
             "settled": str(settled),

@@ -57,7 +57,7 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
 
 
 def _patch(root: Path, base: str | None) -> tuple[str, int, list[str]]:
-    """The difference to a commit, how many characters of it are kept, and the files in it and new ones."""
+    """Return the difference to a commit, how many characters of it are kept, and the files in it and new ones."""
     if not (root / ".git").exists():
         return "", 0, []
     named = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
@@ -73,7 +73,7 @@ def _sane(name: str) -> str:
 
 
 def _git(root: Path, *words: str) -> bytes:
-    """What git prints, bounded in size and time; nothing where it fails."""
+    """Return what git prints, bounded in size and time; nothing where it fails."""
     plain = ("--no-ext-diff", "--no-textconv") if words[0] == "diff" else ()
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     process = subprocess.Popen(

@@ -23,7 +23,7 @@ class Redacted(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Where a secret stands, and what it is."""
+    """Place and kind of a secret."""
 
     start: int
     end: int
@@ -99,7 +99,7 @@ def redact(text: str, limit: int | None = None) -> Redacted:
 
 
 def _merged(spans: list[_Span]) -> Iterator[_Span]:
-    """Spans that do not overlap; of two that do, the one that begins first says what it is."""
+    """Yield spans that do not overlap; of two that do, the one that begins first says what it is."""
     last: _Span | None = None
     for span in spans:
         if last is not None and span.start < last.end:
@@ -123,7 +123,7 @@ def _spans(text: str) -> Iterator[_Span]:
 
 
 def _assigned(text: str) -> Iterator[_Span]:
-    """What is given to a name that speaks of a secret, in code and in configuration."""
+    """Yield what is assigned to a name that speaks of a secret, in code and in configuration."""
     done = 0
     for name in _compiled(_ASSIGNED).finditer(text):
         value = _compiled(_VALUE).match(text, name.end()) if name.start() >= done else None

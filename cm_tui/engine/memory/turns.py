@@ -23,7 +23,7 @@ Session = tuple[str, str]
 
 @dataclass
 class Turn:
-    """What a session was asked and did since it last stopped."""
+    """Prompts and edits of a session since it last stopped."""
 
     begin: Position
     """Behind the event before its first one: whoever reads on from here sees all of it."""
@@ -66,17 +66,17 @@ class Turns:
 
     @property
     def begin(self) -> Position | None:
-        """Where the first of the turns that are under way began."""
+        """Return where the first of the turns that are under way began."""
         return min((turn.begin for turn in self._under_way.values()), default=None)
 
     @property
     def patches(self) -> dict[Session, str]:
-        """Digests of the last patches, by session."""
+        """Return digests of the last patches, by session."""
         return dict(list(self._patches.items())[-_SESSIONS:])
 
     @property
     def unrecorded(self) -> int:
-        """Number of turns with a prompt that ended and have no episode yet."""
+        """Return the number of turns with a prompt that ended and have no episode yet."""
         return len(self._unrecorded)
 
     def follow(self, event: Event, before: Position) -> Turn | None:
@@ -99,7 +99,7 @@ class Turns:
         return None
 
     def is_recorded(self, stop: Event) -> bool:
-        """Whether an episode for a stop was among the events."""
+        """Return whether an episode for a stop was among the events."""
         return stop.id in self._recorded
 
     def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:

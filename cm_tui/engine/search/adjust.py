@@ -41,7 +41,7 @@ DETAILS = {
 
 
 class Stage(NamedTuple):
-    """What one step added to every candidate's score; kept so that shown hits can be explained."""
+    """The share of one step in every candidate's score, kept so that shown hits can be explained."""
 
     name: str
     group: str
@@ -88,7 +88,7 @@ def _apply(
 
 
 def coherence(paths: list[str], scores: Column) -> Column:
-    """How much all passages of a file score together, as a share of the best file's sum."""
+    """Return how much all passages of a file score together, as a share of the best file's sum."""
     numbers: dict[str, int] = {}
     files = np.array([numbers.setdefault(path, len(numbers)) for path in paths], dtype=np.int64)
     if not len(files):

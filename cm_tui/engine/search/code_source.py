@@ -16,7 +16,7 @@ _TITLE_CHARS = 300
 
 
 class Symbol(NamedTuple):
-    """What passages are called after."""
+    """A symbol that gives passages their names."""
 
     idx: int
     name: str

@@ -78,7 +78,7 @@ def _by_likeness(table: CandidateTable, scores: Column, share: float) -> tuple[C
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Share of the terms of two texts that both have."""
+    """Return the share of the terms of two texts that both have."""
     if not one or not other:
         return 0.0
     common = len(one & other)
@@ -103,5 +103,5 @@ def _stage(
 
 
 def cut(rows: Sequence[int], scores: Column, least: float) -> list[int]:
-    """Those rows that reach a least score."""
+    """Return the rows that reach a least score."""
     return [row for row in rows if scores[row] >= least]

@@ -20,7 +20,7 @@ _BATCH = 20_000
 
 
 class Document(NamedTuple):
-    """What is indexed of a passage: one text a field, in the order of `FIELDS`."""
+    """A passage as it is indexed: one text a field, in the order of `FIELDS`."""
 
     id: int
     texts: tuple[str, str, str]

@@ -24,7 +24,7 @@ _MAX_QUERY_TERMS = 64
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Where a term stands: positions of documents, ascending, and occurrences by field (n, 3)."""
+    """Places where a term stands: positions of documents, ascending, and occurrences by field (n, 3)."""
 
     documents: NDArray[np.int32]
     counts: NDArray[np.float32]

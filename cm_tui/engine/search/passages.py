@@ -23,7 +23,7 @@ _BATCH = 20_000
 
 
 class PassageDelta(NamedTuple):
-    """What `sync` changed."""
+    """Changes that `sync` made."""
 
     added: int
     removed: int

@@ -27,14 +27,14 @@ _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcr
 
 
 class VectorSearch(retrieve.Vectors, Protocol):
-    """What the pipeline asks of the vector index."""
+    """The part of the vector index that the pipeline needs."""
 
     @property
     def notes(self) -> list[str]:
-        """What was found damaged or stale."""
+        """Notes on what was found damaged or stale."""
 
     def coverage(self) -> tuple[int, int]:
-        """How many passages have a vector, of how many."""
+        """Return how many passages have a vector, of how many."""
 
 
 class Searcher:
@@ -139,7 +139,7 @@ class Searcher:
     # --- profiles ---
 
     def profile(self, profile: str | Profile) -> Profile:
-        """A profile by name.
+        """Return a profile by name.
 
         Raises:
             UsageError: there is none of that name.
@@ -152,7 +152,7 @@ class Searcher:
         return known[profile]
 
     def profiles(self) -> Mapping[str, Profile]:
-        """Every profile, with the user's and the project's changes."""
+        """Return every profile, with the user's and the project's changes."""
         return {**profiles.load(self._config.profiles), **self._saved}
 
     def save_profile(self, profile: Profile) -> Path:

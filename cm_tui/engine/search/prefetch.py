@@ -32,7 +32,7 @@ class Prefetch:
         self._thread: threading.Thread | None = None
 
     def asked(self, generation: int) -> None:
-        """A question was answered from this state of the passages."""
+        """Note that a question was answered from this state of the passages."""
         with self._lock:
             self._questions += 1
             running = self._thread is not None and self._thread.is_alive()

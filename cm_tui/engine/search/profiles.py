@@ -40,7 +40,7 @@ def _defaults() -> dict[str, dict[str, Any]]:
 
 
 def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:
-    """Every profile: the packaged ones under the configuration's changes; a new name starts from `code`.
+    """Return every profile: the packaged ones under the configuration's changes; a new name starts from `code`.
 
     Raises:
         ConfigError: an unknown setting, or a value out of its range.
@@ -50,13 +50,13 @@ def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:
 
 
 def below(name: str) -> Profile:
-    """A profile without the project's changes: packaged, under the user's."""
+    """Return a profile without the project's changes: packaged, under the user's."""
     user = load_config().profiles.get(name, {})
     return make(name, user)
 
 
 def make(name: str, changes: Mapping[str, Any]) -> Profile:
-    """One profile from its packaged numbers and some changes.
+    """Return a profile made from its packaged numbers and some changes.
 
     Raises:
         ConfigError: an unknown setting, or a value out of its range.
@@ -222,7 +222,7 @@ def _without_sections(text: str, name: str) -> str:
 
 
 def _opens(header: str, name: str) -> bool:
-    """Whether the header of a section belongs to a profile, whatever way its name is quoted."""
+    """Return whether the header of a section belongs to a profile, whatever way its name is quoted."""
     try:
         keys = tomllib.loads(header)
     except tomllib.TOMLDecodeError:

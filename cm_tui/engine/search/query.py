@@ -37,17 +37,17 @@ class Query:
 
     @cached_property
     def cut(self) -> str:
-        """As much of it as is read."""
+        """Return as much of it as is read."""
         return self.text[:_MAX_CHARS].replace("\0", " ")
 
     @cached_property
     def words(self) -> list[str]:
-        """Words that say what it is about."""
+        """Return the words that say what it is about."""
         return tokens.content_words(self.cut)
 
     @cached_property
     def terms(self) -> list[str]:
-        """Index terms, each once."""
+        """Return index terms, each once."""
         return list(dict.fromkeys(term for word in self.words for term in tokens.split(word)))
 
     @cached_property
@@ -62,7 +62,7 @@ class Query:
 
     @cached_property
     def is_name(self) -> bool:
-        """Whether the whole query is one name, qualified or not."""
+        """Return whether the whole query is one name, qualified or not."""
         return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
 
     @cached_property
@@ -90,7 +90,7 @@ def _name(text: str, strength: float) -> Name:
 
 
 def _strength(text: str, *, called: bool, first: bool) -> float:
-    """How much a word of a sentence looks like the name of a symbol."""
+    """Return how much a word of a sentence looks like the name of a symbol."""
     if _SEPARATOR.search(text) or called or "_" in text.strip("_") or _CAPITALS_INSIDE.search(text):
         return 0.5
     if text[0].isupper() and not first and not text.isupper():

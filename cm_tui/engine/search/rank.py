@@ -110,7 +110,7 @@ class _Explainer:
         self._totals: Column = table.bm25_by_term.sum(axis=1)
 
     def of(self, row: int) -> tuple[ScorePart, ...]:
-        """All parts of one candidate, the largest terms first within the keyword side."""
+        """Return all parts of one candidate, the largest terms first within the keyword side."""
         parts = [*self._keyword(row), *self._vector(row)]
         for stage in self._stages:
             contribution = float(stage.contributions[row])

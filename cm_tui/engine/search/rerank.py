@@ -20,7 +20,7 @@ class Reranker(Protocol):
     """Reads a query and a passage together."""
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """How well each text answers, from 0 to 1.
+        """Return how well each text answers, from 0 to 1.
 
         Raises:
             ModelError: the model cannot be loaded.

@@ -27,7 +27,7 @@ _AGAIN = 4
 
 
 class Vectors(Protocol):
-    """What retrieval asks of the vector index."""
+    """The part of the vector index that retrieval needs."""
 
     def search(self, vector: Scores, k: int) -> tuple[Ids, Scores]:
         """Nearest passages, best first, with their cosines."""

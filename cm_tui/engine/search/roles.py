@@ -79,7 +79,7 @@ def roles(path: str) -> frozenset[str]:
 
 
 def asked_for(role: str, stems: frozenset[str]) -> bool:
-    """Whether a query's words ask for files of a role."""
+    """Return whether a query's words ask for files of a role."""
     return bool(_NAMED_BY[role] & stems)
 
 

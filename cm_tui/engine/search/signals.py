@@ -28,7 +28,7 @@ _DECLARED = 0.6
 
 
 class _Place(NamedTuple):
-    """What a file's path says, whatever is asked."""
+    """Facts of a file's path, whatever is asked."""
 
     name: tuple[str, ...]
     """Pieces of its name."""
@@ -48,7 +48,7 @@ def _place(path: str) -> _Place:
 
 
 def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str], float]) -> dict[str, Column]:
-    """All signals for some candidates.
+    """Return all signals for some candidates.
 
     Args:
         query: the question.
@@ -97,7 +97,7 @@ class _Asked:
         return found
 
     def overlap(self, pieces: Sequence[str]) -> tuple[float, float]:
-        """How much of the query some pieces of a name cover (by weight), and how many of the pieces it covers."""
+        """Return how much of the query some pieces of a name cover (by weight), and how many of the pieces it covers."""
         hits = [self.matched(piece) for piece in pieces]
         covered = frozenset().union(*hits) if hits else frozenset()
         recall = sum(self.weights[stem] for stem in covered) / self.total
@@ -142,7 +142,7 @@ class _Asked:
 
 
 def _fit(name: Name, definition: Definition) -> float:
-    """How well a definition's name is the one asked for."""
+    """Return how well a definition's name is the one asked for."""
     if name.text != name.last:
         asked, have = _flat(name.text), _flat(definition.qualname)
         if have == asked or have.endswith("." + asked):

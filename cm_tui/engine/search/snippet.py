@@ -68,7 +68,7 @@ def _end(lines: list[str], first: int, most: int) -> int:
 
 
 def _around(line: str, wanted: frozenset[str], most: int) -> str:
-    """A piece of one long line, around its first match."""
+    """Return a piece of one long line, around its first match."""
     place = 0
     for word in tokens.words(line):
         place = line.index(word, place)

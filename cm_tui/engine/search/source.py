@@ -33,7 +33,7 @@ class SourcePassage(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What differs from what the store holds of a source."""
+    """Differences between a source and what the store holds of it."""
 
     gone: Sequence[int]
     """Ids of passages that are no more."""
@@ -48,7 +48,7 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What profiles and hits call it: one lower-case word."""
+        """Name in profiles and hits: one lower-case word."""
 
     def has_changed(self, db: Database) -> bool:
         """Return whether there may be something that the store has not seen; asked by every index run, so cheap."""
@@ -66,7 +66,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """What a source may need to be made."""
+    """Facts that a source may need to be made."""
 
     root: Path
     """Root of the project."""
