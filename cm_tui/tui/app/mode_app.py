@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from cm_tui.errors import CmError
-from cm_tui.tui.app.modes import TITLES, Modes, screens
+from cm_tui.tui.app.mode_screens import ModeScreens, screens
 from cm_tui.tui.app.themed_app import ThemedApp
 from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.messages import (
@@ -19,6 +19,7 @@ from cm_tui.tui.screens.messages import (
     ProjectChanged,
     RevisionChanged,
 )
+from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.state.activity_log import ActivityLog
 from cm_tui.tui.state.revision import ShownRevision
 
@@ -32,7 +33,7 @@ class ModeApp(ThemedApp):
     def __init__(self) -> None:
         super().__init__()
         self.titles: Mapping[str, str] = TITLES
-        self.modes = Modes(self)
+        self.modes = ModeScreens(self)
         self.activity_log = ActivityLog()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
 

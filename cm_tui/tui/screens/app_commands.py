@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Protocol
 
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.mode_list import MODES, TITLES
 from cm_tui.tui.widgets.split import Split
 
 
@@ -24,34 +27,20 @@ class AnyMode(Protocol):
 # What a mode offers under a key of its own is the same function there, so that the palette lists it once.
 
 
-def show_overview(screen: AnyMode) -> None:
-    """Show the overview."""
-    screen.cm.go("overview")
+@cache
+def show_mode(name: str) -> Callable[[AnyMode], None]:
+    """Return what shows a mode; the same function whenever it is the same mode.
 
+    Raises:
+        KeyError: there is no such mode.
+    """
+    if name not in TITLES:
+        raise KeyError(name)
 
-def show_search(screen: AnyMode) -> None:
-    """Show search."""
-    screen.cm.go("search")
+    def show(screen: AnyMode) -> None:
+        screen.cm.go(name)
 
-
-def show_symbols(screen: AnyMode) -> None:
-    """Show symbols."""
-    screen.cm.go("symbols")
-
-
-def show_pack(screen: AnyMode) -> None:
-    """Show the pack."""
-    screen.cm.go("pack")
-
-
-def show_health(screen: AnyMode) -> None:
-    """Show health."""
-    screen.cm.go("health")
-
-
-def show_history(screen: AnyMode) -> None:
-    """Show history."""
-    screen.cm.go("history")
+    return show
 
 
 def start_index(screen: AnyMode) -> None:
@@ -103,12 +92,10 @@ def _is_now(screen: AnyMode) -> str | None:
 
 APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.help", "question_mark,f12", "Help", "Every key of this mode", lambda screen: screen.cm.show_help()),
-    Command("app.overview", "1,f1", "Overview", "The project and its index", show_overview, bar=False),
-    Command("app.search", "2,f2", "Search", "Ask the code", show_search, bar=False),
-    Command("app.symbols", "3,f3", "Symbols", "Browse symbols and who calls whom", show_symbols, bar=False),
-    Command("app.pack", "4,f4", "Pack", "Collect context and take it away", show_pack, bar=False),
-    Command("app.health", "5,f5", "Health", "Daemon, jobs, freshness, and checks", show_health, bar=False),
-    Command("app.history", "6,f6", "History", "What changed, lives of symbols, drift", show_history, bar=False),
+    *(
+        Command(f"app.{mode.name}", f"{number},f{number}", mode.title, mode.help, show_mode(mode.name), bar=False)
+        for number, mode in enumerate(MODES, start=1)
+    ),
     Command("app.now", "0", "Back to now", "Leave the past moment that is shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.tui.modes.overview.view import OverviewView
-from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_search, start_index, stop_index
+from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mode, start_index, stop_index
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.skipped_files import list_skipped
@@ -50,7 +50,7 @@ def _rebuild(screen: OverviewView) -> None:
 
 
 OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
-    Command("overview.search", "enter,slash", "Search", "Ask the code", show_search),
+    Command("overview.search", "enter,slash", "Search", "Ask the code", show_mode("search")),
     Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
     Command("overview.stop", "x,escape", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,

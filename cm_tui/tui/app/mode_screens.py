@@ -1,4 +1,4 @@
-"""The modes of the application: what they are called, and the screen of each."""
+"""The screens of the modes: how each is made, and those that were shown."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
 
+from cm_tui.tui.screens.mode_list import TITLES
 from cm_tui.tui.screens.mode_screen import ModeScreen
 
 M = TypeVar("M", bound=ModeScreen)
-
-TITLES = {
-    "overview": "Overview", "search": "Search", "symbols": "Symbols", "pack": "Pack", "health": "Health",
-    "history": "History",
-}  # fmt: skip
 
 
 def screens() -> dict[str, str | Callable[[], Screen[Any]]]:
@@ -34,7 +30,7 @@ def _maker(name: str) -> Callable[[], Screen[None]]:
     return make
 
 
-class Modes:
+class ModeScreens:
     """The modes of a running application.
 
     Args:
