@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cm_tui.engine.parse.tree_query import Findings, Span
 
 
-def settle_extents(found: Findings, lines: Sequence[str]) -> None:
+def apply_extents(found: Findings, lines: Sequence[str]) -> None:
     """Apply `@owner`, `@outer` and `@attribute` to the raw definitions, and trim them."""
     for at, owner in found.owners:
         if at in found.symbols:

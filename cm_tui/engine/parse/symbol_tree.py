@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from cm_tui.engine.parse import normalise
 from cm_tui.engine.parse.arity import parameter_range
 from cm_tui.engine.parse.documentation import document
-from cm_tui.engine.parse.extents import settle_extents
+from cm_tui.engine.parse.extents import apply_extents
 from cm_tui.engine.parse.records import LocatedSymbol, ParsedSymbol
 from cm_tui.engine.parse.signature import Signatures
 from cm_tui.engine.parse.tree_query import Findings, RawSymbol
@@ -35,7 +35,7 @@ class _Frame:
 
 def build_symbols(found: Findings, language: Language, data: bytes, lines: Sequence[str]) -> list[LocatedSymbol]:
     """Nest the definitions by their bytes and make their rows, in order of appearance."""
-    settle_extents(found, lines)
+    apply_extents(found, lines)
     entries: list[tuple[int, int, int, RawSymbol | str]] = [
         *((s.start, -s.end, s.name_at, s) for s in found.symbols.values()),
         *((n.start_byte, -n.end_byte, -1, "") for n in found.scopes),
