@@ -1,4 +1,4 @@
-"""Where things are kept. `CM_HOME` moves all of it."""
+"""Folders and files in which things are kept. `CM_HOME` moves all of it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _base(part: Literal["data", "config", "state"]) -> Path:
 
 
 def data_dir() -> Path:
-    """Folder of stores, one below it for each project."""
+    """Return the folder of stores, one below it for each project."""
     return _base("data")
 
 
 def store_dir(identity: str, name: str) -> Path:
-    """Folder of a project's store, below the data folder; not made here.
+    """Return the folder of a project's store, below the data folder; not made here.
 
     Args:
         identity: the project's name for itself, such as `path:FOLDER`.
@@ -51,17 +51,17 @@ def store_dir(identity: str, name: str) -> Path:
 
 
 def config_file() -> Path:
-    """The user's configuration."""
+    """Return the user's configuration file."""
     return _base("config") / "config.toml"
 
 
 def state_dir() -> Path:
-    """Folder for what the application remembers between runs, and its log."""
+    """Return the folder for what the application remembers between runs, and its log."""
     return _base("state")
 
 
 def runtime_dir() -> Path:
-    """Folder of the daemon: its lock, its socket and what it says about itself.
+    """Return the folder of the daemon: its lock, its socket and what it says about itself.
 
     It lies with the data, not in `XDG_RUNTIME_DIR`: whoever comes to the same stores, from a terminal, a cron job or an
     agent's sandbox, must come to the same daemon.
@@ -70,7 +70,7 @@ def runtime_dir() -> Path:
 
 
 def project_config_file(root: Path) -> Path:
-    """Configuration that a project carries."""
+    """Return the configuration file that a project carries."""
     return root / PROJECT_FOLDER / "config.toml"
 
 

@@ -1,4 +1,4 @@
-"""In which order Python looks for a member of a class: its bases by C3, as far as the package states them."""
+"""The order in which Python looks for a member of a class: its bases by C3, as far as the package states them."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Target:
     end_line: int | None = None
 
     def found_at(self, path: str, start_line: int, end_line: int) -> bool:
-        """Whether a passage is in this file (one path is the end of the other) and overlaps its lines."""
+        """Tell whether a passage is in this file (one path is the end of the other) and overlaps its lines."""
         same = path == self.path or path.endswith("/" + self.path) or self.path.endswith("/" + path)
         if self.start_line is None or self.end_line is None:
             return same

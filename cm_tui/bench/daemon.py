@@ -64,7 +64,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
 
 
 class _Latencies:
-    """How long questions take, and what the daemon weighs."""
+    """Measures how long questions take, and what the daemon weighs."""
 
     def __init__(self, project: DaemonProject) -> None:
         self._project = project

@@ -92,7 +92,7 @@ class Load:
         return [] if found == 1 else [f"{name} is there {found} times"]
 
     def _different_from_scratch(self, engine: Engine) -> list[str]:
-        """Whether the store that saw all this holds the same as a fresh one."""
+        """Tell where the store that saw all this differs from a fresh one."""
         seen = _content(engine)
         for _ in engine.rebuild():
             pass

@@ -90,7 +90,7 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is asked about several things, the first of them to warm up."""
+    """A question about several things, the first of them to warm up."""
 
     name: str
     ask: Callable[[Any], object]
@@ -126,7 +126,7 @@ class _Bench:
         self._name = (options.repository or options.releases).resolve().name
 
     def run(self) -> None:
-        """All of them, on one store."""
+        """Run all of them, on one store."""
         with closing(LocalEngine.open(self._root)) as engine:
             _, seconds = _timed(lambda: list(engine.index()))
             self.rows["index of HEAD, s"] = round(seconds, 2)
@@ -172,7 +172,7 @@ class _Bench:
         }
 
     def _look(self, engine: LocalEngine, known: int, seconds: float) -> None:
-        """What reading has cost so far, and what questions cost now."""
+        """Note what reading has cost so far, and what questions cost now."""
         self._series["s"]["reading history"].append((known, seconds))
         self._series["MB"]["store"].append((known, _used(engine)))
         length = engine.history().length
@@ -271,7 +271,7 @@ def _timed(work: Callable[[], object]) -> tuple[object, float]:
 
 
 def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[str]:
-    """In what two engines do not agree: files, symbols, and the callers of every twentieth symbol."""
+    """Yield what two engines do not agree on: files, symbols, and the callers of every twentieth symbol."""
     mine = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in engine.files_at(ref).rows]
     theirs = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in fresh.files().rows]
     if mine != theirs:

@@ -1,4 +1,4 @@
-"""What each set of MCP tools costs an agent before it has asked anything."""
+"""The cost of each set of MCP tools to an agent that has not asked anything yet."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _commit(path: str, data: bytes | None, when: int, subject: str) -> bytes:
 
 
 def git(folder: Path, *words: str) -> str:
-    """What git prints, asked as nobody in particular."""
+    """Return what git prints, asked as nobody in particular."""
     identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org", "-c", "core.autocrlf=false")
     done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
     return done.stdout.decode("utf-8", "replace")

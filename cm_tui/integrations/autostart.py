@@ -30,7 +30,7 @@ class _System(Protocol):
     file: Path
 
     def text(self, words: Sequence[str]) -> str:
-        """What the file holds."""
+        """Return what the file holds."""
 
     def check(self, text: str) -> str:
         """Validate that; says by what."""
@@ -97,11 +97,11 @@ class Launchd:
         )
 
     def enable(self) -> str:
-        """Nothing to do: the file's place says it."""
+        """Do nothing: the file's place says it."""
         return f"Begins with the next login. Now: launchctl bootstrap gui/$(id -u) {self.file}"
 
     def disable(self) -> None:
-        """Nothing to do: it ends with the file."""
+        """Do nothing: it ends with the file."""
 
 
 class TaskScheduler:
@@ -132,7 +132,7 @@ class TaskScheduler:
 
 
 def system() -> _System | None:
-    """What starts programs with a session on this machine; None when it is something else."""
+    """Return what starts programs with a session on this machine; None when it is something else."""
     if sys.platform == "darwin":
         return Launchd()
     if sys.platform == "win32":
@@ -177,7 +177,7 @@ def uninstall(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
 
 
 def status(*, on: _System | None = None) -> Autostart:
-    """Whether it is installed, and as it would be now."""
+    """Return whether it is installed, and as it would be now."""
     there = on or system()
     if there is None:
         return Autostart(
@@ -212,7 +212,7 @@ def _words() -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """What the daemon must know to find the same folders."""
+    """Return what the daemon must know to find the same folders."""
     home = os.environ.get("CM_HOME")
     return {"CM_HOME": str(Path(home).expanduser().absolute())} if home else {}
 

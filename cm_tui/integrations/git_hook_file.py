@@ -104,7 +104,7 @@ class HookFile:
         return "" if script == git_hook_script.alone(self._lines) else "together with the hook that was there before"
 
     def _wanted(self) -> bytes | None:
-        """What the file shall hold; None when what is there has to be moved first."""
+        """Return what the file shall hold; None when what is there has to be moved first."""
         script = self._script()
         if script is None:
             return self._without_script()
@@ -132,7 +132,7 @@ class HookFile:
         return self._moved_name() == old and git_hook_script.without_block(script) == wrapper
 
     def _moved_name(self) -> str | None:
-        """Where the hook lies that was moved, relative to the folder."""
+        """Return where the hook lies that was moved, relative to the folder."""
         return next((name for name in self._moved_names if self._holds(self._folder / name)), None)
 
     def _holds(self, path: Path) -> bool:
@@ -188,17 +188,17 @@ class HookFile:
 
 
 def _is_sibling(path: Path) -> bool:
-    """Whether this is a link of ours to the file of the same name one folder up."""
+    """Tell whether this is a link of ours to the file of the same name one folder up."""
     return path.is_symlink() and _target(path) == f"../{path.name}"
 
 
 def _is_alone(file: Path) -> bool:
-    """Whether a hook is ours alone, and nobody else's to find."""
+    """Tell whether a hook is ours alone, and nobody else's to find."""
     return not file.is_symlink() and git_hook_script.is_alone(_read(file) or b"")
 
 
 def _target(link: Path) -> str:
-    """Where a link leads, letter by letter."""
+    """Return where a link leads, letter by letter."""
     return os.readlink(link)  # noqa: PTH115 - a path object would tidy it up
 
 

@@ -34,7 +34,7 @@ fi
 
 
 def block(name: str, command: str | None) -> bytes:
-    """Our lines for a hook.
+    """Return our lines for a hook.
 
     Args:
         name: the hook, such as `post-commit`.
@@ -56,19 +56,19 @@ def has_block(script: bytes) -> bool:
 
 
 def without_block(script: bytes) -> bytes:
-    """The script as it was before our lines came."""
+    """Return the script as it was before our lines came."""
     return _BLOCK.sub(b"", script)
 
 
 def with_block(script: bytes, lines: bytes) -> bytes:
-    """The script with our lines right after its first one: it may end anywhere, and read its input, as before."""
+    """Return the script with our lines right after its first one: it may end anywhere, and read its input, as before."""
     script = without_block(script)
     first, newline, rest = script.partition(b"\n")
     return first + newline + lines + rest
 
 
 def alone(lines: bytes) -> bytes:
-    """A hook that is ours alone."""
+    """Return a hook that is ours alone."""
     return _SHEBANG + lines + _OURS
 
 
@@ -78,5 +78,5 @@ def is_alone(script: bytes) -> bool:
 
 
 def wrapper(lines: bytes, original: str) -> bytes:
-    """A hook that ends as the one does that was moved aside; `original` is its place below the hooks' folder."""
+    """Return a hook that ends as the one does that was moved aside; `original` is its place below the hooks' folder."""
     return _SHEBANG + lines + _OURS + _CHAIN.format(original=original).encode()

@@ -55,7 +55,7 @@ def uninstall(folder: Path | None = None, *, force: bool = False) -> GitHooks:
 
 
 def status(folder: Path | None = None) -> GitHooks:
-    """How the hooks lie there.
+    """Return how the hooks lie there.
 
     Raises:
         NotFoundError: the project has no git.
@@ -67,7 +67,7 @@ def status(folder: Path | None = None) -> GitHooks:
 
 
 def command() -> str | None:
-    """Where the `cm` lies that belongs to this Python, so that programs with another PATH find it too."""
+    """Return where the `cm` lies that belongs to this Python, so that programs with another PATH find it too."""
     beside = Path(sys.executable).parent / ("cm.exe" if os.name == "nt" else "cm")
     found = str(beside) if beside.is_file() else shutil.which("cm")
     return found.replace("\\", "/") if found and os.name == "nt" else found
@@ -112,7 +112,7 @@ def _notes(root: Path, folder: Path) -> Iterator[str]:
 
 
 def _folder(root: Path) -> Path:
-    """Where git looks for hooks."""
+    """Return where git looks for hooks."""
     default = _default_folder(root)
     said = _hooks_path(root)
     # A relative one starts where hooks run: at the root of the checkout.

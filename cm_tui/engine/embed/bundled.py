@@ -32,7 +32,7 @@ _REINSTALL = "Install cm again as you did before, with pip's --force-reinstall. 
 
 
 def bundled_folder() -> Path:
-    """Where the model's files are."""
+    """Return the folder of the model's files."""
     return Path(str(resources.files("cm_tui") / "data" / "models" / NAME))
 
 

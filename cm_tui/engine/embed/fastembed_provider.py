@@ -169,7 +169,7 @@ def _register(name: str, file: Path, config: EmbeddingConfig) -> None:
 
 
 def _hidden_size(folder: Path) -> int:
-    """What the folder's config.json says, else 1: fastembed only reports the figure, the vectors tell the truth."""
+    """Return what the folder's config.json says, else 1: fastembed only reports the figure, the vectors tell the truth."""
     try:
         return int(json.loads((folder / "config.json").read_text(encoding="utf-8"))["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError):

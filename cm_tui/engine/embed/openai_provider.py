@@ -47,7 +47,7 @@ class RemoteProvider:
         self.fingerprint = fingerprint(f"openai:{config.base_url.rstrip('/')}", config.model, config.dimensions)
 
     def check(self) -> None:
-        """Nothing to look at: the endpoint is reached with the first text."""
+        """Do nothing: the endpoint is reached with the first text."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Embed passages: unit rows (n, dimensions).

@@ -1,4 +1,4 @@
-"""What every source of vectors offers, and what of a passage is embedded."""
+"""The protocol of providers of vectors, and the text of a passage that is embedded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INPUT_VERSION = 1
 
 
 def passage_text(title: str, text: str) -> str:
-    """What is embedded for a passage: no path, so that moved and copied code finds its vector in the cache."""
+    """Return the text that is embedded for a passage: no path, so that moved and copied code finds its vector in the cache."""
     return f"{title}\n{text}" if title else text
 
 
@@ -34,7 +34,7 @@ class Provider(Protocol):
 
     @property
     def batch(self) -> int:
-        """How many texts one call of `embed` should carry: enough to be quick, few enough to show progress."""
+        """Number of texts that one call of `embed` should carry: enough to be quick, few enough to show progress."""
 
     def check(self) -> None:
         """Look whether the model could be used, as far as that can be told without loading or reaching it.

@@ -1,4 +1,4 @@
-"""Which pieces of the bundled model's vocabulary a text is made of, and how often: all that a static model asks for.
+"""Pieces of the bundled model's vocabulary that a text is made of, and how often: all that a static model asks for.
 
 The model's tokenizer cuts at everything but letters and digits before it looks for pieces, so what a word is made of
 does not depend on its neighbours. Each word is tokenized once and looked up from then on; code says the same words

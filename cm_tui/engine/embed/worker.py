@@ -1,4 +1,4 @@
-"""What runs in the embedding process: texts come in, vectors go out."""
+"""The program of the embedding process: texts come in, vectors go out."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class CommitNames:
         return sha
 
     def _target(self, name: str) -> str | None:
-        """What a branch, a tag or HEAD points at."""
+        """Return what a branch, a tag or HEAD points at."""
         try:
             # Git's library would take no name for HEAD.
             found = self._repository.lookup_reference_dwim("HEAD" if name == "@" else name) if name else None

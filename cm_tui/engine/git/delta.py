@@ -1,4 +1,4 @@
-"""What differs between two trees of a repository."""
+"""Differences between two trees of a repository."""
 
 from __future__ import annotations
 

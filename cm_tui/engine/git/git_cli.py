@@ -15,7 +15,7 @@ _DISK = {"D": FileStatus.WT_DELETED, "T": FileStatus.WT_TYPECHANGE, " ": FileSta
 
 
 def status(root: Path) -> dict[str, FileStatus]:
-    """What `git status` says, with the flags of libgit2; files that a sparse checkout leaves out are deleted on disk.
+    """Return what `git status` says, with the flags of libgit2; files that a sparse checkout leaves out are deleted on disk.
 
     Raises:
         CmError: git is not there, or fails.

@@ -1,4 +1,4 @@
-"""Where a checkout stands, read from git's own files: no library to import and no process to start."""
+"""HEAD and the folders of a checkout, read from git's own files: no library to import and no process to start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GitFolders(NamedTuple):
 
 
 class HeadFile(NamedTuple):
-    """What HEAD says."""
+    """The content of HEAD."""
 
     text: str
     """`ref: refs/heads/main`, or a commit; a branch switch changes it, a commit on the branch does not."""
@@ -49,7 +49,7 @@ def folders_at(own: Path) -> GitFolders:
 
 
 def head_of(folders: GitFolders) -> HeadFile:
-    """Where HEAD stands."""
+    """Return where HEAD stands."""
     text = first = (_text(folders.own / "HEAD") or "").strip()
     for _ in range(_DEEP):
         if not text.startswith("ref:"):

@@ -1,4 +1,4 @@
-"""Who a project is: one name for all its clones and worktrees, and the folder of its store."""
+"""The identity of a project: one name for all its clones and worktrees, and the folder of its store."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Identity:
 
 
 def identify(root: Path) -> Identity:
-    """Identity of the project at a root: its remote, else its first commit, else where it lies."""
+    """Return the identity of the project at a root: its remote, else its first commit, else where it lies."""
     return _identify(root.resolve(), frozenset())
 
 

@@ -42,7 +42,7 @@ class TreeEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a checkout stands."""
+    """The commit and branch of a checkout."""
 
     sha: str | None
     """None before the first commit, and without git."""
@@ -99,7 +99,7 @@ class Repository:
         return Path(self._repository.path) if self.git else None
 
     def head(self) -> Head:
-        """Where HEAD stands."""
+        """Return where HEAD stands."""
         if not self.git:
             return Head(None, None)
         repository = self._repository
@@ -111,7 +111,7 @@ class Repository:
         return Head(str(repository.head.target), branch)
 
     def tree(self, sha: str | None) -> dict[str, TreeEntry]:
-        """Every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates.
+        """Return every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates.
 
         Raises:
             CmError: the commit or a tree of it is not in this clone, or damaged.
@@ -127,7 +127,7 @@ class Repository:
             ) from error
 
     def status(self) -> Mapping[str, FileStatus]:
-        """Paths that differ between HEAD, git's index and the disk; ignored ones are left out.
+        """Return the paths that differ between HEAD, git's index and the disk; ignored ones are left out.
 
         A path that ends in `/` is a folder that git does not look into: a nested repository.
 
@@ -148,7 +148,7 @@ class Repository:
         return bool(self._repository.path_is_ignored(path))
 
     def size(self, oid: str) -> int | None:
-        """Bytes of a committed blob, from its header; None when the object is not here (a partial clone)."""
+        """Return the size of a committed blob, from its header; None when the object is not here (a partial clone)."""
         try:
             _, size = self._repository.odb.read_header(oid)
         except KeyError:
@@ -156,7 +156,7 @@ class Repository:
         return int(size)
 
     def read(self, oid: str) -> bytes | None:
-        """Content of a committed blob; None when the object is not here.
+        """Return the content of a committed blob; None when the object is not here.
 
         Raises:
             pygit2.GitError: it is damaged.
@@ -166,7 +166,7 @@ class Repository:
         return found.data if isinstance(found, pygit2.Blob) else None
 
     def resolve(self, ref: str) -> str:
-        """Commit that a name stands for.
+        """Return the commit that a name stands for.
 
         Raises:
             NotFoundError: there is no such commit.
@@ -194,7 +194,7 @@ class Repository:
             ) from error
 
     def commit(self, sha: str) -> CommitInfo:
-        """When, by whom and what.
+        """Return when a commit was made, by whom and what.
 
         Raises:
             MissingError: the commit is not in this clone, or damaged.
@@ -207,7 +207,7 @@ class Repository:
         return self.git and self._repository.is_shallow
 
     def first_parents(self, sha: str) -> Iterator[CommitInfo]:
-        """A commit, its first parent, that one's, and so on, as far as they are in this clone."""
+        """Yield a commit, its first parent, that one's, and so on, as far as they are in this clone."""
         commits = self._current()
         following: str | None = sha
         while following is not None and (commit := commits.get(following)) is not None:
@@ -239,12 +239,12 @@ class Repository:
         return True
 
     def parents(self, sha: str) -> tuple[str, ...]:
-        """All parents of a commit; none for the first one, and for one that is not in this clone."""
+        """Return all parents of a commit; none for the first one, and for one that is not in this clone."""
         commit = self._current().get(sha)
         return commit.parents if commit is not None else ()
 
     def tree_of(self, sha: str) -> bytes:
-        """Object id of a commit's tree.
+        """Return the object id of a commit's tree.
 
         Raises:
             MissingError: the commit is not in this clone, or damaged.
@@ -252,7 +252,7 @@ class Repository:
         return bytes(self._current().require(sha).tree.raw)
 
     def entries(self, tree: bytes) -> dict[bytes, tuple[bytes, bytes]]:
-        """What stands directly in a tree: mode in octal digits and object id, by name.
+        """Return what stands directly in a tree: mode in octal digits and object id, by name.
 
         Raises:
             MissingError: the tree is not in this clone, or damaged.

@@ -19,7 +19,7 @@ _MARKS = 64
 
 @dataclass(frozen=True, slots=True)
 class RootCommit:
-    """Where a mainline begins.
+    """The commit with which a mainline begins.
 
     A commit that was seen once comes from there for ever, so only what is new has to be walked; and the origin stays
     when commits between are lost, or cut off by a shallow fetch.
@@ -73,7 +73,7 @@ def _key(repository: pygit2.Repository) -> str:
 
 
 def _extended(origin: RootCommit, walked: list[str], height: int) -> RootCommit:
-    """With marks on what was walked, newest first: at the end of the mainline, and then further and further apart."""
+    """Add marks on what was walked, newest first: at the end of the mainline, and then further and further apart."""
     steps = [0, *(1 << power for power in range(len(walked).bit_length()))]
     marks = {walked[step]: height - step for step in steps if step < len(walked)} | origin.marks
     if len(marks) > _MARKS:

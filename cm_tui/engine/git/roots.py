@@ -1,4 +1,4 @@
-"""Where a project begins: its root folder, and which folders are never one by mistake."""
+"""The root folder of a project, and which folders are never one by mistake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOT_BELOW = (
 
 
 def find_root(start: Path | str | None = None, *, force: bool = False, around: bool = False) -> Path:
-    """Root of the project around a folder.
+    """Return the root of the project around a folder.
 
     The working tree of the repository around it; for a folder that the repository ignores, and where there is no
     repository, the nearest folder upwards with a `.cm` folder or, unless a folder is named, an index; else the

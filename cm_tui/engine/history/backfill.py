@@ -198,7 +198,7 @@ class Backfill:
         return self._store(replace(known, from_ord=at), found, came, {})
 
     def _finish(self, known: Coverage) -> Coverage:
-        """Where the project's first commit is reached, nothing was there before."""
+        """Close spans at the project's first commit, where nothing was there before."""
         if known.from_ord > 1 or known.rooted or self._repository.missing_parent(self._sha(1)) is not None:
             return known
         known = replace(known, rooted=True)
@@ -261,7 +261,7 @@ class Backfill:
 
 
 class _Work:
-    """How much of a batch is done."""
+    """The progress of a batch."""
 
     def __init__(self, until: float, cancel: Cancel, turn: WriterLock) -> None:
         self._until = until

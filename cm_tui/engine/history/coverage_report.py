@@ -1,4 +1,4 @@
-"""How much of the mainline is known, and what can be done to know more."""
+"""A report of how much of the mainline is known, and what can be done to know more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cm_tui.model.history import SHORT_SHA
 
 
 class CoverageReport:
-    """What one store knows of the mainline, for people.
+    """Reports what one store knows of the mainline.
 
     Args:
         db: the store.

@@ -1,4 +1,4 @@
-"""Where index and checkout differ, symbol by symbol, and what changed since someone last looked."""
+"""Drift: where index and checkout differ, symbol by symbol, and what changed since someone last looked."""
 
 from __future__ import annotations
 

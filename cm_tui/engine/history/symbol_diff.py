@@ -1,4 +1,4 @@
-"""What became of symbols between two snapshots."""
+"""Differences between the symbols of two snapshots."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Version(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """Where the content of a symbol's file is not in this clone."""
+    """A stretch in which the content of a symbol's file is not in this clone."""
 
     start: int
     end: int | None

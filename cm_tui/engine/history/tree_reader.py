@@ -1,4 +1,4 @@
-"""From a file of a commit's tree to a blob of the store, parsed when it is new."""
+"""Reading trees of commits: from a file to a blob of the store, parsed when it is new."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class TreeReader:
         return found is not None and not self.trees.names(found).isdisjoint(VENDOR_MARKERS)
 
     def _around_vendors(self, found: list[Change], before: bytes | None, after: bytes) -> Iterator[Change]:
-        """What did not change itself, but lies in a `vendor` folder that became, or no longer is, one of a tool."""
+        """Yield what did not change itself, but lies in a `vendor` folder that became, or no longer is, one of a tool."""
         touched = {folder for change in found for folder in _vendors(change.path)}
         turned = {folder for folder in touched if self._is_filled(before, folder) != self._is_filled(after, folder)}
         if not turned:

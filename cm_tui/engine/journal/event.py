@@ -1,4 +1,4 @@
-"""What a journal holds, and how it is written."""
+"""Events of a journal, and how they are written."""
 
 from __future__ import annotations
 

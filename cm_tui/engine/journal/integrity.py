@@ -1,4 +1,4 @@
-"""What of a journal cannot be read, told with file and line; asked often, so only what is new is looked at."""
+"""The check of a journal: what cannot be read, told with file and line; asked often, so only what is new is looked at."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN = 3
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a journal was checked."""
+    """The part of a journal that was checked."""
 
     at: Position = START
     events: int = 0
@@ -24,7 +24,7 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class JournalCheck:
-    """What a journal holds."""
+    """The result of a check."""
 
     folder: Path
     events: int

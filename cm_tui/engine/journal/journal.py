@@ -115,7 +115,7 @@ class Journal:
         return f"{file}, line {line:,}: {problem.reason}"
 
     def end(self) -> Position:
-        """Where the next event will begin: reading from here gives only what comes later."""
+        """Return where the next event will begin: reading from here gives only what comes later."""
         segments = self._segments()
         if not segments:
             return START

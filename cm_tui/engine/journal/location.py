@@ -1,4 +1,4 @@
-"""Which journal belongs to a folder: the project's identity, cached so that a hook need not work it out."""
+"""The journal that belongs to a folder, by the project's identity, cached so that a hook need not work it out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def folder_of(root: Path) -> Path:
 
 
 def _sign(root: Path) -> list[Any]:
-    """What an identity depends on, cheap to look at."""
+    """Return what an identity depends on, cheap to look at."""
     folders = git_folders(root)
     if folders is None:
         return []

@@ -51,13 +51,13 @@ def path_hash(path: str) -> str:
 
 
 def live_keys(db: Database) -> tuple[Ids, Keys]:
-    """Ids and keys of all passages."""
+    """Return the ids and keys of all passages."""
     found = db.cursor.execute(f"SELECT p.id, {KEY} AS key FROM passage p").fetchnumpy()  # noqa: S608 - constant
     return np.asarray(found["id"], dtype=np.int64), np.asarray(found["key"], dtype=np.uint64)
 
 
 def needed(db: Database, ids: Ids) -> Needed:
-    """What is known of these passages, in order of id."""
+    """Return what is known of these passages, in order of id."""
     rows: list[tuple[Any, ...]] = []
     if len(ids):
         with _registered(db, "wanted_ids", "id", ids.tolist(), DataType.int64()) as cursor:
@@ -73,7 +73,7 @@ def needed(db: Database, ids: Ids) -> Needed:
 
 
 def texts(db: Database, passages: Needed) -> dict[str, tuple[str, str]]:
-    """Title and text of passages, by their hash."""
+    """Return title and text of passages, by their hash."""
     # By id, for ids are in order on disk: DuckDB reads the neighbourhood instead of every text.
     with _registered(db, "wanted_ids", "id", passages.ids.tolist(), DataType.int64()) as cursor:
         sql = "SELECT p.hash, p.title, p.text FROM passage p JOIN wanted_ids w ON w.id = p.id ORDER BY p.id"
@@ -81,7 +81,7 @@ def texts(db: Database, passages: Needed) -> dict[str, tuple[str, str]]:
 
 
 def lookup(db: Database, hashes: Iterable[str], fingerprint: str) -> dict[str, bytes]:
-    """Packed vectors that are already there, by hash."""
+    """Return packed vectors that are already there, by hash."""
     with _registered(db, "wanted_hashes", "hash", list(hashes), DataType.utf8()) as cursor:
         sql = "SELECT e.hash, e.vector FROM embedding e JOIN wanted_hashes w ON w.hash = e.hash WHERE e.fingerprint = ?"
         return dict(cursor.execute(sql, [fingerprint]).fetchall())

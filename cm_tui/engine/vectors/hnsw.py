@@ -94,7 +94,7 @@ class HnswIndex:
         save_arrays(folder / ROWS, header, {"ids": self.ids, "keys": self.keys})
 
     def covers(self, rows: Rows) -> bool:
-        """Whether it still is worth using: at most a tenth of the rows came or went since it was built."""
+        """Tell whether it still is worth using: at most a tenth of the rows came or went since it was built."""
         beside = self._beside(rows)
         return len(beside) + int(np.count_nonzero(self._dead)) <= 0.1 * max(len(rows), 1)
 

@@ -84,7 +84,7 @@ class VectorIndex:
         return "graph" if self._graph.is_loaded else "exact"
 
     def coverage(self) -> tuple[int, int]:
-        """How many passages have a vector of the current model, of how many."""
+        """Return how many passages have a vector of the current model, of how many."""
         total = int(self._db.value("SELECT count(*) FROM passage"))
         # Until the next refresh there can be rows whose passage has just gone.
         return min(len(self._rows), total), total
@@ -92,7 +92,7 @@ class VectorIndex:
     # --- search ---
 
     def search(self, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
-        """The k passages nearest to a unit vector, best first, equal ones by id.
+        """Return the k passages nearest to a unit vector, best first, equal ones by id.
 
         Args:
             vector: (dimensions,), such as the provider's `embed_query` gives.
@@ -117,7 +117,7 @@ class VectorIndex:
         return found or rows.nearest(vector, k)
 
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
-        """Unit rows of passages (n, dimensions); zeros for those without a vector."""
+        """Return unit rows of passages (n, dimensions); zeros for those without a vector."""
         rows = self._rows
         at = rows.positions(np.asarray(ids, dtype=np.int64))
         if not len(rows.ids):
@@ -206,7 +206,7 @@ class VectorIndex:
             return tuple(problems)
 
     def _refresh(self) -> tuple[bool, Needed]:
-        """Whether anything changed, and the passages that still have to be embedded."""
+        """Return whether anything changed, and the passages that still have to be embedded."""
         with self._lock:
             ids, keys = cache.live_keys(self._db)
             rows = self._rows

@@ -82,7 +82,7 @@ class Rows:
         return np.argsort(self.ids, kind="stable")
 
     def positions(self, ids: Ids) -> NDArray[np.int64]:
-        """Where the live rows of these passages are; -1 where there is none."""
+        """Return where the live rows of these passages are; -1 where there is none."""
         if not len(self.ids):
             return np.full(len(ids), -1, dtype=np.int64)
         # An id may have a dead row and a live one behind it: the newest is the last of equals.
@@ -94,7 +94,7 @@ class Rows:
         return np.where(good, found, -1)
 
     def extended(self, ids: Ids, keys: Keys, codes: Codes) -> Self:
-        """These rows and some more; for one writer at a time."""
+        """Return these rows and some more; for one writer at a time."""
         if not len(self.ids):
             return type(self).of(ids, keys, codes)
         total = len(self.ids) + len(ids)
@@ -108,14 +108,14 @@ class Rows:
         return self._of(buffer, alive)
 
     def without(self, dead: NDArray[np.bool_]) -> Self:
-        """These rows but for the dead ones; compacted when a fifth of them are dead."""
+        """Return these rows but for the dead ones; compacted when a fifth of them are dead."""
         alive = ~dead if self.alive is None else self.alive & ~dead
         if np.count_nonzero(alive) >= 0.8 * len(alive):
             return replace(self, alive=alive)
         return type(self)(self.ids[alive], self.keys[alive], self.codes[alive], self.matrix[alive])
 
     def compact(self) -> Self:
-        """These rows with the dead ones gone for good."""
+        """Return these rows with the dead ones gone for good."""
         if self.alive is None:
             return self
         keep = self.alive

@@ -18,7 +18,7 @@ FILE = "vectors.bin"
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What the file gave: rows with the store's generation at which they were saved, or the reason why not."""
+    """The content of the file: rows with the store's generation at which they were saved, or the reason why not."""
 
     rows: Rows
     generation: str | None = None

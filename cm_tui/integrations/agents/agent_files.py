@@ -1,4 +1,4 @@
-"""What wiring an agent is made of: files, each with a part of ours that can be put in and taken out."""
+"""Agents and their files, each with a part of ours that can be put in and taken out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVER = "cm-tui"
 
 @dataclass(frozen=True, slots=True)
 class InstallTarget:
-    """Where an agent is wired: for one project or for all of this user's."""
+    """The target of wiring: for one project or for all of this user's."""
 
     scope: Scope
     root: Path
@@ -105,7 +105,7 @@ def target_of(scope: Scope, root: Path, tools: str = "") -> InstallTarget:
 
 
 def _command(scope: Scope) -> tuple[str, ...]:
-    """How `cm` is started: by name in a project's files, which others share; by its path in the user's own."""
+    """Return how `cm` is started: by name in a project's files, which others share; by its path in the user's own."""
     found = shutil.which("cm")
     if scope == "project" and found:
         return ("cm",)

@@ -1,4 +1,4 @@
-"""What happens to one file of an agent."""
+"""The change of one file of an agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cm_tui.integrations.agents.agent_files import What
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happens to one file; None: it does not exist."""
+    """The change of one file; None: it does not exist."""
 
     what: What
     path: Path

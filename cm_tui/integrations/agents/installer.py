@@ -21,7 +21,7 @@ State = Literal["installed", "outdated", "absent", "unreadable"]
 
 @dataclass(frozen=True, slots=True)
 class PartStatus:
-    """How a part of an agent is wired."""
+    """The state of a part of an agent."""
 
     agent: str
     scope: Scope
@@ -34,7 +34,7 @@ class PartStatus:
 def plan(
     agent: Agent, target: InstallTarget, *, install: bool, only: Iterable[What] = ("mcp", "hooks")
 ) -> list[Change]:
-    """What installing or uninstalling would change; nothing is written.
+    """Return what installing or uninstalling would change; nothing is written.
 
     Raises:
         RefusedError: a file cannot be parsed, is read-only, or holds something where our part belongs; the message names it.
@@ -116,7 +116,7 @@ def _unwired(part: Part, content: bytes) -> bytes | None:
 def plan_marker(
     agents: Iterable[Agent], target: InstallTarget, changes: Sequence[Change], *, install: bool
 ) -> list[Change]:
-    """The folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
+    """Plan the folder `.cm` by which hooks know a project without git: made with the first agent, removed with the last.
 
     Args:
         agents: all there are.
@@ -163,7 +163,7 @@ def apply_marker(changes: Sequence[Change]) -> None:
 
 
 def status(agent: Agent, target: InstallTarget) -> list[PartStatus]:
-    """How each part of an agent is wired at a target."""
+    """Return how each part of an agent is wired at a target."""
     return [_status(agent, target, part) for part in agent.parts(target)]
 
 

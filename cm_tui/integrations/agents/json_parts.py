@@ -104,7 +104,7 @@ def _hooks(path: Path, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: 
 
 
 def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
-    """Where our hooks stand: at a command of a list, or at a handler in a group."""
+    """Return where our hooks stand: at a command of a list, or at a handler in a group."""
     pattern = re.compile(rf"\bhook [a-z-]+ --agent {re.escape(agent)}(?![\w-])")
     found: list[tuple[str | int, ...]] = []
     hooks = value.get("hooks")
@@ -124,7 +124,7 @@ def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
 
 
 def _same(value: Any, at: tuple[str | int, ...], wanted: Any, ours: str, agent: str) -> bool:
-    """Whether a hook that is there runs what we would write; a person may have changed its matcher or time."""
+    """Tell whether a hook that is there runs what we would write; a person may have changed its matcher or time."""
     found, handler = value, wanted["hooks"][0] if "hooks" in wanted else wanted
     for key in at:
         found = found[key]

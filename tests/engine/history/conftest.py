@@ -1,4 +1,4 @@
-"""A repository, its store, and answers about its past in a form that two stores can be compared by."""
+"""A repository, its store, and answers about its history in a form that two stores can be compared by."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def db(tmp_path: Path) -> Iterator[Database]:
         yield db
 
 
-def past_of(db: Database, root: Path, config: Config | None = None) -> HistoricalView:
-    """The past of a store, asked anew."""
+def view_of(db: Database, root: Path, config: Config | None = None) -> HistoricalView:
+    """A view of the history of a store, made anew."""
     return HistoricalView(db, Repository(root.resolve(), db.folder / "shadow"), config or configured())
 
 
 def read(db: Database, root: Path, config: Config | None = None, **how: Any) -> HistoricalView:
-    """Index, then read the line."""
+    """Index, then read the mainline."""
     index(db, root, config)
-    past = past_of(db, root, config)
-    for _ in past.backfill(depth=how.get("depth"), since=how.get("since"), cancel=Cancel()):
+    view = view_of(db, root, config)
+    for _ in view.backfill(depth=how.get("depth"), since=how.get("since"), cancel=Cancel()):
         pass
-    return past
+    return view
 
 
 def state(db: Database, alive: str) -> dict[str, list[Any]]:
@@ -71,21 +71,21 @@ def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, con
     """The answers at an ordinal are those of an index made from nothing of that commit's checkout.
 
     Args:
-        db: the store whose past is asked.
+        db: the store whose history is asked.
         root: its checkout.
-        ordinal: which moment.
+        ordinal: which revision.
         folder: an empty place for the checkout and its store.
         config: what is indexed.
     """
-    past = past_of(db, root, config)
-    moment = past.commits.at(ordinal)
+    view = view_of(db, root, config)
+    moment = view.commits.at(ordinal)
     assert moment is not None
     checkout = Repo(folder / root.name, init=False)
     checkout.git("clone", "-q", "--no-checkout", str(root), ".")
     checkout.git("checkout", "-q", "-f", "--detach", moment.sha)
     with closing(Database(folder / "store")) as fresh:
         index(fresh, checkout.root, config)
-        alive = past.snapshots.at(ordinal)
+        alive = view.snapshots.at(ordinal)
         assert alive != "head_file"
         assert state(db, alive) == state(fresh, "head_file")
-        assert edges(past.graph_at(ordinal)) == edges(Graph(fresh))
+        assert edges(view.graph_at(ordinal)) == edges(Graph(fresh))

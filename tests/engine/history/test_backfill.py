@@ -1,4 +1,4 @@
-"""Reading the line: going on after a kill, taking turns, and what is not there to be read."""
+"""Reading the mainline: going on after a kill, taking turns, and what is not there to be read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CancelledError, NotFoundError, UsageError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -32,30 +32,30 @@ def grow(repo: Repo, count: int, start: int = 0) -> None:
         repo.commit(f"number {number}")
 
 
-def drain(past, **how):
-    return list(past.backfill(depth=how.get("depth"), since=how.get("since"), cancel=how.get("cancel", Cancel())))
+def drain(view, **how):
+    return list(view.backfill(depth=how.get("depth"), since=how.get("since"), cancel=how.get("cancel", Cancel())))
 
 
 def test_depth_and_since_and_going_on(repo, db, tmp_path):
     grow(repo, 12)
-    past = read(db, repo.root, depth=4)
-    assert (past.report.status().known, past.report.status().complete) == (4, False)
-    assert "4 of 12 commits" in past.report.status().text
-    assert not past.revisions.resolve("#8").known
+    view = read(db, repo.root, depth=4)
+    assert (view.report.status().known, view.report.status().complete) == (4, False)
+    assert "4 of 12 commits" in view.report.status().text
+    assert not view.revisions.resolve("#8").known
     with pytest.raises(NotFoundError, match="known back to"):
-        past.snapshots.require("#8")
+        view.snapshots.require("#8")
     compare_with_fresh(db, repo.root, 9, tmp_path / "a")
-    drain(past, since="#6")
-    assert past.report.status().known == 7
-    drain(past, depth=2)
-    assert past.report.status().known == 7
-    steps = drain(past)
+    drain(view, since="#6")
+    assert view.report.status().known == 7
+    drain(view, depth=2)
+    assert view.report.status().known == 7
+    steps = drain(view)
     assert steps[-1].done == steps[-1].total == 12
-    assert past.report.status().complete
+    assert view.report.status().complete
     compare_with_fresh(db, repo.root, 3, tmp_path / "b")
     for bad in ({"depth": 0}, {"depth": 1, "since": "HEAD"}):
         with pytest.raises(UsageError):
-            drain(past, **bad)
+            drain(view, **bad)
 
 
 def test_each_content_is_parsed_once(repo, db):
@@ -77,17 +77,17 @@ def test_a_branch_switch_replays_only_what_differs(repo, db, tmp_path, monkeypat
     repo.git("checkout", "-q", "-b", "side", "HEAD~3")
     grow(repo, 2, start=50)
     repo.git("checkout", "-q", "main")
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     seen: list[tuple[int, int]] = []
     changes = room.Backfill._changes
     monkeypatch.setattr(room.Backfill, "_changes", lambda self, a, b: (seen.append((a, b)), changes(self, a, b))[1])
     repo.git("checkout", "-q", "side")
     index(db, repo.root)
     assert coverage.load(db).to_ord == 17
-    assert past_of(db, repo.root).report.status().known == 17
-    drain(past_of(db, repo.root))
+    assert view_of(db, repo.root).report.status().known == 17
+    drain(view_of(db, repo.root))
     assert seen == [(17, 18), (18, 19)]
-    assert past.report.status().complete
+    assert view.report.status().complete
     for ordinal in (19, 18, 10):
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
 
@@ -99,12 +99,12 @@ def test_a_branch_and_back_parses_nothing_again(repo, db, depth):
     for fresh in (True, False):
         repo.git("checkout", "-q", "--detach", "main~4")
         went = index(db, repo.root).blobs
-        drain(past_of(db, repo.root), depth=depth)
+        drain(view_of(db, repo.root), depth=depth)
         repo.git("checkout", "-q", "main")
         assert index(db, repo.root).blobs == 0
-        drain(past_of(db, repo.root), depth=depth)
+        drain(view_of(db, repo.root), depth=depth)
         assert went == 0 or (fresh and depth)
-    past_of(db, repo.root).prune(before=None, older_than=None, everything=True, dry_run=False)
+    view_of(db, repo.root).prune(before=None, older_than=None, everything=True, dry_run=False)
     index(db, repo.root)
     assert db.value("SELECT count(*) FROM blob") == db.value("SELECT count(DISTINCT blob) FROM head_file")
 
@@ -113,20 +113,20 @@ def test_cancelling_keeps_what_was_read(repo, db, monkeypatch):
     monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
     grow(repo, 12)
     index(db, repo.root)
-    past, cancel = past_of(db, repo.root), Cancel()
+    view, cancel = view_of(db, repo.root), Cancel()
 
     def stop_soon() -> None:
-        for step in past.backfill(depth=None, since=None, cancel=cancel):
+        for step in view.backfill(depth=None, since=None, cancel=cancel):
             if step.done >= 5:
                 cancel.set()
 
     with pytest.raises(CancelledError):
         stop_soon()
-    known = past.report.status().known
+    known = view.report.status().known
     assert 5 <= known < 12
-    assert not past.report.status().running
-    drain(past)
-    assert past.report.status().complete
+    assert not view.report.status().running
+    drain(view)
+    assert view.report.status().complete
 
 
 KILLED = """
@@ -134,7 +134,7 @@ import sys, time
 from pathlib import Path
 from cm_tui.engine.history import backfill
 from cm_tui.engine.store.database import Database
-from tests.engine.history.conftest import past_of
+from tests.engine.history.conftest import view_of
 from cm_tui.model import Cancel
 backfill._BATCH_COMMITS = 3
 with_db = Database(Path(sys.argv[1]))
@@ -145,7 +145,7 @@ def slow(self, *args):
     time.sleep(0.05)
     return known
 backfill.Backfill._store = slow
-for step in past_of(with_db, Path(sys.argv[2])).backfill(depth=None, since=None, cancel=Cancel()):
+for step in view_of(with_db, Path(sys.argv[2])).backfill(depth=None, since=None, cancel=Cancel()):
     pass
 """
 
@@ -166,12 +166,12 @@ def test_kill_9_costs_a_batch_at_most(repo, tmp_path, batches):
     process.wait()
     process.stdout.close()
     with closing(Database(store)) as db:
-        past = past_of(db, repo.root)
+        view = view_of(db, repo.root)
         assert 1 <= coverage.load(db).from_ord <= reached
         compare_with_fresh(db, repo.root, 30, tmp_path / "a")
         index(db, repo.root)
-        drain(past)
-        assert past.report.status().complete
+        drain(view)
+        assert view.report.status().complete
         for ordinal in (1, 14, 29):
             compare_with_fresh(db, repo.root, ordinal, tmp_path / f"b{ordinal}")
 
@@ -180,8 +180,8 @@ def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
     monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
     grow(repo, 25)
     index(db, repo.root)
-    past = past_of(db, repo.root)
-    reader = threading.Thread(target=lambda: drain(past))
+    view = view_of(db, repo.root)
+    reader = threading.Thread(target=lambda: drain(view))
     reader.start()
     runs = 0
     while reader.is_alive():
@@ -190,7 +190,7 @@ def test_an_index_run_goes_before_the_next_batch(repo, db, monkeypatch):
         runs += 1
     reader.join()
     assert runs
-    assert past.report.status().complete
+    assert view.report.status().complete
     assert WriterLock.of(db).readers == 0
 
 
@@ -198,8 +198,8 @@ def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, mon
     monkeypatch.setattr(room, "_BATCH_COMMITS", 2)
     grow(repo, 10)
     index(db, repo.root)
-    past = past_of(db, repo.root)
-    steps = past.backfill(depth=None, since=None, cancel=Cancel())
+    view = view_of(db, repo.root)
+    steps = view.backfill(depth=None, since=None, cancel=Cancel())
     for step in steps:
         if step.done >= 4:
             break
@@ -207,8 +207,8 @@ def test_a_commit_made_while_history_is_read_is_read_too(repo, db, tmp_path, mon
     index(db, repo.root)
     for _ in steps:
         pass
-    assert past.report.status().complete
-    assert past.report.status().length == 12
+    assert view.report.status().complete
+    assert view.report.status().length == 12
     compare_with_fresh(db, repo.root, 11, tmp_path / "a")
     compare_with_fresh(db, repo.root, 2, tmp_path / "b")
 
@@ -217,13 +217,13 @@ def test_objects_that_are_missing_are_said_and_the_known_part_answers(repo, db, 
     grow(repo, 8)
     lost = repo.git("rev-parse", "HEAD~5^{tree}")
     (repo.root / ".git/objects" / lost[:2] / lost[2:]).unlink()
-    past = read(db, repo.root)
-    status = past.report.status()
+    view = read(db, repo.root)
+    status = view.report.status()
     assert status.known == 5
     assert any(lost in note for note in status.notes)
     assert not status.complete
     compare_with_fresh(db, repo.root, 5, tmp_path / "a")
-    assert past.goal() is None
+    assert view.goal() is None
 
 
 def test_a_damaged_commit_ends_the_line(repo, db):
@@ -232,8 +232,8 @@ def test_a_damaged_commit_ends_the_line(repo, db):
     file = repo.root / ".git/objects" / lost[:2] / lost[2:]
     file.chmod(0o600)
     file.unlink()
-    past = read(db, repo.root)
-    assert (past.report.status().length, past.report.status().complete) == (3, False)
+    view = read(db, repo.root)
+    assert (view.report.status().length, view.report.status().complete) == (3, False)
 
 
 def test_submodules_and_links_are_no_files(repo, db, tmp_path):
@@ -247,8 +247,8 @@ def test_submodules_and_links_are_no_files(repo, db, tmp_path):
     repo.commit("module and link")
     repo.git("rm", "-q", "-f", "sub")
     repo.commit("away")
-    past = read(db, repo.root)
-    assert {file.path for file in past.files("#2", "").rows} == {"a.py", ".gitmodules"}
+    view = read(db, repo.root)
+    assert {file.path for file in view.files("#2", "").rows} == {"a.py", ".gitmodules"}
 
 
 def test_a_folder_becomes_a_file_and_back(repo, db, tmp_path):
@@ -293,7 +293,7 @@ def test_a_tree_of_very_many_entries(repo, db):
         sha = repo.git("commit-tree", tree, "-m", "tree", *(["-p", sha] if sha else []))
     repo.git("update-ref", "refs/heads/main", sha)
     repo.git("reset", "-q", "--hard")
-    past = read(db, repo.root)
-    assert past.report.status().complete
-    assert [file.path for file in past.files("#3", "").rows] == ["empty.py"]
-    assert past.files("#2", "").total == 0
+    view = read(db, repo.root)
+    assert view.report.status().complete
+    assert [file.path for file in view.files("#3", "").rows] == ["empty.py"]
+    assert view.files("#2", "").total == 0

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.history import backfill as room
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
 
@@ -23,8 +23,8 @@ def grow(repo: Repo, count: int) -> list[str]:
     return made
 
 
-def drain(past) -> None:
-    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+def drain(view) -> None:
+    for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
         pass
 
 
@@ -37,30 +37,30 @@ def drain(past) -> None:
 )  # fmt: skip
 def test_names_that_mean_nothing_or_harm(repo, db, ref):
     grow(repo, 2)
-    past = read(db, repo.root)
-    for ask in (past.revisions.resolve, lambda name: past.files(name, ""), lambda name: past.changes(name, "HEAD", 9)):
+    view = read(db, repo.root)
+    for ask in (view.revisions.resolve, lambda name: view.files(name, ""), lambda name: view.changes(name, "HEAD", 9)):
         with pytest.raises((NotFoundError, UsageError)) as refused:
             ask(ref)
         assert refused.value.hint
     assert not list(repo.root.parent.rglob("pwned"))
-    assert past.files("HEAD", "").total == 2
+    assert view.files("HEAD", "").total == 2
 
 
 def test_a_name_that_is_branch_and_tag_is_what_git_takes_it_for(repo, db):
     made = grow(repo, 3)
     repo.git("branch", "twice", made[0])
     repo.git("tag", "twice", made[1])
-    past = read(db, repo.root)
-    assert past.revisions.resolve("twice").sha == repo.git("rev-parse", "twice") == made[1]
-    assert past.revisions.resolve("heads/twice").sha == made[0]
+    view = read(db, repo.root)
+    assert view.revisions.resolve("twice").sha == repo.git("rev-parse", "twice") == made[1]
+    assert view.revisions.resolve("heads/twice").sha == made[0]
 
 
 def test_the_branch_before_this_one(repo, db):
     made = grow(repo, 2)
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     repo.git("checkout", "-q", "main")
-    past = read(db, repo.root)
-    assert past.revisions.resolve("@{-1}").sha == made[0]
+    view = read(db, repo.root)
+    assert view.revisions.resolve("@{-1}").sha == made[0]
 
 
 def object_file(repo: Repo, oid: str) -> Path:
@@ -75,27 +75,27 @@ def test_damaged_objects(repo, db, tmp_path, damage, what):
     grow(repo, 8)
     lost = repo.git("rev-parse", what)
     object_file(repo, lost).write_bytes(damage)
-    past = read(db, repo.root)
-    status = past.report.status()
+    view = read(db, repo.root)
+    status = view.report.status()
     assert status.head.ordinal == status.length
     for ordinal in range(status.length - status.known + 1, status.length + 1):
-        files = {file.path for file in past.files(f"#{ordinal}", "").rows}
+        files = {file.path for file in view.files(f"#{ordinal}", "").rows}
         assert {"f0.py", "f2.py"} <= files or ordinal < 3
     compare_with_fresh(db, repo.root, status.length, tmp_path / "head")
     if what == "HEAD~3":
         assert status.length == 3
         for name in ("HEAD~3", "HEAD~5", "HEAD^^^", lost, lost[:9]):
             with pytest.raises(NotFoundError):
-                past.revisions.resolve(name)
-        assert past.revisions.resolve("HEAD~2").moment.ordinal == 1
+                view.revisions.resolve(name)
+        assert view.revisions.resolve("HEAD~2").moment.ordinal == 1
         assert any("The mainline ends at #1" in note and lost[:10] in note for note in status.notes)
         assert "where this clone ends, 3 of 3 commits" in status.text
-        assert "backfill" not in past.report.hint()
+        assert "backfill" not in view.report.hint()
     elif what.endswith("{tree}"):
         assert (status.known, status.complete) == (3, False)
         assert any("cannot be read" in note for note in status.notes)
         with pytest.raises(NotFoundError):
-            past.files("#5", "")
+            view.files("#5", "")
     else:
         assert (status.known, status.missing, status.complete) == (8, 1, False)
         assert any("not in this clone" in note for note in status.notes)
@@ -120,13 +120,13 @@ def test_head_itself_written_by_another_tool_is_indexed_and_followed(repo, db, t
     )  # fmt: skip
     repo.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
     repo.write("f9.py", "x = 1\n")
-    past = read(db, repo.root)
-    assert past.report.status().complete
+    view = read(db, repo.root)
+    assert view.report.status().complete
     assert db.rows("SELECT path FROM worktree") == [("f9.py",)]
     for name in ("HEAD", "main", "@", done.stdout.decode().strip(), "HEAD~0"):
-        assert past.revisions.resolve(name).moment.subject == "odd"
-    assert past.revisions.resolve("HEAD~1").sha == head
-    assert past.revisions.resolve("HEAD^").sha == head
+        assert view.revisions.resolve(name).moment.subject == "odd"
+    assert view.revisions.resolve("HEAD~1").sha == head
+    assert view.revisions.resolve("HEAD^").sha == head
 
 
 @pytest.mark.parametrize("what", ["HEAD~3", "HEAD~3^{tree}"], ids=["commit", "tree"])
@@ -135,14 +135,14 @@ def test_what_was_lost_and_comes_back_is_read_by_itself(repo, db, tmp_path, what
     file = object_file(repo, repo.git("rev-parse", what))
     whole = file.read_bytes()
     file.write_bytes(b"damaged")
-    past = read(db, repo.root)
-    assert not past.report.status().complete
-    assert past.goal() is None
+    view = read(db, repo.root)
+    assert not view.report.status().complete
+    assert view.goal() is None
     file.write_bytes(whole)
-    assert past.goal() == 1
-    for _ in past.catch_up(Cancel()):
+    assert view.goal() == 1
+    for _ in view.catch_up(Cancel()):
         pass
-    status = past.report.status()
+    status = view.report.status()
     assert (status.length, status.known, status.complete, status.notes) == (8, 8, True, ())
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
@@ -153,9 +153,9 @@ def test_a_line_that_lost_its_middle_after_it_was_read_still_answers(repo, db, t
     compare_with_fresh(db, repo.root, 2, tmp_path / "before")
     for what in ("HEAD~3", "HEAD"):
         object_file(repo, repo.git("rev-parse", what)).unlink()
-        past = past_of(db, repo.root)
-        assert (past.report.status().length, past.report.status().known) == (8, 8)
-        assert {file.path for file in past.files("#2", "").rows} == {"f0.py", "f1.py"}
+        view = view_of(db, repo.root)
+        assert (view.report.status().length, view.report.status().known) == (8, 8)
+        assert {file.path for file in view.files("#2", "").rows} == {"f0.py", "f1.py"}
 
 
 def test_a_partial_clone(repo, db, tmp_path):
@@ -163,12 +163,12 @@ def test_a_partial_clone(repo, db, tmp_path):
     repo.git("config", "uploadpack.allowFilter", "true")
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
-    past = read(db, clone.root)
-    status = past.report.status()
+    view = read(db, clone.root)
+    status = view.report.status()
     assert (status.known, status.complete) == (6, False)
     assert any("not in this clone" in note for note in status.notes)
     compare_with_fresh(db, clone.root, 6, tmp_path / "fresh")
-    assert [file.language for file in past.files("#1", "").rows] == ["absent"]
+    assert [file.language for file in view.files("#1", "").rows] == ["absent"]
 
 
 STRANGE = {
@@ -201,15 +201,15 @@ def test_commits_with_strange_dates_and_authors(repo, db, tmp_path, who):
     repo.git("update-ref", "refs/heads/main", done.stdout.decode().strip())
     repo.write("f1.py", "def after():\n    return 2\n")
     repo.commit("after")
-    past = read(db, repo.root)
-    assert past.report.status().complete
-    assert [moment.ordinal for moment in past.commits.mainline("", None, 9).rows] == [3, 2, 1]
-    assert past.commits.mainline("strange", None, 9).rows[0].subject == "strange"
-    assert {symbol.name for symbol in past.graph_at(2).symbols().rows} == {"late"}
-    assert past.symbol_histories("late", 9, callers=False).rows[0].first_seen.ordinal == 2
-    past.revisions.resolve("2020-01-01")
-    assert past.revisions.resolve("HEAD~1").sha == past.revisions.resolve(done.stdout.decode().strip()).sha
-    past.prune(before=None, older_than="30d", everything=False, dry_run=True)
+    view = read(db, repo.root)
+    assert view.report.status().complete
+    assert [moment.ordinal for moment in view.commits.mainline("", None, 9).rows] == [3, 2, 1]
+    assert view.commits.mainline("strange", None, 9).rows[0].subject == "strange"
+    assert {symbol.name for symbol in view.graph_at(2).symbols().rows} == {"late"}
+    assert view.symbol_histories("late", 9, callers=False).rows[0].first_seen.ordinal == 2
+    view.revisions.resolve("2020-01-01")
+    assert view.revisions.resolve("HEAD~1").sha == view.revisions.resolve(done.stdout.decode().strip()).sha
+    view.prune(before=None, older_than="30d", everything=False, dry_run=True)
 
 
 def rewrite(repo: Repo, count: int) -> None:
@@ -226,8 +226,8 @@ def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkey
     monkeypatch.setattr(room, "_BATCH_COMMITS", 1)
     grow(repo, 12)
     index(db, repo.root)
-    past = past_of(db, repo.root)
-    steps = past.backfill(depth=None, since=None, cancel=Cancel())
+    view = view_of(db, repo.root)
+    steps = view.backfill(depth=None, since=None, cancel=Cancel())
     for step in steps:
         if step.done >= 3:
             break
@@ -238,12 +238,12 @@ def test_a_repository_that_is_rewritten_while_we_read(repo, db, tmp_path, monkey
         pass
     if not indexed:
         # The line is still the old one: what git has lost is said, or was read before.
-        status = past.report.status()
+        status = view.report.status()
         assert status.complete or any("cannot be read" in note for note in status.notes)
         index(db, repo.root)
-    past = past_of(db, repo.root)
-    drain(past)
-    status = past.report.status()
+    view = view_of(db, repo.root)
+    drain(view)
+    status = view.report.status()
     assert (status.length, status.complete) == (7, True)
     for ordinal in (1, 4, 7):
         compare_with_fresh(db, repo.root, ordinal, tmp_path / str(ordinal))
@@ -256,12 +256,12 @@ def test_in_the_middle_of_a_rebase(repo, db, tmp_path):
     repo.commit("mine")
     with pytest.raises(subprocess.CalledProcessError):
         repo.git("rebase", "-q", "main")
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     assert (repo.root / ".git/rebase-merge").exists()
-    status = past.report.status()
+    status = view.report.status()
     assert (status.length, status.complete) == (4, True)
     compare_with_fresh(db, repo.root, 3, tmp_path / "during")
     repo.git("rebase", "--abort")
-    past = read(db, repo.root)
-    assert past.commits.head().subject == "mine"
+    view = read(db, repo.root)
+    assert view.commits.head().subject == "mine"
     compare_with_fresh(db, repo.root, 3, tmp_path / "after")

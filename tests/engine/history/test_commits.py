@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.git.commits import Commits
 from cm_tui.errors import NotFoundError, NotIndexedError, UsageError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
 
@@ -39,7 +39,7 @@ def dated(repo: Repo, when: str, subject: str = "dated") -> None:
 def test_the_line_is_paged_newest_first_and_searched(repo, db):
     made = commits(repo, 7)
     index(db, repo.root)
-    mainline = past_of(db, repo.root).commits.mainline
+    mainline = view_of(db, repo.root).commits.mainline
     first = mainline("", None, 3)
     assert [commit.ordinal for commit in first.rows] == [7, 6, 5]
     assert first.total == 7
@@ -55,7 +55,7 @@ def test_names_on_the_line(repo, db):
     made = commits(repo, 4)
     repo.git("tag", "-a", "v1", "HEAD~2", "-m", "one")
     index(db, repo.root)
-    revisions = past_of(db, repo.root).revisions
+    revisions = view_of(db, repo.root).revisions
     for name, ordinal in (
         ("HEAD", 4),
         ("main", 4),
@@ -79,10 +79,10 @@ def test_a_commit_off_the_line_gives_its_nearest_ancestor_and_says_so(repo, db):
     repo.git("checkout", "-q", "main")
     repo.git("merge", "-q", "--no-ff", "--no-edit", "side")
     index(db, repo.root)
-    place = past_of(db, repo.root).revisions.resolve("side")
+    place = view_of(db, repo.root).revisions.resolve("side")
     assert (place.moment.ordinal, place.exact, place.sha) == (2, False, side)
     assert "not on the first-parent line" in place.note
-    assert past_of(db, repo.root).revisions.resolve("HEAD").moment.ordinal == 4
+    assert view_of(db, repo.root).revisions.resolve("HEAD").moment.ordinal == 4
 
 
 def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
@@ -94,7 +94,7 @@ def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
     repo.git("merge", "-q", "--no-ff", "--no-edit", "old")
     repo.git("checkout", "-q", "main")
     index(db, repo.root)
-    assert past_of(db, repo.root).revisions.resolve("young").moment.ordinal == 4
+    assert view_of(db, repo.root).revisions.resolve("young").moment.ordinal == 4
 
 
 def test_unrelated_history_is_not_found(repo, db):
@@ -104,7 +104,7 @@ def test_unrelated_history_is_not_found(repo, db):
     repo.git("checkout", "-q", "main")
     index(db, repo.root)
     with pytest.raises(NotFoundError, match="shares no commit"):
-        past_of(db, repo.root).revisions.resolve("other")
+        view_of(db, repo.root).revisions.resolve("other")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_odd_names_are_refused(repo, db, name):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(UsageError):
-        past_of(db, repo.root).revisions.resolve(name)
+        view_of(db, repo.root).revisions.resolve(name)
 
 
 @pytest.mark.parametrize("name", ["nope", "HEAD~9", "a..b", "../x", "#0", "#9", "f" * 40, "HEAD:a.py", "@{u}"])
@@ -124,14 +124,14 @@ def test_unknown_names_are_not_found(repo, db, name):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(NotFoundError):
-        past_of(db, repo.root).revisions.resolve(name)
+        view_of(db, repo.root).revisions.resolve(name)
 
 
 def test_a_short_sha_is_ambiguous(repo, db):
     commits(repo, 1)
     index(db, repo.root)
     with pytest.raises(UsageError, match="too short"):
-        past_of(db, repo.root).revisions.resolve("ab")
+        view_of(db, repo.root).revisions.resolve("ab")
 
 
 def test_dates_mean_the_state_before_them(repo, db):
@@ -140,15 +140,15 @@ def test_dates_mean_the_state_before_them(repo, db):
         dated(repo, f"{day}T12:00:00+0000")
     repo.git("reset", "-q", "--hard")
     index(db, repo.root)
-    revisions = past_of(db, repo.root).revisions
+    revisions = view_of(db, repo.root).revisions
     for text, ordinal in (("2021-06-15", 1), ("2021-06-16", 2), ("2021-06-15T13:00", 2), ("2030-01-01", 3)):
         assert revisions.resolve(text).moment.ordinal == ordinal
     before_all = revisions.resolve("2019-01-01")
     assert (before_all.sha, before_all.exact, before_all.moment.ordinal) == ("", False, 1)
     assert "no commit before" in before_all.note
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     with pytest.raises(NotFoundError, match="Nothing was there yet"):
-        past.files("2019-01-01", "")
+        view.files("2019-01-01", "")
     with pytest.raises(UsageError, match="no date"):
         revisions.resolve("2021-99-99")
 
@@ -169,7 +169,7 @@ def test_absurd_times_do_not_decide_on_dates(repo, db):
     repo.git("update-ref", "refs/heads/main", made)
     repo.git("reset", "-q", "--hard")
     index(db, repo.root)
-    revisions = past_of(db, repo.root).revisions
+    revisions = view_of(db, repo.root).revisions
     for text, ordinal in (("2021-01-01", 2), ("2021-06-01", 3), ("2030-01-01", 5)):
         assert revisions.resolve(text).moment.ordinal == ordinal
     for day in ("1700-01-01", "1800-01-01", "1960-01-01"):
@@ -181,29 +181,29 @@ def test_absurd_dates_are_shown_as_they_are(repo, db):
         repo.write("a.py", f"x = {number}\n")
         dated(repo, when)
     repo.git("reset", "-q", "--hard")
-    past = read(db, repo.root)
-    assert [moment.time for moment in past.commits.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
-    assert past.report.status().complete
-    assert "1970-01-01" in past.report.status().text
-    assert past.commits.mainline("5138", None, 9).total == 1
+    view = read(db, repo.root)
+    assert [moment.time for moment in view.commits.mainline("", None, 9).rows] == [1, 4102444800, 99999999999, 0]
+    assert view.report.status().complete
+    assert "1970-01-01" in view.report.status().text
+    assert view.commits.mainline("5138", None, 9).total == 1
 
 
 def test_no_git(tmp_path, db):
     folder = Repo(tmp_path / "plain", init=False)
     folder.write("a.py", "x = 1\n")
-    past = read(db, folder.root)
-    assert past.commits.mainline("", None, 9).rows == ()
-    assert "no git" in past.report.status().text
+    view = read(db, folder.root)
+    assert view.commits.mainline("", None, 9).rows == ()
+    assert "no git" in view.report.status().text
     with pytest.raises(UsageError, match="no git"):
-        past.revisions.resolve("HEAD")
+        view.revisions.resolve("HEAD")
 
 
 def test_before_the_first_commit(repo, db):
     repo.write("a.py", "x = 1\n")
-    past = read(db, repo.root)
-    assert past.report.status().text == "no history: there is no commit"
+    view = read(db, repo.root)
+    assert view.report.status().text == "no history: there is no commit"
     with pytest.raises(NotFoundError):
-        past.revisions.resolve("HEAD")
+        view.revisions.resolve("HEAD")
     repo.commit("now there is one")
     assert read(db, repo.root).report.status().complete
 
@@ -211,14 +211,14 @@ def test_before_the_first_commit(repo, db):
 def test_not_indexed(repo, db):
     repo.commit("one")
     with pytest.raises(NotIndexedError):
-        past_of(db, repo.root).revisions.resolve("HEAD")
+        view_of(db, repo.root).revisions.resolve("HEAD")
 
 
 def test_a_detached_head_has_a_line(repo, db, tmp_path):
     commits(repo, 4)
     repo.git("checkout", "-q", "--detach", "HEAD~1")
-    past = read(db, repo.root)
-    assert past.report.status().length == 3
+    view = read(db, repo.root)
+    assert view.report.status().length == 3
     compare_with_fresh(db, repo.root, 2, tmp_path / "fresh")
 
 
@@ -229,9 +229,9 @@ def test_a_linked_worktree_has_the_line_of_its_own_head(repo, db, tmp_path):
     linked.write("b.py", "def b():\n    return 1\n")
     linked.commit("in the worktree")
     read(db, repo.root)
-    past = read(db, linked.root)
-    assert past.report.status().length == 3
-    assert past.commits.head().subject == "in the worktree"
+    view = read(db, linked.root)
+    assert view.report.status().length == 3
+    assert view.commits.head().subject == "in the worktree"
     compare_with_fresh(db, linked.root, 2, tmp_path / "fresh")
     assert read(db, repo.root).commits.head().subject == "Change number 2"
 
@@ -240,25 +240,25 @@ def test_a_line_from_before_there_were_lines_is_read_when_asked_for(repo, db):
     commits(repo, 3)
     index(db, repo.root)
     db.execute("DELETE FROM line_commit")
-    assert past_of(db, repo.root).commits.mainline("", None, 9).total == 3
+    assert view_of(db, repo.root).commits.mainline("", None, 9).total == 3
 
 
 def test_a_shallow_clone_says_so_and_grows_when_it_is_deepened(repo, db, tmp_path):
     commits(repo, 6)
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
-    past = read(db, clone.root)
-    status = past.report.status()
+    view = read(db, clone.root)
+    status = view.report.status()
     assert (status.length, status.known, status.complete) == (3, 3, False)
     assert any("shallow" in note for note in status.notes)
     clone.git("fetch", "-q", "--deepen", "2")
-    past = read(db, clone.root)
-    assert (past.report.status().length, past.report.status().known) == (5, 5)
+    view = read(db, clone.root)
+    assert (view.report.status().length, view.report.status().known) == (5, 5)
     compare_with_fresh(db, clone.root, 4, tmp_path / "fresh4")
     clone.git("fetch", "-q", "--unshallow")
-    past = read(db, clone.root)
-    assert past.report.status().complete
-    assert past.report.status().length == 6
+    view = read(db, clone.root)
+    assert view.report.status().complete
+    assert view.report.status().length == 6
     compare_with_fresh(db, clone.root, 5, tmp_path / "fresh5")
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh1")
 
@@ -273,15 +273,15 @@ def test_a_clone_is_made_shallower_and_deeper_again(repo, db, tmp_path):
     for depth, known in ((7, 7), (3, 3), (5, 3)):
         clone.git("fetch", "-q", "--depth", str(depth))
         index(db, clone.root)
-        past = past_of(db, clone.root)
-        status = past.report.status()
+        view = view_of(db, clone.root)
+        status = view.report.status()
         assert (status.length, status.known) == (depth, known)
         assert not status.complete
         compare_with_fresh(db, clone.root, depth - 1, tmp_path / f"fresh{depth}")
         compare_with_fresh(db, clone.root, depth - known + 1, tmp_path / f"oldest{depth}")
-        assert past.goal() == (None if known == depth else 1)
-    past = read(db, clone.root)
-    assert past.report.status().known == 5
+        assert view.goal() == (None if known == depth else 1)
+    view = read(db, clone.root)
+    assert view.report.status().known == 5
     compare_with_fresh(db, clone.root, 1, tmp_path / "fresh")
     assert db.value("SELECT count(*) FROM file_span WHERE from_ord < 0 OR to_ord <= from_ord") == 0
 
@@ -296,7 +296,7 @@ def test_a_line_cut_off_above_all_that_was_known_is_read_anew(repo, db, tmp_path
     index(db, clone.root)
     clone.git("fetch", "-q", "--depth", "3")
     index(db, clone.root)
-    assert (past_of(db, clone.root).report.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
+    assert (view_of(db, clone.root).report.status().known, db.value("SELECT count(*) FROM file_span")) == (0, 0)
     assert read(db, clone.root).report.status().known == 3
 
 
@@ -304,19 +304,19 @@ def test_a_deepened_clone_is_noticed_by_whoever_has_it_open(repo, db, tmp_path):
     made = commits(repo, 9)
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--depth", "3", f"file://{repo.root}", ".")
-    past = read(db, clone.root)
+    view = read(db, clone.root)
     with pytest.raises(NotFoundError):
-        past.revisions.resolve("HEAD~4")
+        view.revisions.resolve("HEAD~4")
     clone.git("fetch", "-q", "--deepen", "3")
-    assert past.revisions.resolve("HEAD~4").sha == made[-5]
-    status = past.report.status()
+    assert view.revisions.resolve("HEAD~4").sha == made[-5]
+    status = view.report.status()
     assert (status.length, status.known) == (6, 3)
-    assert past.goal() == 1
+    assert view.goal() == 1
     clone.git("fetch", "-q", "--unshallow")
-    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+    for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
         pass
-    assert (past.report.status().length, past.report.status().complete) == (9, True)
-    assert not any("shallow" in note for note in past.report.status().notes)
+    assert (view.report.status().length, view.report.status().complete) == (9, True)
+    assert not any("shallow" in note for note in view.report.status().notes)
     compare_with_fresh(db, clone.root, 2, tmp_path / "fresh")
 
 
@@ -328,7 +328,7 @@ def test_a_date_is_found_by_its_beginning(repo, db):
         who = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
         subprocess.run(["git", *who, "commit", "-qm", "change"], cwd=repo.root, env=env, check=True)
     index(db, repo.root)
-    mainline = past_of(db, repo.root).commits.mainline
+    mainline = view_of(db, repo.root).commits.mainline
 
     def found(word: str) -> list[int]:
         return [row.ordinal for row in mainline(word, None, 9).rows]
@@ -347,12 +347,12 @@ def test_a_date_is_found_by_its_beginning(repo, db):
 def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
     made = commits(repo, 9)
     repo.git("tag", "mark", made[6])
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     walked = []
     get = Commits.get
     monkeypatch.setattr(Commits, "get", lambda self, sha: walked.append(sha) or get(self, sha))
     for name, sha in (("HEAD~7", made[1]), ("@~", made[7]), ("mark~6", made[0]), ("HEAD~0", made[8])):
-        assert past.revisions.resolve(name).sha == sha == repo.git("rev-parse", name)
+        assert view.revisions.resolve(name).sha == sha == repo.git("rev-parse", name)
     assert len(walked) <= 4
     with pytest.raises(NotFoundError):
-        past.revisions.resolve("HEAD~9")
+        view.revisions.resolve("HEAD~9")

@@ -1,4 +1,4 @@
-"""Whatever happened to a repository: each moment of its line is what an index of that commit's checkout says."""
+"""Whatever happened to a repository: each commit of its mainline is what an index of that commit's checkout says."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, past_of
+from tests.engine.history.conftest import compare_with_fresh, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -30,7 +30,7 @@ CONTENTS = st.sampled_from(
 
 
 class Line(RuleBasedStateMachine):
-    """A repository that is worked on, and one store that follows it and reads its past again and again."""
+    """A repository that is worked on, and one store that follows it and reads its history again and again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,29 +105,29 @@ class Line(RuleBasedStateMachine):
     @rule(depth=st.sampled_from([None, 1, 2, 4]))
     def read(self, depth):
         if self.db.get_meta("indexed_at"):
-            for _ in past_of(self.db, self.repo.root).backfill(depth=depth, since=None, cancel=Cancel()):
+            for _ in view_of(self.db, self.repo.root).backfill(depth=depth, since=None, cancel=Cancel()):
                 pass
 
     @rule(ordinal=st.integers(1, 12))
     def prune(self, ordinal):
-        past = past_of(self.db, self.repo.root)
-        head = past.commits.head()
+        view = view_of(self.db, self.repo.root)
+        head = view.commits.head()
         if head is not None and ordinal <= head.ordinal:
-            past.prune(before=f"#{ordinal}", older_than=None, everything=False, dry_run=False)
+            view.prune(before=f"#{ordinal}", older_than=None, everything=False, dry_run=False)
 
     @rule(one=st.integers(0, 100), other=st.integers(0, 100))
     def check(self, one, other):
-        """Read the line whole, and compare some of its moments with an index of their checkout."""
+        """Read the mainline whole, and compare some of its commits with an index of their checkout."""
         self.git("merge", "--abort")
         self.git("rebase", "--abort")
         index(self.db, self.repo.root)
-        past = past_of(self.db, self.repo.root)
-        for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+        view = view_of(self.db, self.repo.root)
+        for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
             pass
-        status = past.report.status()
+        status = view.report.status()
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
-        assert [m.sha for m in past.commits.mainline("", None, 1000).rows][::-1] == line
+        assert [m.sha for m in view.commits.mainline("", None, 1000).rows][::-1] == line
         assert coverage.load(self.db).to_ord == len(line)
         for ordinal in {one % len(line) + 1, other % len(line) + 1, len(line)}:
             self.checked += 1

@@ -8,7 +8,7 @@ from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.time_travel import HistoricalView
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import index
 
@@ -42,47 +42,47 @@ def story(repo):
     return repo
 
 
-def told(past: HistoricalView, name: str = "f") -> list[tuple[str, int]]:
+def told(view: HistoricalView, name: str = "f") -> list[tuple[str, int]]:
     return [
-        (event.what, event.moment.ordinal) for event in past.symbol_histories(name, 9, callers=False).rows[0].events
+        (event.what, event.moment.ordinal) for event in view.symbol_histories(name, 9, callers=False).rows[0].events
     ]
 
 
 def test_a_version_that_is_not_here_is_no_deletion(story, db, tmp_path):
     lost = Lost(story, "a.py", "HEAD~2")
-    past = read(db, story.root)
-    status = past.report.status()
+    view = read(db, story.root)
+    status = view.report.status()
     assert (status.complete, status.missing, status.known) == (False, 1, 4)
     assert "without 1 file version not in this clone" in status.text
     assert "whole history is known" not in status.text
     assert any("1 file version is not in this clone" in note for note in status.notes)
-    life = past.symbol_histories("f", 9, callers=False).rows[0]
-    assert told(past) == [("came", 1), ("unknown", 2), ("unknown", 3)]
-    assert life.alive
-    assert life.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
-    files = past.files("#2", "")
+    history = view.symbol_histories("f", 9, callers=False).rows[0]
+    assert told(view) == [("came", 1), ("unknown", 2), ("unknown", 3)]
+    assert history.alive
+    assert history.notes == ("the version of a.py at #2 is not in this clone: what it held is not known",)
+    files = view.files("#2", "")
     assert {file.path: file.error for file in files.rows} == {"a.py": missing_blobs.ERROR, "b.py": None}
     assert "a.py" in files.note
-    assert "not in this clone" in past.ask("#2", lambda graph: graph.callers("user")).note
+    assert "not in this clone" in view.ask("#2", lambda graph: graph.callers("user")).note
     with pytest.raises(NotFoundError, match="At #2") as found:
-        past.ask("#2", lambda graph: graph.definitions("f"))
+        view.ask("#2", lambda graph: graph.definitions("f"))
     assert "a.py" in found.value.hint
-    assert past.files("#1", "").note == ""
+    assert view.files("#1", "").note == ""
     compare_with_fresh(db, story.root, 1, tmp_path / "one")
     compare_with_fresh(db, story.root, 3, tmp_path / "three")
-    assert past.changes("#1", "#2", 9).rows == past.changes("#2", "#3", 9).rows == ()
-    assert "a.py" in past.changes("#1", "#2", 9).note
-    assert [change.change for change in past.changes("#1", "#3", 9).rows] == ["changed"]
-    assert past.goal() is None
+    assert view.changes("#1", "#2", 9).rows == view.changes("#2", "#3", 9).rows == ()
+    assert "a.py" in view.changes("#1", "#2", 9).note
+    assert [change.change for change in view.changes("#1", "#3", 9).rows] == ["changed"]
+    assert view.goal() is None
     lost.put_back()
-    assert past.goal() is not None
-    for _ in past.catch_up(Cancel()):
+    assert view.goal() is not None
+    for _ in view.catch_up(Cancel()):
         pass
-    assert told(past) == [("came", 1), ("changed", 2), ("changed", 3)]
-    assert past.report.status().complete
-    assert past.symbol_histories("f", 9, callers=False).rows[0].notes == ()
-    assert [edge.qualname for edge in past.ask("#2", lambda graph: graph.callers("f")).rows] == ["user"]
-    assert past.goal() is None
+    assert told(view) == [("came", 1), ("changed", 2), ("changed", 3)]
+    assert view.report.status().complete
+    assert view.symbol_histories("f", 9, callers=False).rows[0].notes == ()
+    assert [edge.qualname for edge in view.ask("#2", lambda graph: graph.callers("f")).rows] == ["user"]
+    assert view.goal() is None
     compare_with_fresh(db, story.root, 2, tmp_path / "two")
 
 
@@ -95,10 +95,10 @@ def test_what_is_back_is_read_whatever_happened_meanwhile(story, db, tmp_path, h
         index(db, story.root, full=True)
     if how == "kept":
         index(db, story.root)
-    past = past_of(db, story.root)
-    for _ in past.backfill(depth=1, since=None, cancel=Cancel()):
+    view = view_of(db, story.root)
+    for _ in view.backfill(depth=1, since=None, cancel=Cancel()):
         pass
-    assert told(past) == [("came", 1), ("changed", 2), ("changed", 3)]
+    assert told(view) == [("came", 1), ("changed", 2), ("changed", 3)]
     compare_with_fresh(db, story.root, 2, tmp_path / "two")
 
 
@@ -109,21 +109,21 @@ def test_what_is_back_but_is_no_source_is_left_out(repo, db):
     lost = Lost(repo, "data.py")
     repo.git("rm", "-q", "data.py")
     repo.commit("two")
-    past = read(db, repo.root)
-    assert {file.path for file in past.files("#1", "").rows} == {"a.py", "data.py"}
+    view = read(db, repo.root)
+    assert {file.path for file in view.files("#1", "").rows} == {"a.py", "data.py"}
     lost.put_back()
-    past = read(db, repo.root)
-    assert {file.path for file in past.files("#1", "").rows} == {"a.py"}
-    assert past.report.status().complete
+    view = read(db, repo.root)
+    assert {file.path for file in view.files("#1", "").rows} == {"a.py"}
+    assert view.report.status().complete
 
 
 def test_a_damaged_version_is_not_read_again_and_again(story, db):
     lost = Lost(story, "a.py", "HEAD~2")
     read(db, story.root)
     lost.file.write_bytes(b"no object at all")
-    past = past_of(db, story.root)
-    assert past.goal() is None
-    assert past.report.status().missing == 1
+    view = view_of(db, story.root)
+    assert view.goal() is None
+    assert view.report.status().missing == 1
 
 
 def test_a_symbol_that_left_while_nothing_could_be_seen(repo, db):
@@ -131,9 +131,9 @@ def test_a_symbol_that_left_while_nothing_could_be_seen(repo, db):
         repo.write("a.py", content)
         repo.commit(f"number {number}")
     Lost(repo, "a.py", "HEAD~2")
-    past = read(db, repo.root)
-    assert told(past) == [("came", 1), ("unknown", 2), ("returned", 4)]
-    assert "#2" in past.symbol_histories("f", 9, callers=False).rows[0].notes[0]
+    view = read(db, repo.root)
+    assert told(view) == [("came", 1), ("unknown", 2), ("returned", 4)]
+    assert "#2" in view.symbol_histories("f", 9, callers=False).rows[0].notes[0]
 
 
 def test_a_move_into_or_out_of_the_unseen_is_none(repo, db):
@@ -143,11 +143,11 @@ def test_a_move_into_or_out_of_the_unseen_is_none(repo, db):
     repo.write("b.py", text(1))
     repo.commit("two")
     Lost(repo, "a.py")
-    past = read(db, repo.root)
-    lives = {life.key.path: life for life in past.symbol_histories("f", 9, callers=False).rows}
-    assert [event.what for event in lives["b.py"].events] == ["came"]
-    assert [event.what for event in lives["a.py"].events] == ["came", "unknown"]
-    assert lives["a.py"].invalid is None
+    view = read(db, repo.root)
+    histories = {history.key.path: history for history in view.symbol_histories("f", 9, callers=False).rows}
+    assert [event.what for event in histories["b.py"].events] == ["came"]
+    assert [event.what for event in histories["a.py"].events] == ["came", "unknown"]
+    assert histories["a.py"].invalid is None
 
 
 def test_a_clone_without_contents_claims_nothing(repo, db, tmp_path):
@@ -160,31 +160,31 @@ def test_a_clone_without_contents_claims_nothing(repo, db, tmp_path):
     repo.git("config", "uploadpack.allowFilter", "true")
     clone = Repo(tmp_path / "clone", init=False)
     clone.git("clone", "-q", "--filter=blob:none", f"file://{repo.root}", ".")
-    past = read(db, clone.root)
-    assert past.report.status().missing == 4
+    view = read(db, clone.root)
+    assert view.report.status().missing == 4
     with pytest.raises(NotFoundError) as found:
-        past.symbol_histories("old", 9, callers=False)
+        view.symbol_histories("old", 9, callers=False)
     assert "4 file versions not in this clone" in found.value.hint
     assert "whole history is known" not in found.value.hint
-    life = past.symbol_histories("f", 9, callers=False).rows[0]
-    assert [(event.what, event.moment.ordinal) for event in life.events] == [("unknown", 4)]
-    assert life.notes == ("the version of a.py from #1 to #3 is not in this clone: what it held is not known",)
-    assert {file.path for file in past.files("#2", "").rows} == {"a.py", "old.py"}
+    history = view.symbol_histories("f", 9, callers=False).rows[0]
+    assert [(event.what, event.moment.ordinal) for event in history.events] == [("unknown", 4)]
+    assert history.notes == ("the version of a.py from #1 to #3 is not in this clone: what it held is not known",)
+    assert {file.path for file in view.files("#2", "").rows} == {"a.py", "old.py"}
     clone.git("fetch", "-q", "--refetch", "--no-filter")
-    past = read(db, clone.root)
-    assert past.report.status().complete
-    assert told(past) == [("came", 1), ("changed", 2), ("left", 3), ("returned", 4)]
-    assert past.symbol_histories("old", 9, callers=False).total == 1
+    view = read(db, clone.root)
+    assert view.report.status().complete
+    assert told(view) == [("came", 1), ("changed", 2), ("left", 3), ("returned", 4)]
+    assert view.symbol_histories("old", 9, callers=False).total == 1
 
 
 def test_a_store_that_took_them_for_deleted_reads_again(story, db):
     Lost(story, "a.py", "HEAD~2")
-    past = read(db, story.root)
+    view = read(db, story.root)
     from dataclasses import replace
 
     from cm_tui.engine.mainline import coverage
 
     db.execute("DELETE FROM file_span WHERE path = 'a.py' AND from_ord = 2")
     coverage.save(db, replace(coverage.load(db), missing=1))
-    past = read(db, story.root)
-    assert told(past) == [("came", 1), ("unknown", 2), ("unknown", 3)]
+    view = read(db, story.root)
+    assert told(view) == [("came", 1), ("unknown", 2), ("unknown", 3)]

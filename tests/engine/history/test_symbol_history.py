@@ -1,4 +1,4 @@
-"""Lives, changes, drift and vacuum on a small history that is told step by step."""
+"""Histories of symbols, changes, drift and pruning on a small history that is told step by step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.mainline import coverage
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Cancel, SymbolKey
-from tests.engine.history.conftest import compare_with_fresh, past_of, read
+from tests.engine.history.conftest import compare_with_fresh, read, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -42,76 +42,76 @@ def story(repo):
 def test_a_life_is_told_whole(story, db):
     page = read(db, story.root).symbol_histories("f", 20, callers=False)
     assert page.total == 1
-    life = page.rows[0]
-    assert life.key == SymbolKey("pkg/c.py", "f", "function", 0)
-    assert life.alive
-    told = [(event.what, event.moment.ordinal, event.path) for event in life.events]
+    history = page.rows[0]
+    assert history.key == SymbolKey("pkg/c.py", "f", "function", 0)
+    assert history.alive
+    told = [(event.what, event.moment.ordinal, event.path) for event in history.events]
     assert told == [
         ("came", 1, "a.py"), ("changed", 2, "a.py"), ("signature", 4, "a.py"), ("left", 5, "a.py"),
         ("returned", 6, "a.py"), ("moved", 7, "pkg/c.py"),
     ]  # fmt: skip
-    assert life.events[-1].other == SymbolKey("a.py", "f", "function", 0)
-    assert life.events[2].signature == "def f(a, b=2)"
-    assert [(span.from_ord, span.to_ord, span.path) for span in life.spans] == [
+    assert history.events[-1].other == SymbolKey("a.py", "f", "function", 0)
+    assert history.events[2].signature == "def f(a, b=2)"
+    assert [(span.from_ord, span.to_ord, span.path) for span in history.spans] == [
         (1, 5, "a.py"), (6, 7, "a.py"), (7, None, "pkg/c.py"),
     ]  # fmt: skip
-    assert (life.first_seen.ordinal, life.last_seen.ordinal, life.invalid) == (1, 8, None)
+    assert (history.first_seen.ordinal, history.last_seen.ordinal, history.invalid) == (1, 8, None)
 
 
 def test_what_is_gone_has_a_life_and_callers(story, db):
-    past = read(db, story.root)
-    life = past.symbol_histories("user", 20, callers=True).rows[0]
-    assert not life.alive
-    assert (life.first_seen.ordinal, life.last_seen.ordinal, life.invalid.ordinal) == (3, 4, 5)
-    assert life.invalid.sha == story.git("rev-parse", "HEAD~3")
-    assert life.callers_before.total == 0
-    gone = past.symbol_histories(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
+    view = read(db, story.root)
+    history = view.symbol_histories("user", 20, callers=True).rows[0]
+    assert not history.alive
+    assert (history.first_seen.ordinal, history.last_seen.ordinal, history.invalid.ordinal) == (3, 4, 5)
+    assert history.invalid.sha == story.git("rev-parse", "HEAD~3")
+    assert history.callers_before.total == 0
+    gone = view.symbol_histories(SymbolKey("a.py", "f", "function", 0), 20, callers=True).rows[0]
     assert gone.events[-1].what == "left"
     assert gone.invalid.ordinal == 7
-    callers = past.graph_at(4).callers("f")
+    callers = view.graph_at(4).callers("f")
     assert [(edge.qualname, edge.line, edge.text) for edge in callers.rows] == [("user", 5, "return f(1)")]
     with pytest.raises(NotFoundError, match="was ever called"):
-        past.symbol_histories("never", 20, callers=False)
+        view.symbol_histories("never", 20, callers=False)
 
 
 def test_a_life_of_which_only_the_end_is_known(story, db):
     index(db, story.root)
-    assert past_of(db, story.root).symbol_histories("g", 20, callers=False).rows[0].notes == (
+    assert view_of(db, story.root).symbol_histories("g", 20, callers=False).rows[0].notes == (
         "history has not been read yet",
     )
-    life = read(db, story.root, depth=2).symbol_histories("g", 20, callers=False).rows[0]
-    assert life.first_seen is None
-    assert "#7" in life.notes[0]
+    history = read(db, story.root, depth=2).symbol_histories("g", 20, callers=False).rows[0]
+    assert history.first_seen is None
+    assert "#7" in history.notes[0]
     assert read(db, story.root).symbol_histories("g", 20, callers=False).rows[0].first_seen.ordinal == 1
 
 
-def test_changes_between_two_moments(story, db):
-    past = read(db, story.root)
+def test_changes_between_two_revisions(story, db):
+    view = read(db, story.root)
 
     def between(one, other):
-        found = past.changes(one, other, 100).rows
+        found = view.changes(one, other, 100).rows
         return [(change.change, change.symbol.path, change.symbol.name) for change in found]
 
     assert between("#1", "#2") == [("changed", "a.py", "f")]
     assert between("#3", "#4") == [("signature", "a.py", "f")]
     assert between("#4", "#5") == [("removed", "a.py", "f"), ("removed", "b.py", "user")]
     assert between("#6", "#7") == [("moved", "pkg/c.py", "f")]
-    assert past.changes("#6", "#7", 9).rows[0].before.path == "a.py"
+    assert view.changes("#6", "#7", 9).rows[0].before.path == "a.py"
     assert between("#7", "#6") == [("moved", "a.py", "f")]
     assert between("#7", "HEAD") == [("added", "a.py", "h")]
     assert between("#1", "#1") == []
-    cut = past.changes("#1", "#8", 1)
+    cut = view.changes("#1", "#8", 1)
     assert (len(cut.rows), cut.total > 1) == (1, True)
 
 
 def test_before_the_first_commit_there_was_nothing(story, db):
-    past = read(db, story.root)
-    found = past.changes("#0", "#1", 100)
+    view = read(db, story.root)
+    found = view.changes("#0", "#1", 100)
     assert [(change.change, change.symbol.name) for change in found.rows] == [("added", "f"), ("added", "g")]
     assert found.note == "2 added"
-    assert {change.symbol.name for change in past.changes("#0", "HEAD", 100).rows} == {"f", "g", "h"}
+    assert {change.symbol.name for change in view.changes("#0", "HEAD", 100).rows} == {"f", "g", "h"}
     with pytest.raises(NotFoundError):
-        past.changes("#1", "#0", 100)
+        view.changes("#1", "#0", 100)
 
 
 def test_what_a_shallow_clone_cannot_compare_counts_as_added_and_is_said(story, db, tmp_path):
@@ -130,24 +130,24 @@ def test_sections_of_a_document_have_lives_by_key_and_by_name(repo, db):
     repo.commit("change")
     repo.write("doc.md", text.partition("## From")[0])
     repo.commit("leave")
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     key = SymbolKey("doc.md", "Top > From the shell", "section", 0)
     deep = SymbolKey("doc.md", "Top > From the shell > A. b/c: d", "section", 0)
     for name in (key, "From the shell", "Top > From the shell"):
-        assert [symbol.key for symbol in past.graph_at(1).definitions(name).rows] == [key]
-        life = past.symbol_histories(name, 9, callers=True).rows[0]
-        assert (life.key, life.name) == (key, "From the shell")
-        assert [event.what for event in life.events] == ["came", "changed", "left"]
+        assert [symbol.key for symbol in view.graph_at(1).definitions(name).rows] == [key]
+        history = view.symbol_histories(name, 9, callers=True).rows[0]
+        assert (history.key, history.name) == (key, "From the shell")
+        assert [event.what for event in history.events] == ["came", "changed", "left"]
     for name in (deep, "A. b/c: d", "From the shell > A. b/c: d", deep.qualname):
-        assert [symbol.key for symbol in past.graph_at(2).definitions(name).rows] == [deep]
-        assert past.symbol_histories(name, 9, callers=False).rows[0].key == deep
+        assert [symbol.key for symbol in view.graph_at(2).definitions(name).rows] == [deep]
+        assert view.symbol_histories(name, 9, callers=False).rows[0].key == deep
     with pytest.raises(NotFoundError):
-        past.graph_at(3).definitions("Top > From the shell")
+        view.graph_at(3).definitions("Top > From the shell")
 
 
 def drift_of(db, root, since=None, *, looked=False, limit=100):
     plan = Indexer(db, root, configured()).plan()
-    return past_of(db, root).drift(plan, since, limit, looked=looked)
+    return view_of(db, root).drift(plan, since, limit, looked=looked)
 
 
 def test_drift_names_each_symbol_that_differs(story, db):
@@ -188,81 +188,81 @@ def test_where_someone_last_looked_is_remembered(story, db):
     assert drift_of(db, story.root, "#6").changes.total == 3
 
 
-def test_vacuum_counts_first_and_says_what_it_removed(story, db, tmp_path):
-    past = read(db, story.root)
+def test_pruning_counts_first_and_says_what_it_removed(story, db, tmp_path):
+    view = read(db, story.root)
     blobs = db.value("SELECT count(*) FROM blob")
-    trial = past.prune(before="#6", older_than=None, everything=False, dry_run=True)
+    trial = view.prune(before="#6", older_than=None, everything=False, dry_run=True)
     assert (trial.commits, trial.before.ordinal, db.value("SELECT count(*) FROM blob")) == (5, 6, blobs)
-    done = past.prune(before="#6", older_than=None, everything=False, dry_run=False)
+    done = view.prune(before="#6", older_than=None, everything=False, dry_run=False)
     assert done.blobs == trial.blobs == blobs - db.value("SELECT count(*) FROM blob")
     assert done.spans == trial.spans
     with pytest.raises(NotFoundError, match="was removed"):
-        past.snapshots.require("#5")
-    assert "was removed" in past.report.status().vacuumed
-    assert past.goal() is None
+        view.snapshots.require("#5")
+    assert "was removed" in view.report.status().vacuumed
+    assert view.goal() is None
     compare_with_fresh(db, story.root, 6, tmp_path / "a")
     compare_with_fresh(db, story.root, 7, tmp_path / "b")
-    life = past.symbol_histories("g", 9, callers=False).rows[0]
-    assert life.first_seen is None
-    assert past.prune(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
-    for _ in past.backfill(depth=None, since=None, cancel=Cancel()):
+    history = view.symbol_histories("g", 9, callers=False).rows[0]
+    assert history.first_seen is None
+    assert view.prune(before="#3", older_than=None, everything=False, dry_run=False).spans == 0
+    for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
         pass
-    assert past.report.status().vacuumed == ""
+    assert view.report.status().vacuumed == ""
     compare_with_fresh(db, story.root, 2, tmp_path / "c")
 
 
-def test_vacuum_of_everything_keeps_now(story, db, tmp_path):
-    past = read(db, story.root)
-    past.prune(before=None, older_than=None, everything=True, dry_run=False)
+def test_pruning_everything_keeps_now(story, db, tmp_path):
+    view = read(db, story.root)
+    view.prune(before=None, older_than=None, everything=True, dry_run=False)
     assert db.value("SELECT count(*) FROM file_span") == 0
-    assert past.files("HEAD", "").total == 2
+    assert view.files("HEAD", "").total == 2
     assert db.value("SELECT count(*) FROM blob") == 2
     with pytest.raises(NotFoundError, match="was removed"):
-        past.snapshots.require("HEAD~1")
+        view.snapshots.require("HEAD~1")
     story.write("late.py", "def late():\n    return 1\n")
     story.commit("late")
     index(db, story.root)
-    for _ in past_of(db, story.root).catch_up(Cancel()):
+    for _ in view_of(db, story.root).catch_up(Cancel()):
         pass
     assert coverage.load(db).from_ord == 8
     compare_with_fresh(db, story.root, 8, tmp_path / "a")
 
 
-def test_vacuum_by_age(story, db):
-    past = read(db, story.root)
-    assert past.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
+def test_pruning_by_age(story, db):
+    view = read(db, story.root)
+    assert view.prune(before=None, older_than="30d", everything=False, dry_run=True).spans == 0
     for words in (("soon", None, False), ("", None, False), ("30d", "HEAD", False), (None, None, False)):
         with pytest.raises(UsageError):
-            past.prune(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
+            view.prune(older_than=words[0], before=words[1], everything=words[2], dry_run=True)
 
 
 def test_source_and_files_of_the_past(story, db):
-    past = read(db, story.root)
-    assert past.source("#1", "a.py", 1, 2).text == F.rstrip()
-    assert {file.path for file in past.files("#4", "").rows} == {"a.py", "b.py"}
-    assert [file.path for file in past.files("HEAD", "pkg").rows] == ["pkg/c.py"]
+    view = read(db, story.root)
+    assert view.source("#1", "a.py", 1, 2).text == F.rstrip()
+    assert {file.path for file in view.files("#4", "").rows} == {"a.py", "b.py"}
+    assert [file.path for file in view.files("HEAD", "pkg").rows] == ["pkg/c.py"]
     with pytest.raises(NotFoundError, match="was not there"):
-        past.source("#1", "b.py", 1, None)
+        view.source("#1", "b.py", 1, None)
 
 
-def test_two_moments_and_now_are_asked_in_turn(story, db):
-    past = read(db, story.root)
+def test_two_revisions_and_now_are_asked_in_turn(story, db):
+    view = read(db, story.root)
     for _ in range(2):
         for ordinal, qualnames in ((3, ["user"]), (4, ["user"]), (6, []), (1, [])):
-            assert [edge.qualname for edge in past.graph_at(ordinal).callers("f").rows] == qualnames
-            assert [edge.qualname for edge in past.graph_at(ordinal).callers("g").rows] == ["f"]
+            assert [edge.qualname for edge in view.graph_at(ordinal).callers("f").rows] == qualnames
+            assert [edge.qualname for edge in view.graph_at(ordinal).callers("g").rows] == ["f"]
 
 
 def test_lines_of_call_sites_are_the_same_now_and_then(repo, db):
     text = "def f():\r\n\treturn 1\r\n\r\n\r\ndef g():\r\n\tf()\r\n"
     repo.write("a.py", text)
     repo.commit("tabs and carriage returns")
-    past = read(db, repo.root)
+    view = read(db, repo.root)
     assert [edge.text for edge in Graph(db).callers("f").rows] == ["f()"]
     repo.write("a.py", text.replace("return 1", "return 2"))
     repo.commit("other")
-    past = read(db, repo.root)
-    assert [edge.text for edge in past.graph_at(1).callers("f").rows] == ["f()"]
+    view = read(db, repo.root)
+    assert [edge.text for edge in view.graph_at(1).callers("f").rows] == ["f()"]
 
 
 def grown(repo, *states):
@@ -276,17 +276,17 @@ def grown(repo, *states):
         repo.commit(f"state {number}")
 
 
-def events(life):
-    return [(e.what, e.moment.ordinal, e.path, e.other.path if e.other else None) for e in life.events]
+def events(history):
+    return [(e.what, e.moment.ordinal, e.path, e.other.path if e.other else None) for e in history.events]
 
 
 def test_what_is_split_has_one_origin_in_lives_as_in_changes(repo, db):
     grown(repo, {"a.py": F}, {"a.py": None, "e.py": F, "d.py": F})
-    past = read(db, repo.root)
-    changes = [(c.change, c.symbol.path) for c in past.changes("#1", "#2", 9).rows]
+    view = read(db, repo.root)
+    changes = [(c.change, c.symbol.path) for c in view.changes("#1", "#2", 9).rows]
     assert changes == [("moved", "d.py"), ("added", "e.py")]
-    lives = {life.key.path: events(life) for life in past.symbol_histories("f", 9, callers=False).rows}
-    assert lives == {
+    histories = {history.key.path: events(history) for history in view.symbol_histories("f", 9, callers=False).rows}
+    assert histories == {
         "d.py": [("came", 1, "a.py", None), ("moved", 2, "d.py", "a.py")],
         "e.py": [("came", 2, "e.py", None)],
     }
@@ -294,17 +294,17 @@ def test_what_is_split_has_one_origin_in_lives_as_in_changes(repo, db):
 
 def test_a_move_back_is_followed_and_what_left_says_where_to(repo, db):
     grown(repo, {"a.py": F}, {"a.py": None, "c.py": F}, {"c.py": None, "a.py": F})
-    past = read(db, repo.root)
-    page = past.symbol_histories("f", 9, callers=False)
-    assert [events(life) for life in page.rows] == [
+    view = read(db, repo.root)
+    page = view.symbol_histories("f", 9, callers=False)
+    assert [events(history) for history in page.rows] == [
         [("came", 1, "a.py", None), ("moved", 2, "c.py", "a.py"), ("moved", 3, "a.py", "c.py")]
     ]
     assert [(stay.from_ord, stay.to_ord, stay.path) for stay in page.rows[0].spans] == [
         (1, 2, "a.py"), (2, 3, "c.py"), (3, None, "a.py"),
     ]  # fmt: skip
-    between = past.symbol_histories(SymbolKey("c.py", "f", "function", 0), 9, callers=False).rows[0]
+    between = view.symbol_histories(SymbolKey("c.py", "f", "function", 0), 9, callers=False).rows[0]
     assert events(between)[-1] == ("left", 3, "c.py", "a.py")
-    assert [c.change for c in past.changes("#2", "#3", 9).rows] == ["moved"]
+    assert [c.change for c in view.changes("#2", "#3", 9).rows] == ["moved"]
 
 
 def test_a_move_back_that_is_deleted_at_last_is_told_once(repo, db):
@@ -317,15 +317,15 @@ def test_a_move_back_that_is_deleted_at_last_is_told_once(repo, db):
 def test_the_same_body_under_another_name_has_moved(repo, db):
     loop = "def {0}(a):\n    if a:\n        return {0}(a - 1)\n    return 0\n"
     grown(repo, {"a.py": loop.format("f")}, {"a.py": loop.format("ff")}, {"a.py": loop.format("g")})
-    past = read(db, repo.root)
-    change = past.changes("#1", "#2", 9).rows[0]
+    view = read(db, repo.root)
+    change = view.changes("#1", "#2", 9).rows[0]
     assert (change.change, change.symbol.name, change.before.name) == ("moved", "ff", "f")
     told = [
         (e.what, e.qualname, e.other and e.other.qualname)
-        for e in past.symbol_histories("g", 9, callers=False).rows[0].events
+        for e in view.symbol_histories("g", 9, callers=False).rows[0].events
     ]
     assert told == [("came", "f", None), ("moved", "ff", "f"), ("moved", "g", "ff")]
-    left = past.symbol_histories("f", 9, callers=False).rows[0].events[-1]
+    left = view.symbol_histories("f", 9, callers=False).rows[0].events[-1]
     assert (left.what, left.other.qualname) == ("left", "ff")
 
 
@@ -335,18 +335,18 @@ def test_what_only_looks_alike_in_one_line_has_not_moved(repo, db):
 
 
 def test_lives_say_that_history_was_removed(story, db):
-    past = read(db, story.root)
-    past.prune(before="#6", older_than=None, everything=False, dry_run=False)
+    view = read(db, story.root)
+    view.prune(before="#6", older_than=None, everything=False, dry_run=False)
     with pytest.raises(NotFoundError) as found:
-        past.symbol_histories("user", 9, callers=False)
+        view.symbol_histories("user", 9, callers=False)
     assert "was removed" in found.value.hint
     assert "reads it again" in found.value.hint
-    page = past.symbol_histories("g", 9, callers=False)
+    page = view.symbol_histories("g", 9, callers=False)
     assert "was removed" in page.note
     assert "was removed" in page.rows[0].notes[0]
     assert "#6" in page.rows[0].notes[0]
-    past.prune(before=None, older_than=None, everything=True, dry_run=False)
-    assert "was removed" in past.symbol_histories("g", 9, callers=False).rows[0].notes[0]
+    view.prune(before=None, older_than=None, everything=True, dry_run=False)
+    assert "was removed" in view.symbol_histories("g", 9, callers=False).rows[0].notes[0]
 
 
 def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
@@ -359,7 +359,7 @@ def test_hints_do_not_contradict_what_is_known(story, db, tmp_path):
     assert "backfill" not in found.value.hint
     for nothing in ("", "  "):
         with pytest.raises(UsageError, match="No symbol"):
-            past_of(db, story.root).symbol_histories(nothing, 9, callers=False)
+            view_of(db, story.root).symbol_histories(nothing, 9, callers=False)
 
 
 def test_without_git_no_hint_leads_to_history(tmp_path, db):
@@ -372,21 +372,21 @@ def test_without_git_no_hint_leads_to_history(tmp_path, db):
 
 
 def test_reading_back_a_part_of_what_was_removed_keeps_the_rest_removed(story, db):
-    past = read(db, story.root)
-    past.prune(before="#6", older_than=None, everything=False, dry_run=False)
-    for _ in past.backfill(depth=None, since="#3", cancel=Cancel()):
+    view = read(db, story.root)
+    view.prune(before="#6", older_than=None, everything=False, dry_run=False)
+    for _ in view.backfill(depth=None, since="#3", cancel=Cancel()):
         pass
     assert (coverage.load(db).from_ord, coverage.load(db).floor) == (3, 3)
-    assert past.goal() is None
+    assert view.goal() is None
     with pytest.raises(NotFoundError, match="was removed"):
-        past.snapshots.require("#2")
+        view.snapshots.require("#2")
     db.execute("DELETE FROM file_span")
     db.execute("DELETE FROM meta WHERE key = 'history'")
     coverage.restore_floor(db)
     assert coverage.load(db).floor == 3
 
 
-def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
+def test_pruning_before_what_is_off_the_line_says_so(story, db):
     story.git("branch", "side", "HEAD~5")
     story.git("checkout", "-q", "side")
     story.commit("aside")
@@ -397,10 +397,10 @@ def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
     assert "would be removed" in note
 
 
-def test_a_question_about_a_moment_names_it_when_nothing_is_found(story, db):
-    past = read(db, story.root)
+def test_a_question_about_a_revision_names_it_when_nothing_is_found(story, db):
+    view = read(db, story.root)
     with pytest.raises(NotFoundError, match=r"^At #5 ") as found:
-        past.ask("#5", lambda graph: graph.definitions("zzzzz"))
+        view.ask("#5", lambda graph: graph.definitions("zzzzz"))
     assert "cm symbols" not in found.value.hint
     assert "`cm at '#5' --match`" in found.value.hint
 
