@@ -18,6 +18,10 @@ run path=".":
 test *args:
     .venv/bin/pytest -n 2 --dist loadfile {{args}}
 
+# Accept what every screen looks like now; look at the changed pictures before they are committed.
+snapshots *args:
+    .venv/bin/pytest tests/tui/test_snapshots.py --snapshot-update {{args}}
+
 # Lint, types and import contracts.
 check:
     .venv/bin/ruff check .

@@ -1,0 +1,133 @@
+"""A project whose pictures never change: the same shas, dates, paths and clock wherever and whenever it is shown."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from unittest import mock
+
+import pytest
+from filelock import FileLock
+
+from cm_tui.engine.local import LocalEngine
+from cm_tui.model import Check, ProjectStatus
+from tests import gitrepo
+from tests.gitrepo import Repo
+from tests.tui.mode_driver import FILES
+
+FIRST: Final = 1_735_689_600
+"""The time of the first commit: 2025-01-01, 00:00 UTC. Each further one comes a day later."""
+DAY: Final = 86_400
+NOW: Final = FIRST + 30 * DAY
+"""What every clock says."""
+FOLDER: Final = Path("/tmp/cm-snapshot")
+"""Where the project lies while it is shown, as its path is on the pictures: one test at a time uses it."""
+OWN = frozenset({"versions", "full-text extension", "grammars", "git"})
+"""Checks whose message is about what is installed on this machine."""
+
+CART = '''"""A shopping cart."""
+
+
+class Cart:
+    """Holds what a customer wants to buy."""
+
+    def total(self) -> int:
+        """Sum of all items."""
+        return sum(self.items)
+'''
+RECEIPT = '''
+
+def receipt(cart: Cart) -> str:
+    """A line for the customer."""
+    return f"{cart.total()} cents"
+'''
+HISTORY: Final[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("Open the shop", {"shop/cart.py": CART + RECEIPT, "README.md": "# Shop\n\nSells things.\n"}),
+    (
+        "Print receipts",
+        {"shop/till.py": "from shop.cart import receipt\n\n\ndef pay(cart):\n    return receipt(cart)\n"},
+    ),
+    ("Receipts go by mail", {"shop/cart.py": CART, "shop/till.py": "def pay(cart):\n    return None\n"}),
+    ("Keep records", FILES),
+    ("Receipts come back", {"shop/cart.py": CART + RECEIPT.replace("cents", "euros")}),
+)
+
+
+def make_snapshot_project(root: Path) -> Repo:
+    """A repository of these commits, each with its own fixed date."""
+    repo = Repo(root)
+    for number, (subject, files) in enumerate(HISTORY):
+        for path, text in files.items():
+            repo.write(path, text)
+        date = f"{FIRST + number * DAY} +0000"
+        with mock.patch.dict(gitrepo._ENVIRONMENT, GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date):
+            repo.commit(subject)
+    return repo
+
+
+class StillEngine(LocalEngine):
+    """The engine, without what differs from machine to machine: the size of files, and what is installed."""
+
+    def status(self) -> ProjectStatus:
+        """The status, with a size that is always the same."""
+        return replace(super().status(), disk_bytes=4_200_000)
+
+    def doctor(self) -> tuple[Check, ...]:
+        """The checks, without the versions in them."""
+        return tuple(
+            replace(check, message=f"{check.name} as installed") if check.name in OWN else check
+            for check in super().doctor()
+        )
+
+
+@contextmanager
+def still_clock() -> Iterator[None]:
+    """Every clock that is shown stands still, in UTC; those that timers and waiting go by run on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        patch.setattr("time.time", lambda: float(NOW))
+        patch.setattr("time.perf_counter", lambda: 0.0)
+        yield
+    time.tzset()
+
+
+def prepare(folder: Path) -> None:
+    """Make in a folder what `shown` shows: `shop`, and beside it `home` with its index and its history."""
+    make_snapshot_project(folder / "shop")
+    with (
+        _at_its_place(folder),
+        mock.patch.dict(os.environ, CM_HOME=str(FOLDER / "home")),
+        still_clock(),
+        LocalEngine.open(FOLDER / "shop") as engine,
+    ):
+        for _ in engine.index():
+            pass
+        for _ in engine.backfill():
+            pass
+        shutil.copytree(FOLDER / "home", folder / "home", dirs_exist_ok=True)
+
+
+@contextmanager
+def shown(prepared: Path) -> Iterator[Path]:
+    """The project as it was prepared, with nothing remembered, at the path that is on the pictures."""
+    settings = {"CM_HOME": str(FOLDER / "home"), "HOME": str(FOLDER)}
+    with _at_its_place(prepared), mock.patch.dict(os.environ, settings), still_clock():
+        yield FOLDER / "shop"
+
+
+@contextmanager
+def _at_its_place(folder: Path) -> Iterator[None]:
+    with FileLock(f"{FOLDER}.lock"):
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        shutil.copytree(folder, FOLDER, symlinks=True)
+        try:
+            yield
+        finally:
+            shutil.rmtree(FOLDER, ignore_errors=True)

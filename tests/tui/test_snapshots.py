@@ -1,0 +1,102 @@
+"""What every mode looks like: each picture is compared with the one that a person accepted.
+
+`pytest tests/tui/test_snapshots.py --snapshot-update` accepts what is shown now; look at the pictures before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_textual_snapshot import SVGImageExtension, normalize_svg
+from syrupy.assertion import SnapshotAssertion
+
+from cm_tui.config import Config, TuiConfig
+from tests.tui.mode_driver import driving
+from tests.tui.snapshot_project import StillEngine, prepare, shown
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+QUESTION = "where are records kept"
+
+# Mode, and its states: the name of each and the keys that lead there from the one before; `type:` types.
+Scenes = tuple[tuple[str, tuple[str, ...]], ...]
+MODES: dict[str, Scenes] = {
+    "overview": (("start", ("f1",)), ("help", ("question_mark",))),
+    "search": (
+        ("empty", ("f2",)),
+        ("results", (f"type:{QUESTION}", "enter", "down")),
+        ("why", ("v",)),
+        ("tuning", ("t", "down")),
+    ),
+    "symbols": (
+        ("tree", ("f3",)),
+        ("found", ("slash", "type:receipt")),
+        ("callers", ("enter", "tab")),
+        ("ambiguous", ("slash", "type:everything", "enter", "t")),
+        ("help", ("question_mark",)),
+    ),
+    "pack": (
+        ("empty", ("f4",)),
+        ("items", ("f2", f"type:{QUESTION}", "enter", "a", "down", "a", "f4")),
+        ("budget", ("b",)),
+    ),
+    "health": (("checks", ("f5",)), ("left-out", ("s",)), ("reset", ("escape", "X"))),
+    "history": (
+        ("commits", ("f6",)),
+        ("older", ("down", "down")),
+        ("life", ("f3", "slash", "type:receipt", "enter", "L")),
+        ("past", ("home", "down", "down", "s", "f3")),
+        ("past-history", ("f6",)),
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def prepared_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project and its index, to be copied."""
+    folder = tmp_path_factory.mktemp("snapshots")
+    prepare(folder)
+    return folder
+
+
+@pytest.fixture
+def shop(prepared_shop: Path) -> Iterator[Path]:
+    """The project, indexed, where the pictures show it."""
+    with shown(prepared_shop) as root:
+        yield root
+
+
+async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: tuple[int, int], theme: str) -> None:
+    """Go through the states and compare each, but only then say which differ."""
+    different = []
+    config = Config(tui=TuiConfig(theme=theme))
+    async with driving(shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop)) as driver:
+        for name, keys in scenes:
+            for key in keys:
+                if key.startswith("type:"):
+                    await driver.type(key.removeprefix("type:"))
+                else:
+                    await driver.press(key)
+            driver.app.clear_notifications()
+            await driver.settle()
+            picture = normalize_svg(driver.app.export_screenshot(title="cm", simplify=True))
+            if picture != snapshot(name=name, extension_class=SVGImageExtension):
+                different.append(name)
+    assert not different
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: tuple[int, int]):
+    await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
+
+
+@pytest.mark.parametrize("mode", ["search", "history"])
+async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
+    await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
+
+
+@pytest.mark.parametrize("mode", ["search", "symbols"])
+async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
+    await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")
