@@ -104,7 +104,7 @@ def test_a_branch_and_back_parses_nothing_again(repo, db, depth):
         assert index(db, repo.root).blobs == 0
         drain(past_of(db, repo.root), depth=depth)
         assert went == 0 or (fresh and depth)
-    past_of(db, repo.root).vacuum(before=None, older_than=None, everything=True, dry_run=False)
+    past_of(db, repo.root).prune(before=None, older_than=None, everything=True, dry_run=False)
     index(db, repo.root)
     assert db.value("SELECT count(*) FROM blob") == db.value("SELECT count(DISTINCT blob) FROM head_file")
 

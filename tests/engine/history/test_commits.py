@@ -40,15 +40,15 @@ def test_the_line_is_paged_newest_first_and_searched(repo, db):
     made = commits(repo, 7)
     index(db, repo.root)
     moments = past_of(db, repo.root).moments
-    first = moments.line("", None, 3)
+    first = moments.mainline("", None, 3)
     assert [moment.ordinal for moment in first.rows] == [7, 6, 5]
     assert first.total == 7
-    assert [moment.sha for moment in moments.line("", 5, 10).rows] == made[:4][::-1]
-    assert [moment.ordinal for moment in moments.line("number 3", None, 10).rows] == [4]
-    assert [moment.ordinal for moment in moments.line(made[2][:12], None, 10).rows] == [3]
-    assert moments.line("change a", None, 2).total == 7
-    assert moments.line("'; DROP TABLE line_commit; --", None, 2).rows == ()
-    assert moments.line("", None, 0).rows == ()
+    assert [moment.sha for moment in moments.mainline("", 5, 10).rows] == made[:4][::-1]
+    assert [moment.ordinal for moment in moments.mainline("number 3", None, 10).rows] == [4]
+    assert [moment.ordinal for moment in moments.mainline(made[2][:12], None, 10).rows] == [3]
+    assert moments.mainline("change a", None, 2).total == 7
+    assert moments.mainline("'; DROP TABLE line_commit; --", None, 2).rows == ()
+    assert moments.mainline("", None, 0).rows == ()
 
 
 def test_names_on_the_line(repo, db):
@@ -331,7 +331,7 @@ def test_a_date_is_found_by_its_beginning(repo, db):
     moments = past_of(db, repo.root).moments
 
     def found(word: str) -> list[int]:
-        return [row.ordinal for row in moments.line(word, None, 9).rows]
+        return [row.ordinal for row in moments.mainline(word, None, 9).rows]
 
     for word, ordinals in {
         "2012": [4, 3, 2, 1], "2012-": [4, 3, 2, 1], "2012-0": [3, 2, 1], "2012-1": [4], "2012-03": [3, 2], "2012-03-": [3, 2],
@@ -339,9 +339,9 @@ def test_a_date_is_found_by_its_beginning(repo, db):
         "2012-03-1": [], "9999-12-31": [], "201": [],
     }.items():  # fmt: skip
         assert found(word) == ordinals, word
-    page = moments.line("2012 change", 4, 2)
+    page = moments.mainline("2012 change", 4, 2)
     assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
-    assert (moments.line("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
+    assert (moments.mainline("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
 
 
 def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):

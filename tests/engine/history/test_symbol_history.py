@@ -388,7 +388,7 @@ def test_a_vacuum_before_what_is_off_the_line_says_so(story, db):
     story.git("checkout", "-q", "side")
     story.commit("aside")
     story.git("checkout", "-q", "main")
-    note = read(db, story.root).vacuum(before="side", older_than=None, everything=False, dry_run=True).note
+    note = read(db, story.root).prune(before="side", older_than=None, everything=False, dry_run=True).note
     assert "side" in note
     assert "is not on the first-parent line" in note
     assert "would be removed" in note
