@@ -341,7 +341,7 @@ def test_a_date_is_found_by_its_beginning(repo, db):
         assert found(word) == ordinals, word
     page = moments.mainline("2012 change", 4, 2)
     assert ([row.ordinal for row in page.rows], page.total) == ([3, 2], 4)
-    assert (moments.mainline("change", None, 0).rows, moments.line("", 3, 1).rows[0].ordinal) == ((), 2)
+    assert (moments.mainline("change", None, 0).rows, moments.mainline("", 3, 1).rows[0].ordinal) == ((), 2)
 
 
 def test_steps_back_are_counted_on_the_line(repo, db, monkeypatch):
