@@ -96,6 +96,7 @@ class Driver:
             while quiet < 2:
                 await self.app.tasks.settled()
                 await self.pilot.pause()
+                await self.app.animator.wait_until_complete()
                 idle = not self.app.tasks.busy and not self.app.tasks.indexing and at_rest(self.app)
                 quiet = quiet + 1 if idle and self.app.project.engine != "opening" else 0
 

@@ -28,10 +28,12 @@ def nothing_waits(app: App) -> bool:
 
 
 def at_rest(app: App) -> bool:
-    """True while no message waits and the screen has nothing left to lay out or draw."""
-    screen = app.screen
+    """True while no message waits, nothing moves, and the screen has nothing left to lay out or draw."""
+    screen, animator = app.screen, app.animator
     return nothing_waits(app) and not (
-        screen._layout_required
+        animator._animations
+        or animator._scheduled
+        or screen._layout_required
         or screen._scroll_required
         or screen._repaint_required
         or screen._recompose_required
