@@ -13,14 +13,13 @@ from cm_tui.engine.graph.graph import NOW
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.history.snapshots import Snapshots
 from cm_tui.engine.history.symbol_diff import SYMBOL_COLUMNS, Bodies, compare
-from cm_tui.engine.history.tree_reader import HEAD_BYTES
 from cm_tui.engine.index.indexer import PARSE_SECONDS
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.row_batches import Batch
 from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Drift, DriftRow, IndexPlan, Page, ResolvedRevision, Symbol, SymbolChange

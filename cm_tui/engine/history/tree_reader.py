@@ -16,7 +16,7 @@ from cm_tui.engine.index.stored_state import NEXT_BLOB
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.worker import Task
-from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
 from cm_tui.engine.scan.skip_rules import VENDOR_MARKERS, SkipRules, by_content
 from cm_tui.engine.scan.working_tree import is_text, own_folders
 from cm_tui.engine.store import bulk
@@ -24,8 +24,6 @@ from cm_tui.engine.store.database import Database
 
 _PENDING_BYTES = 6_000_000
 """Source that waits to be parsed, at most: enough to keep the processes busy."""
-HEAD_BYTES = 4096
-"""Bytes from which a file's language is told."""
 _KEPT_CLASSIFIED = 500_000
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from cm_tui.engine.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.languages import language_of
+from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, by_content, suffix_of
 from cm_tui.engine.scan.working_tree import ScannedFiles
 
-_HEAD_BYTES = 4096
 """Bytes at the start of a file that may tell its language."""
 
 
@@ -102,7 +101,7 @@ class FileClassifier:
         if reason is not None:
             self._reject(path, oid, content, reason)
             return
-        language = language_of(path, data[:_HEAD_BYTES])
+        language = language_of(path, data[:HEAD_BYTES])
         number = self._blobs.get((oid, language))
         if number is None:
             number = self._blobs[oid, language] = self._next

@@ -10,7 +10,7 @@ from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.stored_state import ContentKey, StoredState, digest_of_rules, load
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
+from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, suffix_of
 from cm_tui.engine.scan.working_tree import UNREAD, ScannedFiles, WorkingTreeScan
 from cm_tui.engine.store.database import Database
@@ -118,7 +118,7 @@ def _head(path: str, oid: str, contents: ContentReader) -> bytes:
         data = contents.from_disk(path)[1] if oid.startswith(UNREAD) else contents.get(path, oid)
     except OSError:
         return b""
-    return (data or b"")[:4096]
+    return (data or b"")[:HEAD_BYTES]
 
 
 def _estimate(sizes: Sequence[int]) -> float:

@@ -29,8 +29,6 @@ class Language:
     interpreters: tuple[str, ...] = ()
     grammar: str = ""
     queries: tuple[str, ...] = ()
-    comment: str = "#"
-    """How a comment line begins."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     optional_fields: tuple[str, ...] = ("value", "default_value", "default")
     grouped_parameters: bool = False
@@ -73,7 +71,6 @@ _JS: dict[str, Any] = {
         "string number boolean any void null undefined never unknown object symbol bigint this true false Array Record "
         "ReadonlyArray Set Map Date RegExp Function Object String Number Boolean Error const"
     ),
-    "comment": "//",
 }  # fmt: skip
 _C_TYPES = _words(
     "void int char short long float double signed unsigned bool _Bool size_t ssize_t auto wchar_t int8_t int16_t int32_t "
@@ -83,7 +80,7 @@ _C_PARAMETERS = {"variadic_parameter": "variadic", "optional_parameter_declarati
                  "variadic_parameter_declaration": "variadic", "...": "variadic"}  # fmt: skip
 
 _CSHARP: dict[str, Any] = {
-    "grammar": "csharp", "queries": ("csharp",), "comment": "//",
+    "grammar": "csharp", "queries": ("csharp",),
     # `params T[] rest` is no node of its own: its type and name stand in the list.
     "parameters": {"=": "optional", "equals_value_clause": "optional", ">array_type": "variadic", ">identifier": "skip"},
     "self_names": _words("this"), "constructor_is_class_name": True, "annotations_inside": True,
@@ -114,13 +111,13 @@ _ALL = (
     Language("javascript", (".js", ".jsx", ".mjs", ".cjs", ".es6"), ("Jakefile",), ("node", "nodejs"),
              grammar="javascript", queries=("ecma", "javascript", "jsx"), **_JS),
     Language(
-        "go", (".go",), grammar="go", queries=("go",), comment="//", grouped_parameters=True,
+        "go", (".go",), grammar="go", queries=("go",), grouped_parameters=True,
         parameters={"variadic_parameter_declaration": "variadic"},
         builtin=_words("string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64 "
                        "complex64 complex128 bool error any comparable"),
     ),
     Language(
-        "rust", (".rs",), grammar="rust", queries=("rust",), comment="//", recover_always=True,
+        "rust", (".rs",), grammar="rust", queries=("rust",), recover_always=True,
         recovery=r'\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:const|async|unsafe|extern\s+"C")\s+)*fn\s+(?P<name>[A-Za-z_]\w*)\b.*$',
         parameters={"self_parameter": "skip", "attribute_item": "skip", "variadic_parameter": "variadic"},
         # What `?`, `.await` or `unwrap` give is what calls are made on.
@@ -129,15 +126,15 @@ _ALL = (
                        "self"),
     ),
     Language(
-        "java", (".java",), annotations_inside=True, grammar="java", queries=("java",), comment="//",
+        "java", (".java",), annotations_inside=True, grammar="java", queries=("java",),
         parameters={"spread_parameter": "variadic", "receiver_parameter": "skip"}, constructors=_words("<init>"),
         builtin=_words("void int long short byte char float double boolean String Object Integer Long Short Byte Character "
                        "Float Double Boolean var"),
     ),
-    Language("c", (".c", ".h"), grammar="c", queries=("c",), comment="//", parameters=_C_PARAMETERS, builtin=_C_TYPES),
+    Language("c", (".c", ".h"), grammar="c", queries=("c",), parameters=_C_PARAMETERS, builtin=_C_TYPES),
     Language(
         "cpp", (".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".cu", ".cuh", ".ino"),
-        grammar="cpp", queries=("c", "cpp"), comment="//", parameters=_C_PARAMETERS, constructor_is_class_name=True,
+        grammar="cpp", queries=("c", "cpp"), parameters=_C_PARAMETERS, constructor_is_class_name=True,
         transparent=_words("unique_ptr shared_ptr weak_ptr optional reference_wrapper"), builtin=_C_TYPES,
     ),
     Language("csharp", (".cs", ".csx"), **_CSHARP),
@@ -150,28 +147,28 @@ _ALL = (
                     "block_parameter": "skip", "keyword_parameter": "optional", "forward_parameter": "variadic"},
     ),
     Language(
-        "php", (".php", ".phtml", ".php5", ".inc"), (), ("php",), grammar="php", queries=("php",), comment="//",
+        "php", (".php", ".phtml", ".php5", ".inc"), (), ("php",), grammar="php", queries=("php",),
         parameters={"variadic_parameter": "variadic"}, constructors=_words("__construct"),
         builtin=_words("string int float bool array mixed void null iterable callable object self static never false true"),
     ),
     Language(
-        "kotlin", (".kt", ".kts"), grammar="kotlin", queries=("kotlin",), comment="//", constructors=_words("constructor"),
+        "kotlin", (".kt", ".kts"), grammar="kotlin", queries=("kotlin",), constructors=_words("constructor"),
         # A default value and `vararg` stand beside their parameter; `*`: whatever else does.
         parameters={"parameter": "required", "class_parameter": "inside", "=": "optional",
                     "parameter_modifiers": "spread", "*": "default"},
         builtin=_words("Int Long Short Byte Char Float Double Boolean String Any Unit Nothing"),
     ),
     Language(
-        "swift", (".swift",), (), ("swift",), grammar="swift", queries=("swift",), comment="//", constructors=_words("init"),
+        "swift", (".swift",), (), ("swift",), grammar="swift", queries=("swift",), constructors=_words("init"),
         parameters={"=": "optional", "...": "variadic"},
         builtin=_words("Int Int8 Int16 Int32 Int64 UInt UInt8 Float Double Bool String Character Any AnyObject Void Self"),
     ),
     Language(
-        "scala", (".scala", ".sc", ".sbt"), (), ("scala",), grammar="scala", queries=("scala",), comment="//",
+        "scala", (".scala", ".sc", ".sbt"), (), ("scala",), grammar="scala", queries=("scala",),
         constructors=_words("this"), parameters={"repeated_parameter_type": "variadic"},
         builtin=_words("Int Long Short Byte Char Float Double Boolean String Any AnyRef AnyVal Unit Nothing Null"),
     ),
-    Language("lua", (".lua", ".rockspec"), (), ("lua", "luajit"), grammar="lua", queries=("lua",), comment="--",
+    Language("lua", (".lua", ".rockspec"), (), ("lua", "luajit"), grammar="lua", queries=("lua",),
              parameters={"identifier": "optional", "vararg_expression": "variadic"}, self_names=_words("self")),
     Language("bash", (".sh", ".bash", ".zsh", ".ksh", ".bats", ".ebuild"),
              (".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD", "configure"), ("bash", "sh", "zsh", "dash", "ksh"),
@@ -180,38 +177,36 @@ _ALL = (
     Language("elixir", (".ex", ".exs"), ("mix.lock",), ("elixir",), grammar="elixir", queries=("elixir",),
              parameters={"\\\\": "optional"}, optional_fields=(), clauses=True),
     Language(
-        "dart", (".dart",), (), ("dart",), grammar="dart", queries=("dart",), comment="//",
+        "dart", (".dart",), (), ("dart",), grammar="dart", queries=("dart",),
         parameters={"optional_formal_parameters": "variadic"}, transparent=_words("Future FutureOr"),
         builtin=_words("int double num bool String void dynamic Object Null var"),
     ),
     Language(
-        "zig", (".zig", ".zon"), grammar="zig", queries=("zig",), comment="//", self_names=_words("self"),
+        "zig", (".zig", ".zon"), grammar="zig", queries=("zig",), self_names=_words("self"),
         builtin=_words("u8 u16 u32 u64 i8 i16 i32 i64 usize isize f32 f64 bool void anytype type anyerror noreturn"),
     ),
     Language("haskell", (".hs", ".lhs", ".hsc"), (), ("runhaskell", "runghc", "stack"), grammar="haskell", queries=("haskell",),
-             comment="--", clauses=True, builtin=_words("Int Integer Bool Char String Double Float IO Maybe Either")),
-    Language("fsharp", (".fs", ".fsx", ".fsi"), (), ("dotnet",), grammar="fsharp", queries=("fsharp",), comment="//",
+             clauses=True, builtin=_words("Int Integer Bool Char String Double Float IO Maybe Either")),
+    Language("fsharp", (".fs", ".fsx", ".fsi"), (), ("dotnet",), grammar="fsharp", queries=("fsharp",),
              constructors=_words("new"),
              builtin=_words("int string bool float unit obj char byte int64 decimal list option seq array")),
-    Language("markdown", (".md", ".markdown", ".mdx", ".mdown", ".qmd", ".rmd"), grammar="markdown", queries=("markdown",),
-             comment="<!--"),
-    Language("vbnet", (".vb", ".vbs", ".bas"), comment="'"),
+    Language("markdown", (".md", ".markdown", ".mdx", ".mdown", ".qmd", ".rmd"), grammar="markdown", queries=("markdown",)),
+    Language("vbnet", (".vb", ".vbs", ".bas")),
     Language("json", (".json", ".jsonc", ".json5", ".jsonl", ".ndjson", ".geojson", ".ipynb"),
-             (".babelrc", ".eslintrc", ".prettierrc"), comment="//"),
+             (".babelrc", ".eslintrc", ".prettierrc")),
     Language("yaml", (".yaml", ".yml"), (".clang-format",)),
     Language("toml", (".toml",), ("Pipfile", "poetry.lock", "Cargo.lock", "uv.lock")),
     Language("ini", (".ini", ".cfg", ".conf", ".properties", ".env", ".editorconfig"),
-             (".editorconfig", ".gitconfig", ".npmrc", ".env"), comment=";"),
-    Language("html", (".html", ".htm", ".xhtml", ".jinja", ".jinja2", ".j2", ".hbs", ".ejs"), comment="<!--"),
-    Language("xml", (".xml", ".xsd", ".xsl", ".xslt", ".svg", ".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".plist"),
-             comment="<!--"),
-    Language("css", (".css", ".tcss"), comment="/*"),
-    Language("scss", (".scss", ".sass", ".less"), comment="//"),
-    Language("sql", (".sql", ".ddl", ".psql"), comment="--"),
+             (".editorconfig", ".gitconfig", ".npmrc", ".env")),
+    Language("html", (".html", ".htm", ".xhtml", ".jinja", ".jinja2", ".j2", ".hbs", ".ejs")),
+    Language("xml", (".xml", ".xsd", ".xsl", ".xslt", ".svg", ".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".plist")),
+    Language("css", (".css", ".tcss")),
+    Language("scss", (".scss", ".sass", ".less")),
+    Language("sql", (".sql", ".ddl", ".psql")),
     Language("graphql", (".graphql", ".gql")),
-    Language("protobuf", (".proto",), comment="//"),
-    Language("vue", (".vue",), comment="//"),
-    Language("svelte", (".svelte",), comment="//"),
+    Language("protobuf", (".proto",)),
+    Language("vue", (".vue",)),
+    Language("svelte", (".svelte",)),
     Language("dockerfile", (".dockerfile",), ("Dockerfile", "Containerfile")),
     Language("make", (".mk", ".mak"), ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile")),
     Language("cmake", (".cmake",), ("CMakeLists.txt",)),
@@ -220,22 +215,22 @@ _ALL = (
     Language("r", (".r",), (".Rprofile",), ("Rscript",)),
     Language("julia", (".jl",), (), ("julia",)),
     Language("perl", (".pl", ".pm", ".t"), (), ("perl",)),
-    Language("objc", (".m", ".mm"), comment="//"),
-    Language("groovy", (".groovy", ".gradle"), ("Jenkinsfile",), ("groovy",), comment="//"),
-    Language("clojure", (".clj", ".cljs", ".cljc", ".edn"), (), ("bb",), comment=";"),
-    Language("ocaml", (".ml", ".mli"), comment="(*"),
-    Language("erlang", (".erl", ".hrl"), ("rebar.config",), ("escript",), comment="%"),
-    Language("elm", (".elm",), comment="--"),
+    Language("objc", (".m", ".mm")),
+    Language("groovy", (".groovy", ".gradle"), ("Jenkinsfile",), ("groovy",)),
+    Language("clojure", (".clj", ".cljs", ".cljc", ".edn"), (), ("bb",)),
+    Language("ocaml", (".ml", ".mli")),
+    Language("erlang", (".erl", ".hrl"), ("rebar.config",), ("escript",)),
+    Language("elm", (".elm",)),
     Language("nim", (".nim", ".nims")),
     Language("crystal", (".cr",), (), ("crystal",)),
     Language("fish", (".fish",), (), ("fish",)),
     Language("powershell", (".ps1", ".psm1", ".psd1"), (), ("pwsh",)),
-    Language("batch", (".bat", ".cmd"), comment="REM"),
-    Language("vim", (".vim",), (".vimrc",), comment='"'),
-    Language("solidity", (".sol",), comment="//"),
-    Language("latex", (".tex", ".sty", ".bib"), comment="%"),
-    Language("rst", (".rst",), comment=".."),
-    Language("asciidoc", (".adoc", ".asciidoc"), comment="//"),
+    Language("batch", (".bat", ".cmd")),
+    Language("vim", (".vim",), (".vimrc",)),
+    Language("solidity", (".sol",)),
+    Language("latex", (".tex", ".sty", ".bib")),
+    Language("rst", (".rst",)),
+    Language("asciidoc", (".adoc", ".asciidoc")),
     Language("org", (".org",)),
     Language("csv", (".csv", ".tsv")),
     Language("text", (".txt", ".text", ".log")),
@@ -251,6 +246,10 @@ _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?env\s+(?:-\S+\s+|\w+=\S+\s+)*(?:\S*/)?([^
 _CPP_HEADER = re.compile(
     rb"^\s*(?:class\s+\w|namespace\s|template\s*<|using\s|public:|private:|protected:|virtual\s)|\bstd::", re.MULTILINE
 )
+
+
+HEAD_BYTES = 4096
+"""How much of a file is looked at where its name does not tell its language."""
 
 
 def language_of(path: str, head: bytes = b"") -> str:

@@ -55,14 +55,6 @@ class ProfilePanel(RowList[Setting | str]):
         self.profile, self.saved, self._typed = profile, saved, ""
         self.set_rows(rows, cursor=self.cursor if same else 1)
 
-    @property
-    def changed_settings(self) -> int:
-        """How many settings differ from what is saved."""
-        if self.profile is None or self.saved is None:
-            return 0
-        rows = [row for row in self.rows if isinstance(row, Setting)]
-        return sum(row.of(self.profile) != row.of(self.saved) for row in rows)
-
     # --- drawing ---
 
     def draw(self, row: Setting | str, width: int) -> Content:

@@ -10,7 +10,7 @@ from textual.message import Message
 from cm_tui.model import Hit
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_middle, fit, one_line
+from cm_tui.tui.widgets.text import elide_middle, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
@@ -131,8 +131,3 @@ def _name_of(hit: Hit) -> str:
 
 def _kind_of(hit: Hit) -> str:
     return hit.kind or hit.language
-
-
-def title_of(hit: Hit) -> str:
-    """A short name for messages and packs."""
-    return fit(hit.symbol, cell_len(hit.symbol)) if hit.symbol else elide_end(f"{hit.path}:{lines_of(hit)}", 80)
