@@ -21,22 +21,22 @@ APPLICATION = """
 import sys, time
 from pathlib import Path
 from cm_tui.config import Config
-from cm_tui.engine.memory import Memory
+from cm_tui.engine.local import LocalEngine
 from cm_tui.tui.app.run import run
 
 root, begun, go = map(Path, sys.argv[1:])
 
 def open_engine():
-    memory = Memory.open(root)
-    index = memory.index
+    engine = LocalEngine.open(root)
+    index = engine.index
     def slow(**options):
         for progress in index(**options):
             yield progress
             begun.touch()
             while not go.exists():
                 time.sleep(0.01)
-    memory.index = slow
-    return memory
+    engine.index = slow
+    return engine
 
 sys.exit(run(open_engine, root, Config()))
 """
