@@ -17,7 +17,7 @@ def launch(project: Path | None, episode: str = "") -> int:
 
     Args:
         project: a folder of it; the current one when not given.
-        episode: name of an episode whose moment is shown.
+        episode: name of an episode whose revision is shown.
 
     Returns:
         The exit code.

@@ -154,10 +154,10 @@ def drift(
 
 
 def _reached(engine: Engine, sha: str) -> Found:
-    """The moment of a name; the past is read as far back first, as long as that does not take too long.
+    """The revision of a name; history is read as far back first, as long as that does not take too long.
 
     Raises:
-        NotFoundError: there is no such moment, or reading has not come so far yet.
+        NotFoundError: there is no such revision, or reading has not come so far yet.
     """
     place = engine.resolve(sha)
     if place.known or not place.sha or engine.history().vacuumed:
@@ -172,7 +172,7 @@ def _reached(engine: Engine, sha: str) -> Found:
 def _rows(
     engine: Engine, head_sha: str | None, limit: int
 ) -> tuple[list[records.DriftedSymbol], int, bool, Found | None]:
-    """Symbols that are not confirmed, how many there are, whether the index is current, and the moment compared with."""
+    """Symbols that are not confirmed, how many there are, whether the index is current, and the revision compared with."""
     if head_sha is None or _is_head(engine, head_sha):
         found = engine.drift(limit=limit)
         rows = [
@@ -205,7 +205,7 @@ def _is_head(engine: Engine, sha: str) -> bool:
 
 
 def _said(place: Found, ordinal: int | None) -> list[str]:
-    """What has to be said about a moment."""
+    """What has to be said about a revision."""
     notes = [place.note] if place.note else []
     if ordinal is not None and ordinal != place.moment.ordinal:
         notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")

@@ -211,14 +211,14 @@ class FileRow(BaseModel):
 
 
 class StateAt(Listing):
-    """What was alive at a moment: symbols, or files."""
+    """What was alive at a revision: symbols, or files."""
 
     moment: Moment
     rows: list[SymbolRow | FileRow]
 
 
 class CallsAt(Calls):
-    """Call sites as they were at a moment."""
+    """Call sites as they were at a revision."""
 
     moment: Moment
 

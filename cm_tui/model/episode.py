@@ -33,7 +33,7 @@ class Episode:
     moment: CommitPoint | None
     """Where that commit lies on the line, or its nearest ancestor there (told by `Engine.episode` alone)."""
     why: str
-    """Why there is no moment, or why it is not exactly that commit, or not known; empty: it can be replayed."""
+    """Why there is no commit point, or why it is not exactly that commit, or not known; empty: it can be replayed."""
     patch_lines: int
     patch: str = ""
     """How the working tree differed from the commit when it stopped; empty in lists."""

@@ -1,4 +1,4 @@
-"""The past on the command line: moments, lives, drift, reading and dropping history."""
+"""History on the command line: revisions, lives, drift, reading and dropping history."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ async def test_standing_in_the_past_shows_everywhere_and_one_key_leads_back(stor
         assert [row.name for row in screen.relation_list.rows] == ["user"]
         await driver.press("a")
         assert not driver.app.pack_selection.items
-        assert any("past moment" in words for words in driver.told)
+        assert any("past revision" in words for words in driver.told)
         await driver.press("2", "escape")
         assert "here you see now" in driver.text
         await driver.press("0", "3")

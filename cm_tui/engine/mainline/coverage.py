@@ -25,7 +25,7 @@ class Coverage:
     rules: str = ""
     """Digest of the rules by which files were chosen."""
     floor: int = 0
-    """Oldest ordinal that a vacuum kept; the background does not read below it again."""
+    """Oldest ordinal that pruning kept; the background does not read below it again."""
     missing: int = 0
     """Left by an older version, which took file versions that are not in this clone for deleted."""
     broken: str = ""

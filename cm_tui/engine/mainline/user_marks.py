@@ -12,7 +12,7 @@ from cm_tui.files import write_atomically
 FILE = "marks.json"
 
 Mark = Literal["last_seen", "vacuumed_to"]
-"""Commit at which someone last looked; the first one that a vacuum kept."""
+"""Commit at which someone last looked; the first one that pruning kept."""
 
 _FORMER: dict[str, Mark] = {"looked": "last_seen", "removed": "vacuumed_to"}
 """Marks as files of older versions call them."""

@@ -96,7 +96,7 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
         Command(f"app.{mode.name}", f"{number},f{number}", mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
-    Command("app.now", "0", "Back to now", "Leave the past moment that is shown",
+    Command("app.now", "0", "Back to now", "Leave the past revision that is shown",
             lambda screen: screen.cm.go_to_now(), bar=False, blocked=_is_now),
     Command("app.palette", "ctrl+p", "Commands", "Find any command by name",
             lambda screen: screen.cm.show_palette(), palette=False),

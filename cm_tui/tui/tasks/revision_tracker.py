@@ -46,7 +46,7 @@ class RevisionTracker:
             if self._revision.moment != moment:
                 return
             if place.moment.sha != moment.sha:
-                self._tell(f"History was rewritten: {name_of(moment)} is no longer on the line.")
+                self._tell(f"History was rewritten: {name_of(moment)} is no longer on the mainline.")
             episode = self._revision.episode
             seen = replace(episode, moment=place.moment, why=place.note) if episode else None
             self._revision.go(place.moment, place.note, seen, asked=asked)

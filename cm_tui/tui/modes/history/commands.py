@@ -107,7 +107,7 @@ def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
     if history is None or history.head is None:
         return
     if place.moment.sha == history.head.sha:
-        screen.cm.tell(f"Nothing new on this line since: #{place.moment.ordinal:,} is HEAD.")
+        screen.cm.tell(f"Nothing new on the mainline since: #{place.moment.ordinal:,} is HEAD.")
         screen.loader.mark = None
         screen.arrive(history.head, place.note)
         return
@@ -190,23 +190,23 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
             blocked=_no_mainline),
     Command("history.go", "colon", "Go", "Go to a branch, tag, sha, ordinal or date", go_to, shown_as=":",
             blocked=_no_mainline),
-    Command("history.stand", "s", "Stand", "Stand here: show this moment in Symbols too, until you come back to now",
+    Command("history.stand", "s", "Stand", "Stand here: show this revision in Symbols too, until you come back to now",
             show_everywhere, shown_as="⏎", blocked=_no_commit),
     Command("history.next", "t", "Tab", "The next tab: changes, symbols, life, drift, episode in turn", next_tab),
     Command("history.detail", "v", "View", "Difference, source, callers, callees of the symbol in turn", next_detail),
-    Command("history.open", "o", "Open", "Show the symbol in Symbols, at its moment", open_row, blocked=_no_symbol),
+    Command("history.open", "o", "Open", "Show the symbol in Symbols, at its revision", open_row, blocked=_no_symbol),
     Command("history.life", "L", "Life", "The life of the symbol under the cursor, or of a name", show_life,
             shown_as="L", blocked=_no_mainline),
     Command("history.read", "b", "Read", "Read the history that is not known yet; the known part answers meanwhile",
             read_history, bar=False, blocked=_nothing_to_read, shown=_can_read),
-    Command("history.mark", "m", "Mark", "Mark this moment: changes are shown between it and the cursor", flip_mark,
+    Command("history.mark", "m", "Mark", "Mark this revision: changes are shown between it and the cursor", flip_mark,
             blocked=_no_commit),
     Command("history.since", "w", "Since", "What changed since you last looked, or since a commit, tag or date",
             ask_since, blocked=_no_mainline),
     Command("history.episodes", "e", "Episodes",
             "What agents' sessions recorded: show the commit that one saw, and its patch", choose_episode,
             blocked=_cannot_ask),
-    Command("history.drop", "d", "Drop history", "Drop the past before a moment or an age; counts and asks first",
+    Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=_cannot_drop),
     Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),
 )  # fmt: skip

@@ -55,7 +55,7 @@ class CommitPanel(Vertical):
         self._requested_ordinal = 0
         """The ordinal that the line is being read for; 0: none."""
         self._known_words = Content("")
-        self.border_title = Content("The line")
+        self.border_title = Content("Mainline")
 
     def compose(self) -> ComposeResult:
         """Input, commits, what is known."""

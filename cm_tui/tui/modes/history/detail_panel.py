@@ -139,7 +139,7 @@ class DetailPanel(Vertical):
     def _got_diff(self, loaded: SymbolDiff) -> None:
         self.loaded = loaded
         if self._row is None or not self._row.body:
-            self.diff.set_rows(loaded.lines, empty=loaded.problem or "It is not there at either moment.")
+            self.diff.set_rows(loaded.lines, empty=loaded.problem or "It is not there at either revision.")
         view = loaded.after or loaded.before
         self.source.set_rows(view.lines if view else (), empty="It is not there.")
         if view is not None and (line := view.symbol.start_line if view.symbol else view.place.line):
@@ -150,7 +150,7 @@ class DetailPanel(Vertical):
         rows = of_edges(page.rows, callers=active == "callers")
         self.tabs.counts = {active: f"{len(rows):,} of {page.total:,}" if page.total > len(rows) else f"{page.total:,}"}
         self.tabs.refresh()
-        self.relations.set_rows(rows, empty=page.note or f"No {active} at that moment.")
+        self.relations.set_rows(rows, empty=page.note or f"No {active} at that revision.")
 
     def _failed(self, error: CmError) -> None:
         gone = "It is not in the index." if isinstance(error, NotFoundError) else ""

@@ -73,7 +73,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         """Input, list, and a few lines about the row under the cursor."""
         with Vertical(id="episodes-box") as box:
             box.border_title = Content(" What agents saw ")
-            box.border_subtitle = Content(" ⏎ shows that moment · / finds · esc closes ")
+            box.border_subtitle = Content(" ⏎ shows that revision · / finds · esc closes ")
             yield Input(
                 placeholder="/ words of prompt, answer, agent, path, day, sha or #17", id="episodes-find", compact=True
             )

@@ -14,7 +14,7 @@ from cm_tui.tui.widgets.text import one_line
 
 
 class RevisionHeading(Vertical):
-    """Two lines, a third while a moment is marked, and a note as long as the cursor is where it belongs."""
+    """Two lines, a third while a revision is marked, and a note as long as the cursor is where it belongs."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)

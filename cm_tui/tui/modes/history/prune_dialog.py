@@ -16,7 +16,7 @@ from cm_tui.tui.widgets.text_prompt import Prompt
 ALL = "all"
 _AGE = re.compile(r"\d+\s*[hdwmy]", re.IGNORECASE)
 _HINT = (
-    "A moment: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
+    "A revision: what was before it goes. An age such as 90d, 6m or 2y: what is older. "
     f"`{ALL}`: everything but now. It is counted first, and git keeps its own."
 )
 
@@ -52,7 +52,7 @@ class PruneDialog:
             self.ask(answer, f"{error.message} {error.hint}".strip())
 
         self._screen.ask(
-            "vacuum", lambda engine: engine.prune(**what, dry_run=True), partial(self._confirm, what), failed
+            "prune", lambda engine: engine.prune(**what, dry_run=True), partial(self._confirm, what), failed
         )
 
     def _confirm(self, what: dict[str, Any], report: PruneReport) -> None:
@@ -62,7 +62,7 @@ class PruneDialog:
 
         def answered(yes: bool | None) -> None:
             if yes:
-                self._screen.ask("vacuum", lambda engine: engine.prune(**what), self._dropped)
+                self._screen.ask("prune", lambda engine: engine.prune(**what), self._dropped)
 
         self._screen.app.push_screen(ConfirmScreen(question(report), "Drop"), answered)
 
@@ -92,6 +92,6 @@ def question(report: PruneReport) -> str:
     first = report.before
     kept = f"#{first.ordinal:,} {first.sha[:8]} and what came after stay." if first else "Only now stays."
     return (
-        f"Drop {counts(report)}?\n\n{kept} Questions about earlier moments will say that history was removed. "
+        f"Drop {counts(report)}?\n\n{kept} Questions about earlier revisions will say that history was removed. "
         "Nothing of git is touched: b reads it again."
     )

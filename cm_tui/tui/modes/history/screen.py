@@ -23,8 +23,8 @@ class HistoryScreen(HistoryView):
     SHOWS_REVISION = True
     INTRO = (
         "Every commit of HEAD's first-parent line, the newest first; the one under the cursor is the point that all "
-        "panels show. Changes are those of that commit, or those between it and the moment you marked with m. Enter "
-        "stands there: Symbols shows that moment too, a bar on top says so, and 0 leads back to now. Grey commits are "
+        "panels show. Changes are those of that commit, or those between it and the revision you marked with m. Enter "
+        "stands there: Symbols shows that revision too, a bar on top says so, and 0 leads back to now. Grey commits are "
         "not known yet: b reads them, and what is known answers meanwhile. An @ marks what an agent saw: e lists what "
         "agents' sessions recorded, and leads to the commit that one saw, with its prompts and its patch."
     )

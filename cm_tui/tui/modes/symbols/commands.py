@@ -29,7 +29,7 @@ def _no_index(screen: SymbolsView) -> str | None:
 
 
 def _not_now(screen: SymbolsView) -> str | None:
-    return "a past moment is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
+    return "a past revision is shown; 0 leads back to now" if screen.cm.revision.moment else _nothing_shown(screen)
 
 
 def _no_symbol(screen: SymbolsView) -> str | None:
