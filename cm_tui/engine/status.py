@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cm_tui.config import renamed_settings
 from cm_tui.engine.embed import Provider
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
@@ -65,7 +66,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=float(indexed_at) if indexed_at else None,
-        notes=(*notes, *vectors.notes, *_of_journal(root)),
+        notes=(*notes, *vectors.notes, *_of_journal(root), *renamed_settings(root)),
     )
 
 

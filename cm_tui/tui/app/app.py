@@ -20,7 +20,7 @@ from cm_tui.tui.screens.messages import (
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.palette import CommandPalette
-from cm_tui.tui.state.former_names import current_keys
+from cm_tui.tui.state.former_names import current_keys, former_keys
 from cm_tui.tui.state.pack_selection import PackSelection
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
@@ -95,8 +95,8 @@ class CmApp(ModeApp):
         mode = "history" if self._episode else self.state.mode
         if mode in self.titles and mode != self.current_mode:
             self.switch_mode(mode)
-        if self._state_note:
-            self.tell(self._state_note, severity="warning")
+        for note in filter(None, (self._state_note, former_keys(self.config.tui.keys))):
+            self.tell(note, severity="warning")
         self.tasks.open()
 
     def _first_theme(self) -> str:

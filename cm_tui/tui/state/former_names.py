@@ -26,6 +26,12 @@ def current_keys(keys: Mapping[str, str]) -> dict[str, str]:
     return _renamed(keys, {name: _current_command(name) for name in keys})
 
 
+def former_keys(keys: Mapping[str, str]) -> str:
+    """Return what is to be said of ids that go by a former name; nothing when none does."""
+    found = [f"{name} is called {_current_command(name)} now" for name in keys if _current_command(name) != name]
+    return f"tui.keys: {', '.join(found)}; the old names still work." if found else ""
+
+
 def _current_command(command: str) -> str:
     """`time.go` is `history.go` today, and `app.time` is `app.history`."""
     room, dot, name = command.partition(".")
