@@ -14,7 +14,7 @@ from cm_tui.engine.local import LocalEngine
 from tests.gitrepo import Repo
 
 PATIENCE = 60.0
-ROOMS = ("_repository", "_graph", "_past", "_provider", "_vectors", "_searcher")
+ROOMS = ("_repository", "_graph", "_history", "_provider", "_vectors", "_searcher")
 
 
 class House:
@@ -101,7 +101,7 @@ def test_two_houses_do_not_share_rooms() -> None:
     assert one.cellar is not other.cellar
 
 
-def test_the_rooms_of_a_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches and index runs come at once to an engine that was just opened: both work on the same vectors."""
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.vectors import VectorIndex

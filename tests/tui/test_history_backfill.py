@@ -266,7 +266,7 @@ async def test_a_commit_that_git_removed_leads_back_to_now(story, size):
         story.git("reflog", "expire", "--expire=now", "--all")
         story.git("gc", "-q", "--prune=now")
         # What was read of it once would still be in memory.
-        engine.__dict__.pop("_past")
+        engine.__dict__.pop("_history")
         engine.__dict__.pop("_repository")
         await driver.press("i")
         await driver.settle()
