@@ -12,6 +12,7 @@ from pathlib import Path
 from cm_tui.config import Config
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.local import LocalEngine
+from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
 from tests.tui.textual_speed import at_rest
 
@@ -151,7 +152,13 @@ async def starting(
     episode: str = "",
 ) -> AsyncIterator[Driver]:
     """The application over a project, just started; afterwards the store is closed, as when it is left."""
-    app = CmApp(open_engine or (lambda: LocalEngine.open(root)), root, config or Config(), repair=mend, episode=episode)
+    app = CmApp(
+        open_engine or (lambda: LocalEngine.open(root, external_layers=outside_layers)),
+        root,
+        config or Config(),
+        repair=mend,
+        episode=episode,
+    )
     try:
         async with app.run_test(size=size) as pilot:
             yield Driver(app, pilot)

@@ -13,13 +13,14 @@ from pytest_textual_snapshot import SVGImageExtension, normalize_svg
 from syrupy.assertion import SnapshotAssertion
 
 from cm_tui.config import Config, TuiConfig
+from cm_tui.integrations.external_layers import outside_layers
 from tests.tui.mode_driver import driving
 from tests.tui.snapshot_project import StillEngine, prepare, shown
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 QUESTION = "where are records kept"
 
-# Mode, and its states: the name of each and the keys that lead there from the one before; `type:` types.
+# Mode, and its states: the name of each and the keys that lead there from the one before; `type:` types, `letters:` waits for each.
 Scenes = tuple[tuple[str, tuple[str, ...]], ...]
 MODES: dict[str, Scenes] = {
     "overview": (("start", ("f1",)), ("help", ("question_mark",))),
@@ -31,9 +32,9 @@ MODES: dict[str, Scenes] = {
     ),
     "symbols": (
         ("tree", ("f3",)),
-        ("found", ("slash", "type:receipt")),
+        ("found", ("slash", "letters:receipt")),
         ("callers", ("enter", "tab")),
-        ("ambiguous", ("slash", "type:everything", "enter", "t")),
+        ("ambiguous", ("slash", "letters:everything", "enter", "t")),
         ("help", ("question_mark",)),
     ),
     "pack": (
@@ -45,7 +46,7 @@ MODES: dict[str, Scenes] = {
     "history": (
         ("commits", ("f6",)),
         ("older", ("down", "down")),
-        ("life", ("f3", "slash", "type:receipt", "enter", "L")),
+        ("life", ("f3", "slash", "letters:receipt", "enter", "L")),
         ("past", ("home", "down", "down", "s", "f3")),
         ("past-history", ("f6",)),
     ),
@@ -71,13 +72,16 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
     """Go through the states and compare each, but only then say which differ."""
     different = []
     config = Config(tui=TuiConfig(theme=theme))
-    async with driving(shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop)) as driver:
+    async with driving(
+        shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop, external_layers=outside_layers)
+    ) as driver:
         for name, keys in scenes:
             for key in keys:
                 if key.startswith("type:"):
                     await driver.type(key.removeprefix("type:"))
                 else:
-                    await driver.press(key)
+                    # Letters that filter are waited for, each: what is shown must not depend on how fast one types.
+                    await driver.press(*key.removeprefix("letters:") if key.startswith("letters:") else (key,))
             driver.app.clear_notifications()
             await driver.settle()
             picture = normalize_svg(driver.app.export_screenshot(title="cm", simplify=True))
