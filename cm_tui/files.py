@@ -52,7 +52,7 @@ def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = 
         yield temporary
         if durable:
             _sync(temporary)
-        if permissions is not None:
+        if permissions is not None and permissions != PRIVATE:
             temporary.chmod(permissions)
         temporary.replace(file)
     except BaseException:

@@ -42,8 +42,6 @@ class RemoteEngine:
     def __init__(self, where: rpc.ProjectRef) -> None:
         self.where = where
         self._root: Path | None = None
-        self.note = ""
-        """What the daemon said when it opened the project."""
         self._own = threading.local()
         self._lock = threading.Lock()
         self._connections: list[Connection] = []
@@ -61,19 +59,17 @@ class RemoteEngine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def open(self, *, create: bool = True, current: bool = False) -> Self:
+    def open(self, *, create: bool = True) -> Self:
         """Have the daemon open the project.
 
         Args:
             create: make a store where there is none.
-            current: have the index brought up to HEAD first; `note` says what was done.
 
         Raises:
-            NotIndexedError: there is no store and `create` is not set, or no index and `current` is set.
+            NotIndexedError: there is no store, and `create` is not set.
             CmError: it cannot be opened.
         """
-        answer = self._ask("/v1/project", {"create": create, "current": current})
-        self._root, self.note = Path(answer["root"]), answer["note"]
+        self._root = Path(self._ask("/v1/project", {"create": create})["root"])
         return self
 
     @property

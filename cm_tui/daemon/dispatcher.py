@@ -47,25 +47,22 @@ class Dispatcher:
 
     # --- quick questions ---
 
-    def open(self, where: ProjectRef, *, create: bool = True, current: bool = False) -> dict[str, str]:
+    def open(self, where: ProjectRef, *, create: bool = True) -> dict[str, str]:
         """Open a project, and say where it lies.
 
         Args:
             where: the project.
             create: make a store where there is none.
-            current: first bring its index up to HEAD; what was done is in the note.
 
         Raises:
-            NotIndexedError: there is no store and `create` is not set, or no index and `current` is set.
+            NotIndexedError: there is no store, and `create` is not set.
             CmError: it cannot be opened.
         """
         with self.pool.acquire(where, create=create) as project:
-            answer = {"root": str(project.root), "store": str(project.store), "note": ""}
+            answer = {"root": str(project.root), "store": str(project.store)}
             wants_history = project.engine.wants_history()
         if wants_history:
             self._work.catch_up(where)
-        if current:
-            answer["note"] = policy.at_head(self._check(where))
         return answer
 
     def call(self, name: str, where: ProjectRef, arguments: Any) -> Any:

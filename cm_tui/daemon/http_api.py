@@ -147,11 +147,11 @@ async def _shutdown(request: Request) -> Response:
 
 async def _project(request: Request) -> Response:
     body = await body_of(request)
-    create, current = flag_of(body, "create", default=True), flag_of(body, "current", default=False)
+    create = flag_of(body, "create", default=True)
     dispatcher = _state(request).dispatcher
 
     def work() -> dict[str, str]:
-        return dispatcher.open(where_of(body), create=create, current=current)
+        return dispatcher.open(where_of(body), create=create)
 
     return answered({"result": await _on_thread(request, work)})
 

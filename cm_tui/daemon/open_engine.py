@@ -57,38 +57,31 @@ def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) 
         NotIndexedError: there is no index.
         CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
     """
-    if uses_daemon() and _ready(say):
-        from cm_tui.daemon.client import RemoteEngine
-
-        remote = RemoteEngine(_where(folder)).open(create=False, current=True)
-        if remote.note:
-            say(remote.note)
-        return cast("Engine", remote)
     from cm_tui.engine.freshness import policy
 
-    engine = _open_here(folder, create=False, force=False)
+    engine = open_engine(folder, create=False, say=say)
     try:
-        policy.at_head(_IndexHere(engine, say))
+        policy.at_head(_FollowedIndex(engine, say))
     except BaseException:
         engine.close()
         raise
     return engine
 
 
-class _IndexHere:
-    """An index without a daemon, as the freshness policy sees it: nothing follows its files.
+class _FollowedIndex:
+    """An index whose runs the caller follows to their end, as the freshness policy sees it: failures are raised.
 
     Args:
         engine: the open project.
         say: told before it is indexed.
     """
 
-    def __init__(self, engine: LocalEngine, say: Say) -> None:
+    def __init__(self, engine: Engine, say: Say) -> None:
         self._engine = engine
         self._say = say
 
     def run_under_way(self) -> None:
-        """Return None: whoever runs an index here has the store."""
+        """Return None: the caller waits for its own run."""
 
     def stale_reason(self) -> str:
         """Return why the index does not reflect HEAD; nothing when it does."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cm_tui.config import Config
 from cm_tui.engine.api import projects
 from cm_tui.engine.lazy import is_built, shared_property
+from cm_tui.model import CODE
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
@@ -120,7 +121,10 @@ class LocalRooms:
     def _vectors(self) -> VectorIndex:
         from cm_tui.engine.vectors import VectorIndex
 
-        return VectorIndex(self._db, self.store, self._provider, entries=self.config.embedding.cache_entries)
+        # What people and agents said is for this machine alone: an endpoint is sent code and nothing else.
+        embedding = self.config.embedding
+        sources = (CODE,) if embedding.provider == "openai" else None
+        return VectorIndex(self._db, self.store, self._provider, entries=embedding.cache_entries, sources=sources)
 
     @shared_property
     def _searcher(self) -> Searcher:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.redact import redact
 from cm_tui.engine.parse.chunks import chunk_lines
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
@@ -16,6 +17,8 @@ from cm_tui.errors import CmError, UsageError
 _POSITION = "episode_position"
 """Key in `meta`: how far the journal was read."""
 _TITLE_CHARS = 300
+_LATEST = 2.0**40
+"""Times beyond are damage: a journal can be edited by hand."""
 _NOT_IN_A_PATH = re.compile(r"[^\w-]")
 
 
@@ -44,21 +47,28 @@ class EpisodeSource:
             journal = Journal.of(self._root)
             before = _position(db)
             other = before > journal.end()
-            events = list(journal.read(START if anew or other else before))
+            end = START if anew or other else before
+            passages: list[SourcePassage] = []
+            for event in journal.read(end):
+                end = event.position
+                if event.kind == episode_record.KIND:
+                    passages += passages_of(event)
         except CmError as error:
-            return Changes([], [], [f"Episodes are as they were: {error.message}"])
-        end = events[-1].position if events else START if anew or other else before
+            if anew:
+                # The passages that there are go all the same: they are read again next time.
+                db.set_meta(_POSITION, str(START))
+            return Changes([], [], [f"Episodes could not be read: {error.message}"])
         db.set_meta(_POSITION, str(end))
         gone = [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [self.name])] if other else []
-        return Changes(
-            gone, (passage for event in events if event.kind == episode_record.KIND for passage in passages_of(event))
-        )
+        return Changes(gone, passages)
 
 
 def passages_of(event: Event) -> Iterator[SourcePassage]:
     """Yield the passages of an episode: its prompts and its answer, in pieces, each under the first line of all."""
     record = EpisodeRecord.from_event(event)
-    lines = [_storable(line) for line in "\n\n".join((*record.prompts, record.answer)).split("\n")]
+    # Once more by the rules of today: what was recorded by earlier ones becomes searchable here.
+    text = redact("\n\n".join((*record.prompts, record.answer))).text
+    lines = [_storable(line) for line in text.split("\n")]
     title = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
     for chunk in chunk_lines(lines):
         yield SourcePassage(
@@ -68,7 +78,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
             title=title,
             text="\n".join(lines[chunk.start_line - 1 : chunk.end_line]),
             names=title,
-            time=int(event.time),
+            time=int(event.time) if 0 <= event.time < _LATEST else None,
         )
 
 

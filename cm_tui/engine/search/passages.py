@@ -12,6 +12,7 @@ from cm_tui.engine.search import fts_writer
 from cm_tui.engine.search.code_source import names_of, symbols_of
 from cm_tui.engine.search.source import Source, SourcePassage
 from cm_tui.engine.store.database import Database
+from cm_tui.model import CODE
 
 GENERATION = "passage_generation"
 """Key in `meta`: rises with every change of the passages; the vector index and caches are tied to it."""
@@ -60,7 +61,8 @@ def sync(
         changes = source.changes(db, anew=anew)
         gone = _ids_of(db, source.name) if anew else changes.gone
         _remove(db, gone)
-        added += _add(db, source.name, changes.new, on_new_texts)
+        # Only code is embedded beforehand: it comes in thousands, and may be sent to an endpoint.
+        added += _add(db, source.name, changes.new, on_new_texts if source.name == CODE else lambda _: None)
         removed += len(gone)
         notes += changes.notes
     if added or removed:

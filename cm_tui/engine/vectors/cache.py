@@ -50,9 +50,11 @@ def path_hash(path: str) -> str:
     return f"path:{path_words(path)}"
 
 
-def live_keys(db: Database) -> tuple[Ids, Keys]:
-    """Return the ids and keys of all passages."""
-    found = db.cursor.execute(f"SELECT p.id, {KEY} AS key FROM passage p").fetchnumpy()  # noqa: S608 - constant
+def live_keys(db: Database, sources: Sequence[str] | None = None) -> tuple[Ids, Keys]:
+    """Return the ids and keys of the passages of some sources; of all when none are named."""
+    sql = f"SELECT p.id, {KEY} AS key FROM passage p"  # noqa: S608 - constant
+    chosen = ("", []) if sources is None else (" WHERE p.source IN (SELECT unnest(?))", [list(sources)])
+    found = db.cursor.execute(sql + chosen[0], chosen[1]).fetchnumpy()
     return np.asarray(found["id"], dtype=np.int64), np.asarray(found["key"], dtype=np.uint64)
 
 

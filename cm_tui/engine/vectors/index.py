@@ -46,6 +46,7 @@ class VectorIndex:
         entries: vectors kept in the cache for text that no passage holds now.
         path_weight: share of the path's words.
         graph_rows: number of rows from which a graph is used.
+        sources: whose passages get vectors; all when none are named.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class VectorIndex:
         entries: int = 50_000,
         path_weight: float = PATH_WEIGHT,
         graph_rows: int = GRAPH_ROWS,
+        sources: Sequence[str] | None = None,
     ) -> None:
         self._db = db
         self._folder = folder
         self._provider = provider
         self._entries = entries
+        self._sources = sources
         self._embedder = Embedder(db, provider, path_weight)
         self._mark = f"{provider.fingerprint}|path {path_weight}"
         self._lock = threading.RLock()
@@ -83,9 +86,15 @@ class VectorIndex:
             return "none"
         return "graph" if self._graph.is_loaded else "exact"
 
+    def _total(self) -> int:
+        if self._sources is None:
+            return int(self._db.value("SELECT count(*) FROM passage"))
+        sql = "SELECT count(*) FROM passage WHERE source IN (SELECT unnest(?))"
+        return int(self._db.value(sql, [list(self._sources)]))
+
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector of the current model, of how many."""
-        total = int(self._db.value("SELECT count(*) FROM passage"))
+        total = self._total()
         # Until the next refresh there can be rows whose passage has just gone.
         return min(len(self._rows), total), total
 
@@ -208,7 +217,7 @@ class VectorIndex:
     def _refresh(self) -> tuple[bool, Needed]:
         """Return whether anything changed, and the passages that still have to be embedded."""
         with self._lock:
-            ids, keys = cache.live_keys(self._db)
+            ids, keys = cache.live_keys(self._db, self._sources)
             rows = self._rows
             at = rows.positions(ids)
             here = at >= 0
@@ -244,7 +253,7 @@ class VectorIndex:
 
     def _open(self) -> None:
         generation = self._db.get_meta("passage_generation")
-        total = int(self._db.value("SELECT count(*) FROM passage"))
+        total = self._total()
         saved = read_rows(self._folder, self._mark)
         self._rows = saved.rows
         if saved.damage:
