@@ -16,7 +16,7 @@ run path=".":
 
 # Run the tests.
 test *args:
-    .venv/bin/pytest -n 2 --dist loadfile {{args}}
+    .venv/bin/pytest -n 3 --dist loadfile {{args}}
 
 # Accept what every screen looks like now; look at the changed pictures before they are committed.
 snapshots *args:
@@ -33,17 +33,13 @@ check:
 ci:
     .ci/run
 
-# Measure quality, speed, call graph or vectors.
+# One of the measurements: quality, speed, callers, vectors, hooks, mcp_tools, freshness, history, daemon.
 bench name *args:
     .venv/bin/cm bench {{name}} {{args}}
 
 # Draw the picture of the rooms in ARCHITECTURE.md from the code.
 rooms:
     .venv/bin/python -m tests.architecture.rooms
-
-# Take new snapshots of the screens after a wanted change; look at them before you commit.
-snapshots:
-    .venv/bin/pytest tests/tui/test_snapshots.py --snapshot-update
 
 # Render every screen again.
 screenshots path=".":

@@ -171,12 +171,12 @@ def load_config(root: Path | None = None) -> Config:
 def renamed_settings(root: Path | None = None) -> tuple[str, ...]:
     """Say which settings still go by an old name, and where; the files are taken to be readable."""
     files = [paths.config_file()] + ([paths.project_config_file(root)] if root is not None else [])
-    found = [(old, f"[{old}] in {file}") for file in files for old in RENAMED_SECTIONS if old in _read(file)]
-    names = {
-        old: sorted(key for key in os.environ if key.startswith(f"CM_{old.upper()}__")) for old in RENAMED_SECTIONS
-    }
-    found += [(old, name) for old, keys in names.items() for name in keys]
-    return tuple(f"{where} is called {RENAMED_SECTIONS[old]!r} now; the old name still works." for old, where in found)
+    found: list[tuple[str, str]] = []
+    for old, new in RENAMED_SECTIONS.items():
+        found += [(f"[{old}] in {file}", f"[{new}]") for file in files if old in _read(file)]
+        before, now = f"CM_{old.upper()}__", f"CM_{new.upper()}__"
+        found += [(name, now + name.removeprefix(before)) for name in sorted(os.environ) if name.startswith(before)]
+    return tuple(f"{old} is called {new} now; the old name still works." for old, new in found)
 
 
 def _with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Payload(NamedTuple):
     paths: tuple[str, ...] = ()
     """Files that a tool wrote, as the agent names them."""
     answer: str = ""
-    """The last thing that the agent data, where it tells."""
+    """Last thing that the agent said, where it tells."""
     source: str = ""
     """Why a session started."""
     repeated: bool = False

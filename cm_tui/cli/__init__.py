@@ -1,0 +1,1 @@
+"""The commands; data to stdout, words to stderr."""

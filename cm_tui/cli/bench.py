@@ -37,9 +37,12 @@ def bench(
     context: typer.Context, name: Annotated[str, typer.Argument(help=", ".join(BENCHES), show_default=False)]
 ) -> None:
     """Run one of the measurements with the words that follow it."""
+    from cm_tui.cli.output import narrate
     from cm_tui.errors import UsageError
 
-    name = RENAMED.get(name, name)
+    if name in RENAMED:
+        narrate(f"`cm bench {name}` is called `cm bench {RENAMED[name]}` now.")
+        name = RENAMED[name]
     if name not in BENCHES:
         raise UsageError(f"There is no measurement {name!r}.", hint=f"Use one of {', '.join(BENCHES)}.")
     module = importlib.import_module(f"cm_tui.bench.{name}")

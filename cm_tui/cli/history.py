@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     )
 
 Ref = Annotated[
-    str, typer.Argument(help="A branch, tag or commit; #17: the 17th of the line; 2024-05-01: before that day.")
+    str,
+    typer.Argument(help="A branch, tag or commit; #17: the 17th commit of the mainline; 2024-05-01: before that day."),
 ]
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 

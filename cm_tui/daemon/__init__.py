@@ -1,1 +1,1 @@
-"""The daemon, which owns all stores of a user, and the engine that leads to it."""
+"""The daemon, which has all stores of a user open, and the remote engine that asks it."""

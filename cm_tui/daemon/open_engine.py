@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 def open_engine(
     folder: Path | None = None, *, force: bool = False, create: bool = True, say: Say = lambda _: None
 ) -> Engine:
-    """The engine to the project around a folder (the current one when not given).
+    """The engine of the project around a folder (the current one when not given).
 
     Args:
         folder: a folder or file of it.
@@ -47,7 +47,7 @@ def open_engine(
 
 
 def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) -> Engine:
-    """Return the engine to the project around a folder, for questions: its index reflects HEAD.
+    """Return the engine of the project around a folder, for questions: its index reflects HEAD.
 
     Args:
         folder: as for `open_engine`.

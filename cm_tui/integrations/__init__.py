@@ -1,0 +1,1 @@
+"""Parts put into other programs' files: agents' settings, git hooks, autostart."""

@@ -19,7 +19,7 @@ from cm_tui.errors import CmError, NotIndexedError, UsageError
 from cm_tui.model import ProjectStatus
 
 EngineFor = Callable[[str | None], Engine]
-"""Gives the engine to the project around a folder, or to the default project."""
+"""Gives the engine of the project around a folder, or to the default project."""
 
 FRESH_SECONDS = 5.0
 """How long what is known of an index is believed before it is looked at again."""

@@ -1,4 +1,4 @@
-"""Frozen records that cross the engine between the engine and its front ends."""
+"""Frozen records that cross the interface between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.episode import Episode

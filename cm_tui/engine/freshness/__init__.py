@@ -1,0 +1,1 @@
+"""Is the index current? The watcher, the check before a question, and one scheduler."""

@@ -1,0 +1,1 @@
+"""The repository, read by library or from git's own files."""

@@ -1,0 +1,1 @@
+"""An index run: scan, classify, parse, write, passages, vectors, in that order."""

@@ -1,0 +1,1 @@
+"""Blob in; symbols, references, imports and chunks out."""

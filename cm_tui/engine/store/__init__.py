@@ -1,0 +1,1 @@
+"""The database, its migrations, bulk writing, and the writer lock."""

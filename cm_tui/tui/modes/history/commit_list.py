@@ -21,7 +21,7 @@ ROOMY = 64
 
 
 class CommitList(RowList["CommitPoint | None"]):
-    """Moments with the point under the cursor, another one that is marked, and what is not known in grey."""
+    """Commits with the point under the cursor, another one that is marked, and what is not known in grey."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", show=False)]
 
