@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_what_was_there_and_nothing_else(tmp_path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(*((files.os, "fsync") if call == "fsync" else (Path, call)), full)
         with pytest.raises(OSError, match="No space left"):
-            write_atomically(file, "after", durable=True)
+            write_atomically(file, "after", permissions=0o640, durable=True)
     assert file.read_text() == "before"
     assert list(tmp_path.iterdir()) == [file]
 

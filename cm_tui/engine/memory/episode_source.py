@@ -57,7 +57,7 @@ class EpisodeSource:
             if anew:
                 # The passages that there are go all the same: they are read again next time.
                 db.set_meta(_POSITION, str(START))
-            return Changes([], [], [f"Episodes could not be read: {error.message}"])
+            return Changes([], [], [f"Episodes are as they were: {error.message}"])
         db.set_meta(_POSITION, str(end))
         gone = [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [self.name])] if other else []
         return Changes(gone, passages)
