@@ -1,0 +1,45 @@
+"""What hooks tell is passed on beside the request that tells it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from cm_tui.daemon.journal_work import JournalWork
+from cm_tui.engine.journal import Journal
+from tests.daemon.conftest import make_project, until
+
+
+class Busy:
+    """A dispatcher whose store another checkout works with until it is let go."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+        self.passed: list[tuple[str, list[str]]] = []
+
+    def signal(self, _root: Path, source: str, files: Sequence[str]) -> None:
+        self.free.wait(60)
+        self.passed.append((source, list(files)))
+
+
+def edit(root: Path, *paths: str) -> None:
+    Journal.of(root).append("hook.edit", {"session": "s", "root": str(root), "paths": list(paths)}, head=None)
+
+
+def test_a_nudge_does_not_wait_for_a_store_and_what_comes_meanwhile_is_one_run(tmp_path: Path):
+    root = make_project(tmp_path / "shop")
+    busy, work = Busy(), JournalWork()
+    work.start(cast("Any", busy))
+    edit(root, "a.py")
+    work.on_nudge(root)
+    for name in ("b.py", "c.py", "b.py"):
+        edit(root, name)
+        work.on_nudge(root)
+    assert busy.passed == [], "every nudge came back while the store was busy"
+    busy.free.set()
+    until(lambda: sum(len(files) for _, files in busy.passed) == 3)
+    assert 1 <= len(busy.passed) <= 2
+    assert sorted(name for _, files in busy.passed for name in files) == ["a.py", "b.py", "c.py"]
+    work.close()
