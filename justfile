@@ -16,7 +16,7 @@ run path=".":
 
 # Run the tests.
 test *args:
-    .venv/bin/pytest -n 3 --dist loadfile {{args}}
+    .venv/bin/pytest -n 3 --dist loadfile --no-loadscope-reorder {{args}}
 
 # Accept what every screen looks like now; look at the changed pictures before they are committed.
 snapshots *args:
@@ -33,7 +33,7 @@ check:
 ci:
     .ci/run
 
-# One of the measurements: quality, speed, callers, vectors, hooks, mcp_tools, freshness, history, daemon.
+# One of the measurements: quality, speed, callers, vectors, hooks, mcp_tools, freshness, history, secrets, daemon.
 bench name *args:
     .venv/bin/cm bench {{name}} {{args}}
 

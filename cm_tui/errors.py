@@ -10,8 +10,9 @@
     ├── RefusedError           exit 4   unsafe root, or a path outside the project
     ├── StoreBusyError         exit 5   another process has the store
     ├── StoreError             exit 1   the store cannot be opened, read or written
-    │   ├── StoreDamagedError           truncated or not a database: `cm rebuild` mends it
-    │   └── StoreTooNewError            written by a newer cm
+    │   ├── StoreDamagedError           truncated, overwritten or not a database: `cm rebuild` mends it
+    │   ├── StoreTooNewError            written by a newer cm
+    │   └── StoreReadOnlyError          it can be read here, and not written
     ├── ModelError             exit 1   an embedding model is missing, damaged or not reachable
     ├── DaemonError            exit 1   the daemon cannot be started, or does not answer
     └── CancelledError         exit 1   the user cancelled; what was done so far is kept
@@ -24,16 +25,18 @@ class CmError(Exception):
     """A failure with a message for the user.
 
     Args:
-        message: what happened, and where.
+        message: what happened, where, and what follows from it.
         hint: what to do next; shown on a line of its own.
+        finding: name of the damage that was met, as `cm doctor` lists it; empty when nothing is damaged.
     """
 
     exit_code = 1
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", finding: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.finding = finding
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
@@ -76,11 +79,15 @@ class StoreError(CmError):
 
 
 class StoreDamagedError(StoreError):
-    """The store is truncated or not a database."""
+    """The store is truncated, overwritten or not a database."""
 
 
 class StoreTooNewError(StoreError):
     """The store was written by a newer version of cm."""
+
+
+class StoreReadOnlyError(StoreError):
+    """The store can be read here, and not written."""
 
 
 class ModelError(CmError):

@@ -1,8 +1,10 @@
-"""Writing a file so that it is there whole or not at all."""
+"""Writing a file so that it is there whole or not at all, and reading one that may be anything but what it says."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,52 @@ PRIVATE = 0o600
 SUFFIX = ".cm-new"
 """Ending of a file that is being written."""
 
+_FILE = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+_FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
+_STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+
 # Hooks of agents and of git import this module: nothing here may take long to import, as `tempfile` does.
+
+_users_umask: int | None = None
+"""The umask that the user gave this process; None while it is still in force."""
+
+
+@contextmanager
+def private_umask() -> Iterator[None]:
+    """Have whatever this process makes belong to the user alone, also what libraries make, for a command's whole run.
+
+    What is made for others to read (settings of a project, hooks, units) asks for the user's own umask.
+    """
+    global _users_umask  # noqa: PLW0603 - a process has one umask
+    before = os.umask(0o077)
+    outer, _users_umask = _users_umask, before if _users_umask is None else _users_umask
+    try:
+        yield
+    finally:
+        _users_umask = outer
+        os.umask(before)
+
+
+def users_umask() -> int:
+    """Return the umask for programs that are started for the user; -1, which changes nothing, where it is in force."""
+    return -1 if _users_umask is None else _users_umask
+
+
+def shared_dir(path: Path) -> Path:
+    """Make a folder, and all that are missing above it, with the permissions that the user's umask gives.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for folder in reversed(missing):
+        is_new = not folder.exists()
+        folder.mkdir(exist_ok=True)
+        if is_new and _users_umask is not None:
+            folder.chmod(0o777 & ~_users_umask)
+    return path
 
 
 def write_atomically(
@@ -52,6 +99,8 @@ def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = 
         yield temporary
         if durable:
             _sync(temporary)
+        if permissions is None and _users_umask is not None:
+            permissions = 0o666 & ~_users_umask
         if permissions is not None and permissions != PRIVATE:
             temporary.chmod(permissions)
         temporary.replace(file)
@@ -82,3 +131,115 @@ def permissions_of(file: Path) -> int | None:
 def _sync(file: Path) -> None:
     with file.open("rb+") as stream:
         os.fsync(stream.fileno())
+
+
+def read_bounded(file: Path, limit: int) -> bytes:
+    """Read an ordinary file that may be anyone's: a pipe is not waited for, a device or a giant file not read.
+
+    Args:
+        file: the file; links are followed.
+        limit: the most bytes that it may have.
+
+    Raises:
+        OSError: there is none, it is a folder, a pipe or a device, is longer than the limit, or cannot be read.
+    """
+    return _content(os.open(file, _FILE & ~getattr(os, "O_NOFOLLOW", 0)), limit)
+
+
+def read_inside(root: Path, path: str, limit: int) -> bytes:
+    """Read an ordinary file below a folder; links are followed as long as they stay below it.
+
+    Args:
+        root: the folder.
+        path: relative to it, with `/`.
+        limit: the most bytes that it may have.
+
+    Raises:
+        OSError: as for `read_below`; or links lead out of the folder.
+    """
+    real = Path(os.path.realpath(root))
+    found = Path(os.path.realpath(real / path))
+    if not found.is_relative_to(real):
+        raise OSError(errno.ELOOP, "it leads out of the project")
+    # What was a folder a moment ago may be a link now.
+    return read_below(real, found.relative_to(real).as_posix(), limit)
+
+
+def read_below(root: Path, path: str, limit: int | None = None) -> bytes:
+    """Read an ordinary file below a folder; no part of its path may be a link, also not since a moment ago.
+
+    Args:
+        root: the folder; links on the way to it are followed.
+        path: relative to it, with `/`, and without `.` and `..`.
+        limit: the most bytes that it may have; None: any number.
+
+    Raises:
+        OSError: it has gone, is a link or lies below one, is a pipe or a device, is longer than the limit, or cannot be read.
+    """
+    parts = path.split("/")
+    if any(part in {"", ".", ".."} or "\0" in part or (os.name == "nt" and set(part) & set("\\:")) for part in parts):
+        raise OSError(errno.EINVAL, "not a path of the project")
+    return _content(_open_stepwise(root, parts) if _STEPWISE else _open_checked(root, parts), limit)
+
+
+def _content(descriptor: int, limit: int | None) -> bytes:
+    """Return what an open file holds, and close it."""
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL, "not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read() if limit is None else file.read(limit + 1)
+    finally:
+        os.close(descriptor)
+    if limit is not None and len(data) > limit:
+        raise OSError(errno.EFBIG, f"more than {limit:,} bytes")
+    return data
+
+
+def read_regular(file: str | os.PathLike[str], limit: int) -> bytes | None:
+    """Read a regular file that may be anything, wherever links lead: never waits for a pipe, never reads a device.
+
+    Args:
+        file: the file.
+        limit: bytes that it may have.
+
+    Returns:
+        None when it is not there, is something else, is longer, or cannot be read.
+    """
+    try:
+        return read_bounded(Path(file), limit)
+    except (OSError, ValueError):
+        return None
+
+
+def _open_stepwise(root: Path, parts: list[str]) -> int:
+    """Open each folder in the one before it, so that nobody can put a link on the way meanwhile."""
+    *folders, name = parts
+    folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for part in folders:
+            below = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        return os.open(name, _FILE, dir_fd=folder)
+    except NotADirectoryError as error:
+        # What the system says of a link where a folder is wanted would mislead whoever reads it.
+        raise OSError(errno.ELOOP, "a folder of its path is a link or a file") from error
+    finally:
+        os.close(folder)
+
+
+def _open_checked(root: Path, parts: list[str]) -> int:
+    """Open a path at once, where the system cannot step by step; once open, it must be what lies where it says."""
+    wanted = root.joinpath(*parts)
+    descriptor = os.open(wanted, _FILE)
+    try:
+        leads = wanted.resolve() == root.resolve().joinpath(*parts)
+        if leads and os.path.samestat(os.fstat(descriptor), wanted.lstat()):
+            return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    raise OSError(errno.ELOOP, "it is a link, or lies below one")

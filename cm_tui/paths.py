@@ -55,6 +55,16 @@ def config_file() -> Path:
     return _base("config") / "config.toml"
 
 
+def trust_file() -> Path:
+    """Return the file that says which checkouts the user trusts with which settings."""
+    return _base("data") / "trust.json"
+
+
+def links_file() -> Path:
+    """Return the file that says which checkouts share which project's memory."""
+    return _base("data") / "links.json"
+
+
 def state_dir() -> Path:
     """Return the folder for what the application remembers between runs, and its log."""
     return _base("state")

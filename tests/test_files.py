@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,7 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui import files
-from cm_tui.files import permissions_of, remove_left_overs, replacing, write_atomically
+from cm_tui.files import (
+    permissions_of,
+    read_below,
+    read_bounded,
+    read_inside,
+    remove_left_overs,
+    replacing,
+    write_atomically,
+)
 
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
 
@@ -138,3 +147,126 @@ def test_a_writer_that_is_killed_leaves_a_whole_file(tmp_path):
             assert text == text[0] * 300_000
     remove_left_overs(file)
     assert {one.name for one in tmp_path.iterdir()} <= {"file"}
+
+
+# --- reading below a folder ---
+
+
+@pytest.fixture(params=[True, False], ids=["step by step", "checked"])
+def below(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a file, beside one that is nobody's business here."""
+    monkeypatch.setattr(files, "_STEPWISE", request.param)
+    for name, text in (("project", "inside"), ("secret", "outside")):
+        (tmp_path / name / "folder").mkdir(parents=True)
+        (tmp_path / name / "folder/file").write_text(text)
+    return tmp_path / "project"
+
+
+def test_a_file_is_read_also_where_the_folder_is_reached_by_a_link(below):
+    assert read_below(below, "folder/file") == b"inside"
+    (below.parent / "way").symlink_to(below)
+    assert read_below(below.parent / "way", "folder/file") == b"inside"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", ".", "..", "../secret/folder/file", "folder/../../secret/folder/file", "/etc/passwd", "folder//file", "folder/",
+     "./folder/file", "folder/file\0", "/proc/self/environ", "~/x", "none", "folder", "folder/file/x", "x" * 5000],
+)  # fmt: skip
+def test_other_paths_are_none(below, path):
+    with pytest.raises(OSError):
+        read_below(below, path)
+
+
+def test_links_are_not_followed(below):
+    outside = below.parent / "secret"
+    (below / "file").symlink_to(outside / "folder/file")
+    (below / "linked").symlink_to(outside / "folder")
+    (below / "self").symlink_to("folder/file")
+    for path in ("file", "linked/file", "self"):
+        with pytest.raises(OSError):
+            read_below(below, path)
+
+
+@posix
+def test_pipes_and_devices_are_no_files(below):
+    os.mkfifo(below / "pipe")
+    with pytest.raises(OSError, match="regular"):
+        read_below(below, "pipe")
+    with pytest.raises(OSError, match="regular"):
+        read_below(Path("/dev"), "null")
+
+
+@posix
+def test_a_link_that_comes_and_goes_is_never_followed(below):
+    """Somebody puts a link in the place of a folder, and of a file, while they are read."""
+    outside, done = below.parent / "secret", threading.Event()
+    (below / "link").symlink_to(outside / "folder")
+    (below / "folder/link").symlink_to(outside / "folder/file")
+
+    def swap(folder: Path, name: str) -> None:
+        while not done.is_set():
+            (folder / name).rename(folder / "aside")
+            (folder / "link").rename(folder / name)
+            (folder / name).rename(folder / "link")
+            (folder / "aside").rename(folder / name)
+
+    for folder, name in ((below, "folder"), (below / "folder", "file")):
+        done.clear()
+        swapping = threading.Thread(target=swap, args=(folder, name))
+        swapping.start()
+        found = []
+        try:
+            for _ in range(3000):
+                try:
+                    found.append(read_below(below, "folder/file"))
+                except OSError:
+                    continue
+        finally:
+            done.set()
+            swapping.join()
+        assert set(found) <= {b"inside"}
+
+
+def test_a_bounded_file_is_read_up_to_its_limit(tmp_path):
+    (tmp_path / "f").write_bytes(b"12345")
+    for read in (read_bounded, lambda file, limit: read_inside(tmp_path, file.name, limit)):
+        assert read(tmp_path / "f", 5) == b"12345"
+        with pytest.raises(OSError, match="more than 4 bytes"):
+            read(tmp_path / "f", 4)
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / "none", 4)
+        with pytest.raises(OSError):
+            read(tmp_path, 4)
+    assert read_below(tmp_path, "f") == b"12345"
+
+
+@posix
+def test_pipes_and_devices_are_not_read_and_nothing_stays_open(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    (tmp_path / "full").symlink_to("pipe")
+    before = len(list(Path("/dev/fd").iterdir()))
+    for name in ("pipe", "zero", "full"):
+        for _ in range(3):
+            with pytest.raises(OSError):
+                read_bounded(tmp_path / name, 10)
+            with pytest.raises(OSError):
+                read_inside(tmp_path, name, 10)
+    assert len(list(Path("/dev/fd").iterdir())) == before
+
+
+@posix
+def test_links_are_followed_as_long_as_they_stay_below(tmp_path):
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "sub" / "f").write_bytes(b"in")
+    (tmp_path / "f").write_bytes(b"out")
+    (root / "inner").symlink_to("sub/f")
+    (root / "outer").symlink_to("../f")
+    (root / "folder").symlink_to("..")
+    (tmp_path / "also").symlink_to(root)
+    assert read_inside(root, "inner", 10) == read_inside(tmp_path / "also", "inner", 10) == b"in"
+    for path in ("outer", "folder/f", "../f", "sub/../../f"):
+        with pytest.raises(OSError):
+            read_inside(root, path, 10)

@@ -17,6 +17,7 @@ from cm_tui import paths
 from cm_tui.agent_hooks import payload, settings, stdin
 from cm_tui.engine.api.project_lookup import root_around
 from cm_tui.errors import CmError
+from cm_tui.files import users_umask
 
 USAGE = f"usage: cm hook {'|'.join(payload.EVENTS[:-1])} [--agent NAME], or cm hook git NAME [ARGUMENT]..."
 
@@ -197,5 +198,6 @@ def _start_daemon(root: Path) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         close_fds=True,
+        umask=users_umask(),
         **flags,
     )

@@ -49,7 +49,7 @@ def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
     """
 
     def pack(root: Path, question: str, budget: int) -> Pack | None:
-        where = ProjectRef(str(root))
+        where = ProjectRef(str(root), own_index=True)
         try:
             dispatcher.call("stale_reason", where, {})
         except NotIndexedError:

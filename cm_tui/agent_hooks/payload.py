@@ -61,12 +61,12 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
     if not isinstance(data, dict):
         raise PayloadError("what came on stdin is not a JSON object")
     return Payload(
-        session=_text(data.get("session_id") or data.get("conversation_id"))[:200],
+        session=_name(data.get("session_id") or data.get("conversation_id"), 200),
         folder=_folder(data, environment) or folder,
         prompt=_text(data.get("prompt"))[:_READ_CHARACTERS],
         paths=tuple(dict.fromkeys(_paths(data)))[:_PATHS],
         answer=_text(data.get("last_assistant_message"))[:_READ_CHARACTERS],
-        source=_text(data.get("source"))[:40],
+        source=_name(data.get("source"), 40),
         repeated=data.get("stop_hook_active") is True,
     )
 
@@ -74,6 +74,16 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
 def _text(value: Any) -> str:
     # A lone surrogate, which JSON may hold, could not be written as UTF-8 later.
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+
+
+def _name(value: Any, most: int) -> str:
+    """A name of at most so many characters; a longer one is known by its digest: half a secret would not be recognised."""
+    name = _text(value)
+    if len(name) <= most:
+        return name
+    from hashlib import sha256
+
+    return sha256(name.encode()).hexdigest()[:32]
 
 
 def _folder(data: Mapping[str, Any], environment: Mapping[str, str]) -> str:

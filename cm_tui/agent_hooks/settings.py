@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
+from cm_tui.files import read_bounded, read_inside
+from cm_tui.toml_values import SETTINGS_BYTES, toml_values
+
+MOST_BUDGET = 20_000
+MOST_SECONDS = 10.0
+"""The ranges of the configuration, `AgentsConfig`; what is beyond is taken as its end."""
 
 
 class HookSettings(NamedTuple):
@@ -22,32 +30,36 @@ def read(root: Path) -> HookSettings:
 
     Values that make no sense are left to the daemon and to every other command, which tell of them.
     """
-    values: dict[str, Any] = {}
-    for file in (paths.config_file(), paths.project_config_file(root)):
-        values |= _section(file)
-    for key, value in os.environ.items():
-        if key.startswith("CM_AGENTS__"):
-            values[key.removeprefix("CM_AGENTS__").lower()] = value
+    user = _section(lambda: read_bounded(paths.config_file(), SETTINGS_BYTES))
+    name = paths.project_config_file(Path()).as_posix()
+    theirs = _section(lambda: read_inside(root, name, SETTINGS_BYTES))
+    environment = {
+        key.removeprefix("CM_AGENTS__").lower(): value
+        for key, value in os.environ.items()
+        if key.startswith("CM_AGENTS__")
+    }
+    # A repository may ask for less to be recorded, and the person's own word stands above its own.
+    record = next((one["record"] for one in (environment, user, theirs) if "record" in one), None)
     default = HookSettings()
+
+    def least(name: str, default: float, most: float) -> float:
+        """The environment's number; without one the repository's, which may only lower what the user's file says."""
+        first = _number(environment.get(name), most)
+        return first if first is not None else _smaller(user.get(name), theirs.get(name), default, most)
+
     return HookSettings(
-        record=_flag(values.get("record"), default.record),
-        budget=int(_number(values.get("budget"), default.budget)),
-        wait_seconds=min(_number(values.get("wait_seconds"), default.wait_seconds), 10.0),
+        record=_flag(record, default.record),
+        budget=int(least("budget", default.budget, MOST_BUDGET)),
+        wait_seconds=least("wait_seconds", default.wait_seconds, MOST_SECONDS),
     )
 
 
-def _section(file: Path) -> dict[str, Any]:
+def _section(content: Callable[[], bytes]) -> dict[str, Any]:
+    """`[agents]` of a file; nothing where it cannot be read or understood."""
     try:
-        content = file.read_bytes()
-    except OSError:
-        return {}
-    if b"agents" not in content:
-        return {}
-    import tomllib
-
-    try:
-        section = tomllib.loads(content.decode("utf-8")).get("agents")
-    except ValueError:
+        data = content()
+        section = toml_values(data).get("agents") if b"agents" in data else None
+    except (OSError, ValueError):
         return {}
     return section if isinstance(section, dict) else {}
 
@@ -58,8 +70,16 @@ def _flag(value: Any, default: bool) -> bool:
     return value if isinstance(value, bool) else default
 
 
-def _number(value: Any, default: float) -> float:
+def _smaller(own: Any, theirs: Any, default: float, most: float) -> float:
+    """The repository's number, which may only lower what the person set."""
+    found = [number for number in (_number(own, most), _number(theirs, most)) if number is not None]
+    return min(found, default=default)
+
+
+def _number(value: Any, most: float) -> float | None:
+    """A number within what the configuration allows; None for what is none."""
     try:
-        return max(0.0, float(value))
-    except (TypeError, ValueError):
-        return default
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return min(max(0.0, number), most) if math.isfinite(number) else None

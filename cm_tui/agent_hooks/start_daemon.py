@@ -8,6 +8,7 @@ from pathlib import Path
 from cm_tui.daemon.bootstrap import notify, start_daemon
 from cm_tui.daemon.open_engine import uses_daemon
 from cm_tui.errors import CmError
+from cm_tui.files import private_umask
 
 
 def main() -> int:
@@ -15,7 +16,8 @@ def main() -> int:
     if not uses_daemon():
         return 0
     try:
-        start_daemon()
+        with private_umask():
+            start_daemon()
     except CmError:
         return 1
     return 0 if notify(Path(sys.argv[1])) else 1

@@ -78,19 +78,21 @@ def load_files(db: Database, files: Iterable[tuple[str, bytes]]) -> None:
 
     from cm_tui.engine.parse import row_batches
     from cm_tui.engine.parse.parse_blob import parse_blob
-    from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, language_of
+    from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
     from cm_tui.engine.store import bulk
+    from cm_tui.engine.store.generations import GENERATION
 
     parsed, paths = [], []
     start = int(db.value("SELECT coalesce(max(id), 0) FROM blob"))
     for number, (path, data) in enumerate(files, start + 1):
-        parsed.append((number, parse_blob(str(pygit2.hash(data)), language_of(path, data[:200]), data)))
+        parsed.append((number, parse_blob(str(pygit2.hash(data)), language_of(path, data[:HEAD_BYTES]), data)))
         paths.append((path, number))
     with db.transaction() as cursor:
         bulk.insert_tables(db, row_batches.columns_of(parsed, EXTRACTOR_VERSION))
         for path, number in paths:
             cursor.execute("DELETE FROM worktree WHERE path = ?", [path])
             cursor.execute("INSERT INTO worktree VALUES (?, ?)", [path, number])
+        db.set_meta(GENERATION, str(int(db.get_meta(GENERATION) or 0) + 1))
 
 
 def measure(folder: Path) -> Score:

@@ -30,9 +30,8 @@ class DaemonProject:
         self.rows: list[dict[str, str]] = []
         self.failed = False
         self.tree = folder / "tree"
-        ignored = shutil.ignore_patterns(
-            "site-packages", "test", "tests", "idlelib", "lib2to3", "__pycache__", "*.pyc", "*.so"
-        )
+        parts_left_out = ("test", "tests", "idlelib", "lib2to3") if options.tree is None else (".git",)
+        ignored = shutil.ignore_patterns("site-packages", "__pycache__", "*.pyc", "*.so", *parts_left_out)
         shutil.copytree(options.tree or sysconfig.get_path("stdlib"), self.tree, symlinks=True, ignore=ignored)
         for words in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", "tree"]):
             identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]

@@ -19,6 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cm_tui.bench import beside
+from cm_tui.bench.beside import timed, used
 from cm_tui.bench.chart import Chart
 from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
@@ -78,6 +80,10 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         "--releases", type=Path,
         help="A folder of wheels of one project: a history is made of them, a commit for every file that changes.",
     )  # fmt: skip
+    parser.add_argument("--depth", type=int, help="Commits of the mainline that are read; all when not given.")
+    parser.add_argument("--short", action="store_true", help="Only reading, tags off the mainline, and those branches.")
+    parser.add_argument("--branch", action="append", default=[], help="Also switch to this branch of it and back.")
+    parser.add_argument("--tags", type=int, default=12, help="Tags off the mainline that are asked about.")
     parser.add_argument("--samples", type=int, default=5, help="Revisions that are compared with a fresh index.")
     parser.add_argument("--seed", type=int, default=1, help="Of what is sampled and asked.")
     parser.add_argument("--plots", type=Path, help="A folder to draw the figures into, as SVG.")
@@ -101,7 +107,7 @@ class _Question:
         """Milliseconds of half of them, and of nearly all; not a number where there is nothing to ask about."""
         for word in self.words[: self.warm]:
             self.ask(word)
-        spent = [_timed(partial(self.ask, word))[1] * 1000 for word in self.words[self.warm :]]
+        spent = [timed(partial(self.ask, word))[1] * 1000 for word in self.words[self.warm :]]
         return percentiles(spent) if spent else (math.nan, math.nan)
 
 
@@ -128,12 +134,23 @@ class _Bench:
     def run(self) -> None:
         """Run all of them, on one store."""
         with closing(LocalEngine.open(self._root)) as engine:
-            _, seconds = _timed(lambda: list(engine.index()))
+            _, seconds = timed(lambda: list(engine.index()))
             self.rows["index of HEAD, s"] = round(seconds, 2)
             self._backfill(engine)
-            self._latency(engine)
-            self._switch(engine)
-            self._check(engine)
+            if not self._options.short:
+                self._latency(engine)
+                self._check(engine)
+            names = beside.tags(engine, self._root, self._options.tags, self._random)
+            self.rows |= beside.ask(
+                engine, names, used(engine), self._series["s, first answer"]["by files that differ"]
+            )
+            wrong = [name for name in names[:: max(1, len(names) // 3)] if self._differs(engine, name)]
+            self.rows["of them compared with a fresh index, differ"] = ", ".join(wrong) or "none"
+            self.failed |= bool(wrong)
+            if not self._options.short:
+                self._switch(engine)
+            for branch in self._options.branch:
+                self.rows |= beside.switch(engine, self._root, branch, self._options.depth)
         if self._options.plots is not None:
             self._plot(self._options.plots)
 
@@ -141,21 +158,21 @@ class _Bench:
         """Read the whole mainline; at some lengths the clock stands still while the store is looked at."""
         length = engine.history().length
         log = min(
-            _timed(lambda: git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
+            timed(lambda: git(self._root, "log", "--first-parent", "-m", "--raw", "--no-abbrev", "--no-renames"))[1]
             for _ in range(3)
         )
-        before, seconds, due = _used(engine), 0.0, 1
+        before, seconds, due = used(engine), 0.0, 1
         self._series["s"]["reading history"].append((0, 0))
         self._series["MB"]["store"].append((0, before))
         began = time.perf_counter()
-        for step in engine.backfill():
-            if due <= _STOPS and step.done >= due * length / _STOPS:
+        for step in engine.backfill(depth=self._options.depth):
+            if due <= _STOPS and not self._options.short and step.done >= due * length / _STOPS:
                 seconds += time.perf_counter() - began
                 self._look(engine, step.done, seconds)
                 due = int(step.done * _STOPS / length) + 1
                 began = time.perf_counter()
         seconds += time.perf_counter() - began
-        status, after = engine.history(), _used(engine)
+        status, after = engine.history(), used(engine)
         self.rows |= {
             "commits on the line": length,
             "known": status.known,
@@ -174,7 +191,7 @@ class _Bench:
     def _look(self, engine: LocalEngine, known: int, seconds: float) -> None:
         """Note what reading has cost so far, and what questions cost now."""
         self._series["s"]["reading history"].append((known, seconds))
-        self._series["MB"]["store"].append((known, _used(engine)))
+        self._series["MB"]["store"].append((known, used(engine)))
         length = engine.history().length
         for question in self._questions(engine, length - known + 1, length):
             if question.name in _PLOTTED:
@@ -215,8 +232,10 @@ class _Bench:
             ("reading", "Reading history", "s", None),
             ("growth", "Size of the store", "MB", None),
             ("latency", "Questions about history, p50", "ms", _TARGET_MS),
+            ("tags", "First answer about a tag off the mainline", "s, first answer", None),
         ):
-            chart = Chart(f"{title} ({where})", "commits known", up, self._series[up], target)
+            across = "files that differ from the mainline" if name == "tags" else "commits known"
+            chart = Chart(f"{title} ({where})", across, up, self._series[up], target)
             (folder / f"history-{name}.svg").write_text(chart.svg(), encoding="utf-8")
 
     def _switch(self, engine: LocalEngine) -> None:
@@ -232,42 +251,38 @@ class _Bench:
                 out.write(f"\ndef added_{number}():\n    return {number}\n")
             git(self._root, "add", "-A")
             git(self._root, "commit", "-q", "-m", f"side {number}")
-        _, index = _timed(lambda: list(engine.index()))
-        _, replay = _timed(lambda: list(engine.backfill()))
+        _, index = timed(lambda: list(engine.index()))
+        _, replay = timed(lambda: list(engine.backfill()))
         self.rows[f"switch to a branch {far} commits away: index, s"] = round(index, 2)
         self.rows["and the past of it, s"] = round(replay, 2)
         git(self._root, "checkout", "-q", "-")
         list(engine.index())
-        _, replay = _timed(lambda: list(engine.backfill()))
+        _, replay = timed(lambda: list(engine.backfill()))
         self.rows[f"back again, {far} commits replayed, s"] = round(replay, 2)
 
     def _check(self, engine: LocalEngine) -> None:
         length = engine.history().length
         count = min(self._options.samples, length)
-        wrong = []
-        for ordinal in sorted(self._random.sample(range(1, length + 1), count)):
-            commit = engine.resolve(f"#{ordinal}")
-            checkout = self._scratch / f"checkout-{ordinal}"
-            git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
-            git(checkout, "checkout", "-q", "-f", "--detach", commit.sha)
-            store = self._scratch / f"store-{ordinal}"
-            with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
-                list(fresh.index())
-                differing = list(_differences(engine, fresh, f"#{ordinal}"))
-            wrong += [f"#{ordinal} {commit.sha[:SHORT_SHA]}: {what}" for what in differing]
-            shutil.rmtree(checkout)
-            shutil.rmtree(store)
+        ordinals = sorted(self._random.sample(range(1, length + 1), count))
+        wrong = [ordinal for ordinal in ordinals if self._differs(engine, f"#{ordinal}")]
         self.rows["moments compared with a fresh index of their checkout"] = count
         self.rows["that differ"] = len(wrong)
-        self.failed = bool(wrong)
-        for line in wrong:
-            sys.stderr.write(f"{line}\n")
+        self.failed |= bool(wrong)
 
-
-def _timed(work: Callable[[], object]) -> tuple[object, float]:
-    began = time.perf_counter()
-    done = work()
-    return done, time.perf_counter() - began
+    def _differs(self, engine: LocalEngine, ref: str) -> bool:
+        """Return whether a revision's answers are not those of an index of its checkout; say what differs."""
+        commit = engine.resolve(ref)
+        checkout, store = self._scratch / f"checkout-{commit.sha}", self._scratch / f"store-{commit.sha}"
+        git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
+        git(checkout, "checkout", "-q", "-f", "--detach", commit.sha)
+        with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
+            list(fresh.index())
+            differing = list(_differences(engine, fresh, ref))
+        shutil.rmtree(checkout)
+        shutil.rmtree(store)
+        for what in differing:
+            sys.stderr.write(f"{ref} {commit.sha[:SHORT_SHA]}: {what}\n")
+        return bool(differing)
 
 
 def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[str]:
@@ -286,13 +301,6 @@ def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[
 
 def _sites(edges: Sequence[Any]) -> list[tuple[Any, ...]]:
     return sorted((e.site, e.line, e.qualname, e.resolution, e.target, e.text) for e in edges)
-
-
-def _used(engine: LocalEngine) -> float:
-    """Megabytes of the blocks that the store uses, all of it written down: its file may have free ones."""
-    engine._db.execute("CHECKPOINT")  # noqa: SLF001 - a measurement looks inside
-    sql = "SELECT used_blocks * block_size FROM pragma_database_size() WHERE database_name = current_database()"
-    return float(engine._db.value(sql)) / 1e6  # noqa: SLF001 - likewise
 
 
 if __name__ == "__main__":

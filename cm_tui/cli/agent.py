@@ -105,7 +105,10 @@ def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool,
     news = install and not dry_run and any(change.done != "unchanged" for change in changes)
     notes = agent.notes if news else ()
     if as_json:
-        rows = [{"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff} for one in changes]
+        rows = [
+            {"what": one.what, "path": str(one.path), "done": one.done, "diff": one.diff, "dropped": one.dropped}
+            for one in changes
+        ]
         print_json({"agent": agent.name, "scope": target.scope, "dry_run": dry_run, "files": rows, "notes": notes})
         return
     if install and marker:
@@ -115,11 +118,18 @@ def _wire(name: str, target: InstallTarget, parts: list[What], *, install: bool,
 
 def _show_changes(changes: Sequence[Change], notes: Sequence[str], *, dry_run: bool) -> None:
     from cm_tui.cli.output import narrate, write_text
+    from cm_tui.integrations.agents.project_entry import shown
 
     if dry_run:
         write_text("".join(change.diff for change in changes).rstrip("\n"))
     for change in changes:
         narrate(f"{change.would:<12} {change.path}" if dry_run else f"{change.done:<9} {change.path}")
+    for change in changes:
+        if change.dropped:
+            narrate(
+                f"{'would be ' * dry_run}dropped from {change.path.name}: {shown(change.dropped)}: "
+                "add them to your own settings with --scope user, or give `mcp.roots`."
+            )
     for note in notes:
         narrate(note)
 
@@ -144,7 +154,8 @@ def status(
         print_json({"rows": plain, "total": len(plain)})
         return
     for row in rows:
-        write(f"{row.agent:<12} {row.scope:<8} {row.what:<6} {row.state:<10} {row.note or row.path}")
+        said = row.note if row.state == "unreadable" else f"{row.path}  {row.note}".rstrip()
+        write(f"{row.agent:<12} {row.scope:<8} {row.what:<6} {row.state:<10} {said}")
 
 
 def _scopes() -> tuple[Scope, ...]:
@@ -160,6 +171,15 @@ def _checked(tools: str) -> str:
     return ",".join(words)
 
 
+def _is_known(tools: str) -> bool:
+    from cm_tui.errors import UsageError
+
+    try:
+        return bool(_checked(tools))
+    except UsageError:
+        return False
+
+
 def _target(scope: Scope, project: Path | None, tools: str = "") -> InstallTarget:
     from cm_tui.engine.api.project_lookup import root_around
     from cm_tui.errors import NotFoundError, RefusedError
@@ -171,4 +191,4 @@ def _target(scope: Scope, project: Path | None, tools: str = "") -> InstallTarge
     root = root_around(folder) or folder
     if scope == "project" and root == Path.home().resolve():
         raise RefusedError(f"{root} is the home folder, not a project.", hint="Use --scope user, or name a project.")
-    return target_of(scope, root, tools)
+    return target_of(scope, root, tools, _is_known)

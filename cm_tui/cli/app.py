@@ -20,14 +20,17 @@ from cm_tui.cli import (
     bench,
     code,
     episodes,
+    forget,
     git_hooks,
     history,
     index,
+    link,
     maintenance,
     mcp,
     pack,
     search,
     serve,
+    trust,
 )
 from cm_tui.cli.options import PROJECT, Json, Project
 from cm_tui.errors import CmError, UsageError
@@ -58,8 +61,11 @@ for family in (
     code,
     history,
     episodes,
+    forget,
     pack,
     agent,
+    trust,
+    link,
     mcp,
     agent_hook,
     git_hooks,
@@ -156,6 +162,10 @@ def _unexpected(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         _drop_output()
         _complain(f"Cannot write the output: {error.strerror}.", "Free some space where it goes.")
+        return 1
+    if isinstance(error, OSError) and error.filename is not None:
+        # What the system says of a path that somebody named, or of a folder that has gone or is closed to them.
+        _complain(f"{error.strerror}: {error.filename}", f"The details are in {_keep_report()}.")
         return 1
     _complain(f"Internal error: {type(error).__name__}: {error}", f"The details are in {_keep_report()}.")
     return 1

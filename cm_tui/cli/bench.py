@@ -11,11 +11,15 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
+    "edges": "What the call graph claims in any language, and claims drawn at random to be judged by hand.",
     "hooks": "What agents and git wait for when a hook runs, and how much of it is ours.",
     "mcp_tools": "What each set of MCP tools costs an agent, in characters and estimated tokens.",
     "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "history": "Reading the past beside git's own log, latency, branch switches, checks against fresh indexes.",
+    "secrets": "What redaction takes for a secret in folders or commits, by kind and per 1,000; never the secret.",
+    "load": "Many clients at once, with and without writes: latency as ratios, wrong answers.",
+    "symbols": "Definitions found beside those of Universal Ctags on the same files, where it is installed.",
     "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
 

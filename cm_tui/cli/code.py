@@ -54,12 +54,23 @@ def definitions(name: Name, at: At = None, project: Project = None, as_json: Jso
     print_page(page, symbol_line, as_json=as_json, row=symbol_row)
 
 
-def callers(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
+def callers(
+    name: Name,
+    depth: Depth = 1,
+    at: At = None,
+    unresolved: Annotated[
+        bool, typer.Option("--unresolved", help="Instead, calls by that name that could not be resolved.")
+    ] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
     """Show who calls a symbol: one row a call site, and how it was resolved."""
-    from cm_tui.cli.output import print_page
+    from cm_tui.cli.output import narrate, print_page
 
-    page = _asked(project, at, lambda engine: engine.callers(name, depth=depth, at=at))
-    print_page(page, _edge_line, as_json=as_json)
+    page = _asked(project, at, lambda engine: engine.callers(name, depth=depth, at=at, unresolved=unresolved))
+    print_page(page, _edge_line, as_json=as_json, more={"unresolved": page.unresolved})
+    if page.unresolved and not unresolved:
+        narrate("--unresolved lists those that could not be resolved")
 
 
 def callees(name: Name, depth: Depth = 1, at: At = None, project: Project = None, as_json: Json = False) -> None:
@@ -105,10 +116,18 @@ def _asked(project: Path | None, at: str | None, question: Callable[[Engine], Pa
 
 
 def _edge_line(edge: Edge) -> str:
-    candidates = f" among {len(edge.candidates)}" if edge.candidates else ""
+    candidates = _among(edge)
     steps = f"  depth {edge.depth}" if edge.depth > 1 else ""
     where = f"{edge.site}:{edge.line}"
     return f"{where}  {edge.kind} {edge.qualname}  {edge.reference}, {edge.resolution}{candidates}{steps}  {edge.text}"
+
+
+def _among(edge: Edge) -> str:
+    """What a call that is not resolved may mean: by name where it is one definition, else how many."""
+    if len(edge.candidates) == 1:
+        only = edge.candidates[0]
+        return f" ({only.path} {only.qualname}, or not)"
+    return f" among {len(edge.candidates)}" if edge.candidates else ""
 
 
 def _import_line(edge: ImportEdge) -> str:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.extensions import Extensions
 from cm_tui.daemon.lazy_app import Lazy
-from cm_tui.engine.api.engine import Engine
-from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -29,15 +27,7 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
 
 def _mcp() -> Starlette:
     from cm_tui.mcp import http_app
+    from cm_tui.mcp.access import Access
     from cm_tui.mcp.engine_pool import EnginePool
 
-    engines = EnginePool()
-
-    def engine_for(project: str | None) -> Engine:
-        if project is None:
-            raise UsageError(
-                "Name the project.", hint="The daemon serves all of them: give `project`, an absolute path."
-            )
-        return engines(project)
-
-    return http_app(engine_for, path="/")
+    return http_app(EnginePool(None, Access.of_indexed()), path="/")

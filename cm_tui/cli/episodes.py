@@ -8,6 +8,7 @@ import typer
 
 from cm_tui.cli.options import Json, Project, open_fresh_engine
 from cm_tui.cli.rows import commit_line
+from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import Episode, Page
@@ -98,5 +99,5 @@ def notes_of(one: Episode) -> list[str]:
     if one.patch_cut:
         notes.append("the patch was too long: this is its beginning")
     if one.redacted:
-        notes.append(f"{one.redacted:,} secrets were taken out of the patch")
+        notes.append(f"taken out of the patch: {count(one.redacted, 'secret')}")
     return [note for note in notes if note]

@@ -10,6 +10,7 @@ import typer
 from cm_tui.cli.ensure_history import ensure_history
 from cm_tui.cli.options import Json, Project, add_family, open_engine, open_fresh_engine, under_old_name
 from cm_tui.cli.rows import commit_line, symbol_line, symbol_row
+from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import (
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 
 Ref = Annotated[
     str,
-    typer.Argument(help="A branch, tag or commit; #17: the 17th commit of the mainline; 2024-05-01: before that day."),
+    typer.Argument(
+        help="Any branch, tag or commit; #17: the 17th commit of the mainline; 2024-05-01: before that day."
+    ),
 ]
 Rows = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
 
@@ -165,8 +168,8 @@ def backfill(
 
     with open_fresh_engine(project) as engine:
         place = engine.resolve(since) if since is not None else None
-        if place is not None and not place.exact:
-            narrate(place.note)
+        if place is not None and (place.moment.ahead or not place.exact):
+            narrate(place.said)
         follow(engine.backfill(depth=depth, since=since))
         state = engine.history()
     print_json(state) if as_json else _show_history(state)
@@ -190,7 +193,7 @@ def line(
 def _file_line(file: FileEntry) -> str:
     if file.language == "absent":
         return f"{file.path}  {file.error}"
-    return f"{file.path}  {file.language}, {file.lines:,} lines, {file.symbols:,} symbols"
+    return f"{file.path}  {file.language}, {count(file.lines, 'line')}, {count(file.symbols, 'symbol')}"
 
 
 def _life_lines(one: SymbolHistory) -> list[str]:
@@ -225,13 +228,17 @@ def _show_drift(found: Drift) -> None:
     for row in found.rows:
         write(_drift_line(row))
     if found.changes is not None and found.since is not None:
-        write(f"since {commit_line(found.since.moment)}: {found.changes.note or 'no symbol changed'}")
+        # The line names where it lies.
+        note = found.changes.note.removesuffix(found.since.said).rstrip("; ")
+        write(f"since {commit_line(found.since.moment)}: {note or 'no symbol changed'}")
         for change in found.changes.rows:
             write(_change_line(change))
         if found.since.note and found.since.note not in found.changes.note:
             narrate(found.since.note)
     narrate(
-        "the index reflects this checkout" if found.current else f"{found.files:,} files, {found.total:,} rows differ"
+        "the index reflects this checkout"
+        if found.current
+        else f"{count(found.files, 'file')}, {count(found.total, 'row')} differ"
     )
     if not found.current:
         narrate("`cm index` mends all of it, `cm index PATH` one file")
@@ -244,8 +251,8 @@ def _show_pruned(report: PruneReport) -> None:
 
     would = "would drop" if report.dry_run else "dropped"
     write(
-        f"{would} {report.commits:,} commits: {report.spans:,} spans, {report.blobs:,} file contents "
-        f"({report.bytes / 1e6:,.1f} MB of source), {report.symbols:,} symbols, {report.references:,} references"
+        f"{would} {count(report.commits, 'commit')}: {count(report.spans, 'span')}, {count(report.blobs, 'file version')} "
+        f"({report.bytes / 1e6:,.1f} MB of source), {count(report.symbols, 'symbol')}, {count(report.references, 'reference')}"
     )
     if report.note:
         narrate(report.note)
@@ -256,7 +263,7 @@ def _show_history(state: HistoryStatus) -> None:
 
     write(state.text)
     if state.blobs:
-        write(f"{state.blobs:,} file contents are kept for the past alone")
+        write(f"kept for the past alone: {count(state.blobs, 'file version')}")
     if state.vacuumed:
         write(state.vacuumed)
     if state.running:

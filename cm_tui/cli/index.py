@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -10,10 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cm_tui.cli.options import Force, Json, Project, open_engine, open_fresh_engine
+from cm_tui.cli.options import Force, Json, Project, open_engine, open_fresh_engine, project_of
+from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import Freshness, IndexPlan, IndexSummary, ProjectStatus
+
+_LONG_SECONDS = 20.0
+"""From here on a rebuild asks first."""
+
+
+_is_dir = os.path.isdir
+"""Unlike that of a Path it says no of a name that is too long."""
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +51,7 @@ def index(
     from cm_tui.cli.output import follow, print_json
     from cm_tui.errors import NotFoundError
 
-    where, single = _target(path, project)
+    where, single = _target(path, project_of(project), force=force)
     with open_engine(where, force=force) as engine:
         if dry_run:
             plan = engine.plan(full=full, since=since)
@@ -58,33 +67,98 @@ def index(
         print_json(summary) if as_json else _show_summary(summary)
 
 
-def _target(path: Path | None, project: Path | None) -> tuple[Path | None, list[str]]:
-    """Return where the project is that a path is about, and the path itself unless it is the project's folder.
+def _target(path: Path | None, project: Path | None, *, force: bool) -> tuple[Path | None, list[str]]:
+    """Return where the project is that a path is about, and the path itself unless it is a folder.
 
     Raises:
         NotFoundError: nothing is there, nor was.
+        RefusedError: it is in another project than the one that was named, or in none that has an index.
     """
     from cm_tui.errors import NotFoundError
 
     if path is None:
         return project, []
-    if path.is_dir():
-        return path, []
-    if not path.exists() and project is None and not path.parent.is_dir():
+    absolute = Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - `..` goes before links are looked at, as in a shell
+    is_folder, is_there = _is_dir(absolute), os.path.lexists(absolute)
+    if not is_there and project is None and not _is_dir(absolute.parent):
         raise NotFoundError(f"{path} does not exist.", hint="Name a project's folder, or a file in one.")
-    where = project or (path.absolute() if path.exists() else path.absolute().parent)
-    return where, [str(path.absolute())]
+    where = project or (absolute if is_there else absolute.parent)
+    if project is not None:
+        _refuse_outside(absolute, project, force=force)
+    elif not is_folder:
+        _refuse_unindexed(absolute, where, force=force)
+    return where, [] if is_folder else [str(absolute)]
 
 
-def rebuild(project: Project = None, as_json: Json = False) -> None:
-    """Throw the index away and make it again; also mends a damaged store."""
+def _refuse_outside(path: Path, project: Path, *, force: bool) -> None:
+    from cm_tui.engine.api import projects
+    from cm_tui.errors import RefusedError
+
+    root = projects.locate(project, force=force)[0]
+    # The folder is resolved, the name is not: a link is a name of the project like any other.
+    if not any(one.is_relative_to(root) for one in (path, Path(os.path.realpath(path.parent)) / path.name)):
+        raise RefusedError(f"{path} is outside the project {root}.", hint="Name a file below the project's root.")
+
+
+def _refuse_unindexed(file: Path, where: Path, *, force: bool) -> None:
+    """Stop before a single file is looked at that belongs neither to the project here nor to another one with an index."""
+    from cm_tui.engine.api import projects
+    from cm_tui.errors import CmError, RefusedError
+
+    root, store = projects.locate(where, force=force)
+    if projects.has_store(store):
+        return
+    try:
+        here = projects.root_of(None, around=True)
+    except CmError:
+        return
+    if here != root:
+        raise RefusedError(
+            f"{file} is outside the project {here}.",
+            hint="Name a file below it, or index the folder of the other first.",
+        )
+
+
+def rebuild(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, however long it takes.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Make the index anew, also a damaged one; the journal and marks are kept."""
     from cm_tui.cli.options import project_of
     from cm_tui.cli.output import follow, narrate, print_json
     from cm_tui.daemon.open_engine import rebuild as rebuild_project
 
-    summary = follow(rebuild_project(project_of(project), say=narrate))
+    where = project_of(project)
+    if not yes:
+        _ask_where_long(where)
+    summary = follow(rebuild_project(where, say=narrate))
     if summary is not None:
         print_json(summary) if as_json else narrate(_sentence(summary))
+
+
+def _ask_where_long(project: Path | None) -> None:
+    """Ask before a rebuild that takes long; where nobody can be asked, only say so."""
+    from cm_tui.cli.output import narrate
+    from cm_tui.engine.api import projects
+
+    plan = projects.plan_rebuild(project)
+    if plan.estimated_seconds < _LONG_SECONDS:
+        return
+    told = f"{count(plan.files, 'file is', 'files are')} read again, which takes about {_span(plan.estimated_seconds)}."
+    kept = "The journal, your marks and your settings are kept."
+    if not _can_be_asked():
+        narrate(f"{told} {kept}")
+        return
+    typer.confirm(f"{told} {kept} Make the index anew?", abort=True, err=True)
+
+
+def _can_be_asked() -> bool:
+    return sys.stdin.isatty()
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def status(project: Project = None, as_json: Json = False) -> None:
@@ -104,12 +178,13 @@ def status(project: Project = None, as_json: Json = False) -> None:
 
 def skipped(
     unparsed: Annotated[
-        bool, typer.Option("--unparsed", help="The files that are searchable by lines only, and what went wrong.")
+        bool,
+        typer.Option("--unparsed", help="The files that were not read in full: by lines only, or in part; with why."),
     ] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """List the files that were left out, and why; or those that are in the index but could not be parsed."""
+    """List the files that were left out, and why; or those that are in the index but were not read in full."""
     from cm_tui.cli.output import print_page
     from cm_tui.model import Page, SkippedFile
 
@@ -133,8 +208,8 @@ def _show_summary(summary: IndexSummary) -> None:
 def _sentence(summary: IndexSummary) -> str:
     seconds = sum(summary.seconds.values())
     return (
-        f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.references:,} references, "
-        f"{summary.passages:,} passages ({summary.blobs:,} files parsed, {summary.embedded:,} passages embedded) "
+        f"{count(summary.files, 'file')}, {count(summary.symbols, 'symbol')}, {count(summary.references, 'reference')}, "
+        f"{count(summary.passages, 'passage')} ({count(summary.blobs, 'file')} parsed, {count(summary.embedded, 'passage')} embedded) "
         f"in {seconds:.1f} s; search: {summary.mode}"
     )
 
@@ -147,7 +222,7 @@ def _show_plan(plan: IndexPlan) -> None:
             write(f"{name:<8} {path}")
     for old, new in plan.renamed:
         write(f"{'rename':<8} {old} → {new}")
-    narrate(f"{plan.files:,} files, about {plan.estimated_seconds:.1f} s; nothing was done")
+    narrate(f"{count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s; nothing was done")
     for note in plan.notes:
         narrate(f"note: {note}")
 
@@ -187,10 +262,10 @@ def _show_status(state: ProjectStatus) -> None:
         rows += [
             ("indexed", f"{(state.indexed_head or '–')[:12]}"),
             ("files", f"{state.files:,}  ({languages})"),
-            ("symbols", f"{state.symbols:,}, {state.references:,} references"),
+            ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
             ("search", f"{state.mode}, {state.model}"),
-            ("skipped", f"{sum(state.skipped.values()):,} files; {state.errors:,} could not be parsed"),
+            ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:
         rows.append(("indexed", "not yet: run `cm index`"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.counts import count
 
 
 def register(app: typer.Typer) -> None:
@@ -15,18 +17,26 @@ def register(app: typer.Typer) -> None:
     app.command("reset")(reset)
 
 
-def doctor(project: Project = None, as_json: Json = False) -> None:
-    """Check model, extension, grammars, compiled parts, store and versions, and say how to mend each."""
+def doctor(
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Compare every vector, keyword and file of HEAD too; it takes longer."),
+    ] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Check what cm stands on, read the whole store, and say how to mend each."""
     from cm_tui.cli.output import print_json, write
-    from cm_tui.daemon.open_engine import examine
+    from cm_tui.daemon.checkup import examine
 
-    checks = examine(project_of(project))
+    checks = examine(project_of(project), full=full)
     if as_json:
         print_json({"checks": checks})
     else:
         signs = {"ok": "✓", "warning": "!", "failed": "✗"}
         for check in checks:
-            write(f"{signs[check.state]} {check.name:<18} {check.message}")
+            named = f"[{check.finding}] " if check.finding else ""
+            write(f"{signs[check.state]} {check.name:<18} {named}{check.message}")
             if check.mend:
                 write(f"  {'':<18} → {check.mend}")
     if any(check.state == "failed" for check in checks):
@@ -34,25 +44,72 @@ def doctor(project: Project = None, as_json: Json = False) -> None:
 
 
 def reset(
-    everywhere: Annotated[bool, typer.Option("--all", help="The indexes of all projects.")] = False,
+    everywhere: Annotated[bool, typer.Option("--everywhere", "--all", help="All projects.")] = False,
+    drop: Annotated[
+        bool | None,
+        typer.Option(
+            "--drop-episodes/--keep-episodes",
+            help="What agents' sessions recorded: drop it too, for good, or keep it (unless told otherwise).",
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Remove the index of this project, or of all. The code itself is never touched."""
+    """Remove the index of this project, or of all, with or without its episodes; asks first.
+
+    The code itself is never touched, and an index can be made again.
+    """
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.daemon.open_engine import remove
     from cm_tui.engine.api import projects
 
-    stores = projects.all_stores() if everywhere else [projects.store_of(project_of(project))]
-    present = [store for store in stores if store.exists()]
-    if present and not yes:
-        for store in present:
-            narrate(f"  {store}")
-        typer.confirm(f"Remove {len(present)} index folder(s)?", abort=True, err=True)
-    for store in present:
-        remove(store)
+    names = projects.all_names() if everywhere else [projects.store_of(project_of(project)).name]
+    recorded = {name: _episodes_of(name, sure=bool(drop)) for name in names if projects.has_journal(name)}
+    if any(recorded.values()) and drop is None and not yes:
+        drop = not typer.confirm(f"Keep what agents' sessions recorded ({_counted(recorded)})?", default=True, err=True)
+    stores = {name: store for name in names if (store := projects.store_folder(name)).exists()}
+    chosen = [name for name in names if name in stores or (drop and name in recorded)]
+    if chosen and not yes:
+        for name in chosen:
+            narrate(f"  {projects.store_folder(name)}" + _said_of(name, recorded, drop=bool(drop)))
+        typer.confirm(_question(len(stores), recorded if drop else {}), abort=True, err=True)
+    for name in chosen:
+        remove(projects.store_folder(name), drop_episodes=bool(drop))
+    dropped = sum(recorded.values()) if drop else 0
     if as_json:
-        print_json({"removed": [str(store) for store in present]})
-    else:
-        narrate(f"Removed {len(present)} index folder(s).")
+        print_json({"removed": [str(store) for store in stores.values()], "dropped_episodes": dropped})
+        return
+    narrate(f"Removed {count(len(stores), 'index folder')}" + (f" and {_counted(recorded)}." if dropped else "."))
+    if any(recorded.values()) and not drop:
+        narrate(f"{_counted(recorded)} kept: the next index has them again; `cm reset --drop-episodes` drops them.")
+
+
+def _episodes_of(name: str, *, sure: bool) -> int:
+    """How many episodes a project has; 0 for a journal that cannot be read, unless they are to go."""
+    from cm_tui.engine.api import projects
+    from cm_tui.errors import StoreError
+
+    try:
+        return projects.episodes_of(name)
+    except StoreError:
+        if sure:
+            raise
+        return 0
+
+
+def _counted(recorded: Mapping[str, int]) -> str:
+    return count(sum(recorded.values()), "episode")
+
+
+def _said_of(name: str, recorded: Mapping[str, int], *, drop: bool) -> str:
+    episodes = _counted({name: recorded.get(name, 0)})
+    return f"  ({episodes} {'go too' if drop else 'stay'})" if recorded.get(name) else ""
+
+
+def _question(stores: int, recorded: Mapping[str, int]) -> str:
+    what = [count(stores, "index folder")] if stores else []
+    if not recorded:
+        return f"Remove {what[0]}?"
+    what.append(f"all that agents' sessions recorded ({_counted(recorded)})")
+    return f"Remove {' and '.join(what)}? What was recorded cannot be made again."

@@ -79,11 +79,25 @@ def narrate(text: str) -> None:
 
 
 def print_page(
-    page: Page[Any], line: Callable[[Any], str | list[str]], *, as_json: bool, row: Callable[[Any], Any] = plain
+    page: Page[Any],
+    line: Callable[[Any], str | list[str]],
+    *,
+    as_json: bool,
+    row: Callable[[Any], Any] = plain,
+    more: Mapping[str, Any] | None = None,
 ) -> None:
-    """A list: `{"rows": […], "total": N}` as JSON, else a row's line (or lines) and an honest count."""
+    """A list: `{"rows": […], "total": N}` as JSON, with its generation; else a row's line (or lines) and an honest count.
+
+    Args:
+        page: the list.
+        line: a row as text.
+        as_json: print JSON.
+        row: a row as it stands in JSON.
+        more: what the JSON has beside rows and total.
+    """
     if as_json:
-        print_json({"rows": [row(item) for item in page.rows], "total": page.total})
+        named = {} if page.generation is None else {"generation": page.generation}
+        print_json({"rows": [row(item) for item in page.rows], "total": page.total, **named, **(more or {})})
         if page.note:
             narrate(page.note)
         return

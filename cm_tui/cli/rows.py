@@ -21,7 +21,8 @@ def symbol_line(symbol: Symbol) -> str:
 
 
 def commit_line(commit: CommitPoint) -> str:
-    """Return a commit as `#17 2024-05-01 0a1b2c3d4e Ada  Subject`."""
+    """Return a commit as `#17 2024-05-01 0a1b2c3d4e Ada  Subject`; off the mainline its place comes last."""
     from cm_tui.model.dates import day
 
-    return f"#{commit.ordinal} {day(commit.time)} {commit.sha[:10]} {commit.author}  {commit.subject}"
+    words = f"{day(commit.time)} {commit.sha[:10]} {commit.author}  {commit.subject}"
+    return f"{words} ({commit.place})" if commit.ahead else f"{commit.place} {words}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
+from cm_tui.counts import count
 
 if TYPE_CHECKING:
     from cm_tui.model import Hit, Mode, SearchResult
@@ -57,7 +58,7 @@ def search(
         return
     for hit in result.hits:
         _show(hit, explain=explain)
-    narrate(f"{len(result.hits)} of {result.total} candidates, {result.mode}, {result.took_ms:.0f} ms")
+    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
 
@@ -82,20 +83,25 @@ def _object(result: SearchResult) -> dict[str, Any]:
     """The contract's result object, with the notes besides."""
     from cm_tui.cli.output import plain
 
-    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes")
+    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation")
     return {name: plain(getattr(result, name)) for name in names}
 
 
 def _show(hit: Hit, *, explain: bool) -> None:
     from cm_tui.cli.output import write, write_text
+    from cm_tui.model.score_text import DIGITS, printed, sign_of
 
     title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
     place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.3f}", bold=place)
+    digits = DIGITS if explain else DIGITS - 1
+    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.{digits}f}", bold=place)
     if explain:
-        for part in hit.parts:
-            write(f"     {part.contribution:+.4f}  {part.name:<22} {part.value:.4g} × {part.weight:.4g}  {part.detail}")
-        write(f"     {hit.score:+.4f}  = sum")
+        contributions, total = printed(hit.parts, hit.score)
+        for part, adds in zip(hit.parts, contributions, strict=True):
+            value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
+            sign = sign_of(part, value, weight, adds)
+            write(f"     {adds:+.{DIGITS}f}  {part.name:<22} {sign} {value} × {weight}  {part.detail}")
+        write(f"     {total:+.{DIGITS}f}  = sum")
     for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
         write_text(f"     {number:>5}  {line}".removesuffix("\r"))
     write("")

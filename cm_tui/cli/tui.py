@@ -45,7 +45,10 @@ def launch(project: Path | None, episode: str = "") -> int:
 
         remove(projects.store_of(folder))
 
-    code = run(open_engine, folder, load_config(_root_around(folder)), repair=mend, startup_notes=said, episode=episode)
+    around = _root_around(folder)
+    code = run(
+        open_engine, folder, load_config(around), repair=mend, startup_notes=said, episode=episode, settings_root=around
+    )
     if said:
         from cm_tui.cli.output import narrate
 

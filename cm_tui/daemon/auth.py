@@ -10,10 +10,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cm_tui.daemon import endpoint, rpc
 from cm_tui.daemon.daemon_state import DaemonState
+from cm_tui.daemon.runtime_dir import HAS_UNIX
 from cm_tui.errors import DaemonError
+
+HOSTS = ("127.0.0.1", "localhost", "[::1]")
+"""Names of this machine in a Host header and in an Origin: a page elsewhere may not ask, whatever its name leads to."""
 
 _OPEN_TO_ALL = frozenset({"/v1/health", "/v1/shutdown"})
 """Every version may ask these: an old daemon must hear a new client that comes to replace it."""
+
+
+_REFUSED_BYTES = 1_000_000
+"""As much of a refused request is read before it is answered."""
 
 
 class AuthMiddleware:
@@ -30,6 +38,7 @@ class AuthMiddleware:
             return
         refusal = self._refusal(scope)
         if refusal is not None:
+            await _take_in(receive)
             await refusal(scope, receive, send)
             return
 
@@ -43,18 +52,14 @@ class AuthMiddleware:
 
     def _refusal(self, scope: Scope) -> Response | None:
         sent = {name.lower(): value for name, value in scope["headers"]}
-        token = self._state.token
-        # A Unix socket is private to the user, and its connections have no address.
-        if (
-            token
-            and scope.get("client")
-            and not hmac.compare_digest(sent.get(b"authorization", b""), f"Bearer {token}".encode())
-        ):
-            refusal = failed(DaemonError("This request carries no token of this daemon."), 401)
-            # Who is refused holds no connection.
-            refusal.headers["connection"] = "close"
-            return refusal
         path = scope["path"]
+        # A Unix socket is private to the user, and its connections have no address.
+        if self._state.token and scope.get("client"):
+            refusal = _refusal_on_port(sent, path, self._state.token)
+            if refusal is not None:
+                # Who is refused holds no connection.
+                refusal.headers["connection"] = "close"
+                return refusal
         if not path.startswith("/v1/") or path in _OPEN_TO_ALL:
             return None
         theirs = sent.get(b"cm-protocol", b"").decode("latin-1")
@@ -65,6 +70,36 @@ class AuthMiddleware:
             hint="Use the same version of cm everywhere; `cm serve --stop` ends the daemon.",
         )
         return failed(error, 426)
+
+
+async def _take_in(receive: Receive) -> None:
+    """Read what a refused request still sends, up to a bound: closed before, its connection would lose the answer."""
+    left = _REFUSED_BYTES
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return
+
+
+def _refusal_on_port(sent: dict[bytes, bytes], path: str, token: str) -> Response | None:
+    """Return why a request on the port is turned away: it needs the token, and to be meant for this machine."""
+    if not hmac.compare_digest(sent.get(b"authorization", b""), f"Bearer {token}".encode()):
+        return failed(DaemonError("This request carries no token of this daemon."), 401)
+    if not _is_here(sent.get(b"host", b"").decode("latin-1")):
+        return failed(DaemonError("This request was meant for another host."), 421)
+    origin = sent.get(b"origin")
+    if origin is not None and not _is_here(origin.decode("latin-1").partition("://")[2]):
+        return failed(DaemonError("This request comes from a page elsewhere."), 403)
+    if HAS_UNIX and path != "/mcp" and not path.startswith("/mcp/"):
+        # With the daemon's own paths an agent would reach every project.
+        return failed(DaemonError("The port is for agents over MCP; everything else is asked on the socket."), 403)
+    return None
+
+
+def _is_here(host: str) -> bool:
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).lower() in HOSTS
 
 
 def failed(error: Exception, status: int) -> Response:

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui import paths
 from cm_tui.daemon import endpoint
-from cm_tui.daemon.runtime_dir import START_LOCK, folder
+from cm_tui.daemon.runtime_dir import START_LOCK, folder, has_lock, refuse_obstacles
 from cm_tui.errors import CmError, DaemonError
+from cm_tui.files import users_umask
 
 if TYPE_CHECKING:
     import subprocess
 
 START_SECONDS = 60.0
 """How long a daemon may take to answer after it was started, on a slow and busy machine."""
+ANSWER_SECONDS = 10.0
+"""How long a daemon may take to answer that it is going to end."""
+GRACE_SECONDS = 3.0
+"""How long a daemon that hangs may take to end by itself."""
 
 
 def request(method: str, path: str, body: Any = None, *, timeout: float = 10.0) -> tuple[int, bytes] | None:
@@ -105,6 +110,7 @@ def start_daemon(timeout: float = START_SECONDS) -> None:
     from filelock import FileLock, Timeout
 
     deadline = time.monotonic() + timeout
+    refuse_obstacles()
     try:
         with FileLock(folder() / START_LOCK, timeout=timeout, mode=0o600):
             if health() is None:
@@ -153,15 +159,15 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "cm_tui", "serve", "--background"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=complaints,
-        cwd=folder(), env=environment, close_fds=True, **flags,
+        cwd=folder(), env=environment, close_fds=True, umask=users_umask(), **flags,
     )  # fmt: skip
 
 
 def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
-    """Ask the daemon to end, and wait until it has let go of everything.
+    """Ask the daemon to end, and wait until it has let go of everything; one that does not is ended by the system.
 
     Args:
-        handover: another one follows: clients are to go on with that.
+        handover: another one follows: clients are to go on with that, and a daemon that hangs is left alone.
         timeout: seconds that its work's current step may take.
 
     Returns:
@@ -170,13 +176,42 @@ def stop_daemon(*, handover: bool = False, timeout: float = 30.0) -> bool:
     Raises:
         DaemonError: it does not end.
     """
-    if request("POST", "/v1/shutdown", {"handover": handover}, timeout=timeout) is None and not endpoint.owns():
-        return False
     deadline = time.monotonic() + timeout
+    try:
+        asked = request("POST", "/v1/shutdown", {"handover": handover}, timeout=min(timeout, ANSWER_SECONDS))
+        if asked is None and not endpoint.owns():
+            return False
+    except DaemonError:
+        # It hangs, or something else listens: whoever has the lock is the daemon.
+        if handover or not endpoint.owns():
+            raise
+        deadline = time.monotonic()
+    if not _has_let_go(deadline) and (handover or not _killed()):
+        info = endpoint.daemon_info()
+        who = f" (process {info.pid})" if info else ""
+        raise DaemonError(f"The daemon{who} does not end.", hint="End that process, then try again.")
+    return True
+
+
+def _has_let_go(deadline: float) -> bool:
     while endpoint.owns():
         if time.monotonic() > deadline:
-            info = endpoint.daemon_info()
-            who = f" (process {info.pid})" if info else ""
-            raise DaemonError(f"The daemon{who} does not end.", hint="End that process, then try again.")
+            return False
         time.sleep(0.02)
     return True
+
+
+def _killed() -> bool:
+    """End the process that has the daemon's lock, first politely; False when it cannot be said which one that is."""
+    import signal
+    from contextlib import suppress
+
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        info = endpoint.daemon_info()
+        if info is None or not has_lock(info.pid):
+            break
+        with suppress(OSError):
+            os.kill(info.pid, number)
+        if _has_let_go(time.monotonic() + GRACE_SECONDS):
+            return True
+    return not endpoint.owns()

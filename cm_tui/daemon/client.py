@@ -93,7 +93,8 @@ class RemoteEngine:
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Only retrieve; the candidates stay with the daemon."""
         ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
-        return Candidates(ref.query, ref.mode, _KeptCandidates(ref, profile, mode), ref.took_ms, ref.notes)
+        kept = _KeptCandidates(ref, profile, mode)
+        return Candidates(ref.query, ref.mode, kept, ref.took_ms, ref.notes, ref.generation)
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Only rank; what the daemon has forgotten is retrieved again."""

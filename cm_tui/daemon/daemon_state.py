@@ -36,7 +36,7 @@ class DaemonState:
         self.events = Events()
         self.jobs = Jobs(self.events)
         self.projects = ProjectPool()
-        self.dispatcher = Dispatcher(self.projects, self.jobs, self.events)
+        self.dispatcher = Dispatcher(self.projects, self.jobs, self.events, config.wait_seconds)
         self.extensions = extend(self.dispatcher)
         self.started = time.time()
         self.handing_over = False

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.index_check import IndexCheck
-from cm_tui.daemon.invoke import accepts_notes, ask, method_of, other_checkout_note, with_note
+from cm_tui.daemon.invoke import accepts_notes, ask, method_of, noted, other_checkout_note, with_note
 from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.long_work import IndexRun, LongWork
-from cm_tui.daemon.project_pool import STORE_WAIT_S, ProjectPool
+from cm_tui.daemon.project_pool import STORE_WAIT_S, Project, ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.same_questions import SameQuestions
 from cm_tui.daemon.sync_manager import SyncManager
+from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.freshness import policy
 from cm_tui.engine.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.index.summary import IndexOutcome
-from cm_tui.errors import CmError, NotIndexedError, RefusedError, StoreBusyError
+from cm_tui.engine.local import LocalEngine
+from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
-from cm_tui.model import Check, Freshness
+from cm_tui.model import Check, ErasureReport, Freshness, SecretsReport
 
+_TELLS_OF_FILES = frozenset({"status", "plan", "history"})
+"""Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
+_OF_ONE_CLIENT = frozenset({"drift", "rank", "source", "status"})
+"""Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
 _NOT_YET = "watches from the first question on"
 
 
@@ -36,13 +44,19 @@ class Dispatcher:
         pool: where engines are opened.
         jobs: where long work goes.
         events: told what changed.
+        wait_s: how long a question waits for the index to follow what has just changed.
     """
 
-    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events) -> None:
+    def __init__(
+        self, pool: ProjectPool, jobs: Jobs, events: Events, wait_s: float = DaemonConfig().wait_seconds
+    ) -> None:
         self.pool = pool
         self.jobs = jobs
         self.events = events
-        self._work = LongWork(pool, jobs, events)
+        self.turns = Turns()
+        self._same = SameQuestions()
+        self._wait_s = wait_s
+        self._work = LongWork(pool, jobs, events, self.turns)
         self.sync_manager = SyncManager(self._run_index)
 
     # --- quick questions ---
@@ -65,8 +79,14 @@ class Dispatcher:
             self._work.catch_up(where)
         return answer
 
-    def call(self, name: str, where: ProjectRef, arguments: Any) -> Any:
+    def call(self, name: str, where: ProjectRef, arguments: Any, *, client: str = "") -> Any:
         """Call a method of the engine.
+
+        Args:
+            name: of the method.
+            where: the project.
+            arguments: of the method.
+            client: who asks; each has its share of the processor.
 
         Raises:
             CmError: as the engine has it; UsageError for a method or arguments that there are not.
@@ -74,24 +94,29 @@ class Dispatcher:
         method = method_of(name, streams=False)
         values = method.unpack(arguments)
         if name == "reset":
-            return self._reset(where)
+            return self._reset(where, **values)
+        if name == "erase" and not values.get("dry_run"):
+            return self._erase(where, values)
         if name == "freshness":
             return self._freshness(where)
         if name == "wants_history":
             # It is read here, in the background, after the project is opened and after each index run.
             return False
         need = method.need(values)
-        if need != "nothing":
-            return self._query(name, where, values, policy.before_answer(self._check(where), need))
+        if need != "nothing" or (where.own_index and name in _TELLS_OF_FILES):
+            return self._query(name, where, values, policy.before_answer(self._check(where), need), client)
         with self.pool.acquire(where, create=name != "stale_reason") as project:
             other = project.engine.indexed_checkout()
-            result = ask(project, name, values)
+            with self.turns.take(client):
+                result = ask(project, name, values)
             if name == "save_profile":
                 project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
+            if name == "forget":
+                self.events.publish("index", project=str(project.root))
         return with_note(result, other_checkout_note(other)) if other else result
 
-    def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str) -> Any:
+    def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str, client: str) -> Any:
         """Ask when the store reflects the checkout that asks: another one of the same project may have had it meanwhile."""
         until = time.monotonic() + STORE_WAIT_S
         with ExitStack() as stack:
@@ -109,13 +134,32 @@ class Dispatcher:
                 if failure and (other := project.engine.indexed_checkout()):
                     note = f"{other_checkout_note(other)} It could not be brought back to this one: {failure}"
                     break
-            result = ask(project, name, values)
+            if other and where.own_index:
+                raise StoreBusyError(note, hint="Ask again when the other one has finished.")
+            try:
+                result = self._ask(project, name, values, client)
+            except NotFoundError as error:
+                # It may be there, and not in the index yet.
+                raise noted(error, note) from error
         if other and not accepts_notes(result):
             raise StoreBusyError(note, hint="Ask again when the other one has finished.")
         return with_note(result, note) if note else result
 
+    def _ask(self, project: Project, name: str, values: dict[str, Any], client: str) -> Any:
+        """Ask the engine in the client's turn; a question that another asks of the same state is answered with it."""
+
+        def answer() -> Any:
+            with self.turns.take(client):
+                return ask(project, name, values)
+
+        if name in _OF_ONE_CLIENT:
+            return answer()
+        # Text that tells arguments of different types apart; what it cannot tell apart is asked by itself.
+        question = (project.engine, project.engine.generation, name, repr(sorted(values.items())))
+        return self._same.answer(question, answer)
+
     def _check(self, where: ProjectRef) -> IndexCheck:
-        return IndexCheck(where, self.pool, self._work, self.sync_manager)
+        return IndexCheck(where, self.pool, self._work, self.sync_manager, self._wait_s)
 
     def _freshness(self, where: ProjectRef) -> Freshness:
         root, store = self.pool.locate(where)
@@ -130,10 +174,22 @@ class Dispatcher:
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return with_external_layers(replace(state, layers=tuple(layers)), root)
 
-    def _reset(self, where: ProjectRef) -> None:
+    def _reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
         root, store = self.pool.locate(where)
-        self.remove(store.name)
+        self.remove(store.name, drop_episodes=drop_episodes)
         self.events.publish("index", project=str(root))
+
+    def _erase(self, where: ProjectRef, values: dict[str, Any]) -> ErasureReport:
+        """Erase with the store out of everybody's reach: what an open engine remembers goes with it."""
+        root, store = self.pool.locate(where)
+        self._work.end_history(store)
+        with self.pool.exclusive(store), closing(LocalEngine(root, store, load_config(root))) as engine:
+            report = engine.erase(**values)
+            wants_history = engine.wants_history()
+        if wants_history:
+            self._work.catch_up(where)
+        self.events.publish("index", project=str(root))
+        return report
 
     # --- long work ---
 
@@ -172,28 +228,55 @@ class Dispatcher:
 
     # --- maintenance ---
 
-    def examine(self, where: ProjectRef) -> tuple[Check, ...]:
-        """Check a project, also one that does not open."""
+    def examine(self, where: ProjectRef, *, full: bool = False) -> tuple[Check, ...]:
+        """Check a project, also one that does not open.
+
+        Args:
+            where: the project.
+            full: as for the engine's `doctor`.
+        """
         where = replace(where, force=True)
         try:
-            with self.pool.acquire(where) as project:
-                return project.engine.doctor()
-        except CmError as error:
             root, _ = self.pool.locate(where)
+        except CmError as error:
+            if not error.finding:
+                raise
+            return projects.examine_without_project(error)
+        try:
+            with self.pool.acquire(where) as project:
+                return project.engine.doctor(full=full)
+        except CmError as error:
             return projects.examine_without_store(root, error)
 
-    def remove(self, name: str) -> None:
+    def secrets(self, name: str) -> SecretsReport:
+        """Look for secrets in what is stored of a project.
+
+        Args:
+            name: of its folders, as in `projects.all_names()`.
+
+        Raises:
+            RefusedError: it is no such name.
+            StoreError: something cannot be read.
+        """
+        store = _store_of(name)
+        for project in self.pool.opened():
+            if project.store == store:
+                with self.pool.acquire(ProjectRef(str(project.root), force=True)) as same:
+                    return same.engine.secrets()
+        with self.pool.exclusive(store):
+            return projects.scan_store(name)
+
+    def remove(self, name: str, *, drop_episodes: bool = False) -> None:
         """Remove a store, after ending what is done with it.
 
         Args:
             name: of its folder, as in `projects.all_stores()`.
+            drop_episodes: also what agents' sessions recorded.
 
         Raises:
             RefusedError: it is no name of a store.
         """
-        if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
-            raise RefusedError(f"{name!r} is not the name of an index folder.")
-        store = paths.data_dir() / "projects" / name
+        store = _store_of(name)
         for job in self.jobs.of(store):
             job.cancel.set()
         self.sync_manager.drop(store)
@@ -202,8 +285,16 @@ class Dispatcher:
             job.join()
         self._work.end_history(store)
         with self.pool.exclusive(store):
+            if drop_episodes:
+                projects.drop_episodes(name)
             projects.remove_store(store)
 
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""
         self.jobs.get(number).cancel.set()
+
+
+def _store_of(name: str) -> Path:
+    if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
+        raise RefusedError(f"{name!r} is not the name of an index folder.")
+    return paths.data_dir() / "projects" / name

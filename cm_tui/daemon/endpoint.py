@@ -16,8 +16,11 @@ from cm_tui.daemon.runtime_dir import HAS_UNIX, INFO, LOCK, folder, socket_path
 from cm_tui.errors import DaemonError, RefusedError
 from cm_tui.files import write_atomically
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Version of what clients and the daemon say to each other; a change that old ones cannot follow raises it."""
+
+CLIENT = "cm-client"
+"""Header that tells clients apart, so that each has its share of the daemon."""
 
 RESTART = "Run `cm serve --stop`, then the command again."
 
@@ -88,7 +91,10 @@ def _connect_loopback(timeout: float | None) -> socket.socket | None:
 
 def headers() -> dict[str, str]:
     """Return what every request carries."""
-    sent = {"Host": "cm", "cm-protocol": str(PROTOCOL), "cm-version": __version__}
+    sent = {
+        "Host": "cm" if HAS_UNIX else "127.0.0.1", "cm-protocol": str(PROTOCOL), "cm-version": __version__,
+        CLIENT: str(os.getpid()),
+    }  # fmt: skip
     if not HAS_UNIX and (info := daemon_info()) is not None:
         sent["Authorization"] = f"Bearer {info.token}"
     return sent

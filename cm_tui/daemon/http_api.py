@@ -20,13 +20,14 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cm_tui.daemon import rpc
+from cm_tui.daemon import endpoint, rpc
 from cm_tui.daemon.auth import AuthMiddleware, answered, failed
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.invoke import ForgottenError
 from cm_tui.daemon.jobs import Job
 from cm_tui.daemon.requests import body_of, flag_of, path_of, text_of, where_of
 from cm_tui.errors import CancelledError, CmError, UsageError
+from cm_tui.model import Check
 
 THREADS = 32
 """Questions that are worked on at once; the others wait."""
@@ -56,6 +57,7 @@ def service(state: DaemonState) -> ASGIApp:
         Route("/v1/events", _with_errors(_events), methods=["GET"]),
         Route("/v1/nudge", _with_errors(_nudge), methods=["POST"]),
         Route("/v1/upkeep/examine", _with_errors(_examine), methods=["POST"]),
+        Route("/v1/upkeep/secrets", _with_errors(_secrets), methods=["POST"]),
         Route("/v1/upkeep/remove", _with_errors(_remove), methods=["POST"]),
         *(Mount(path, app) for path, app in state.extensions.mounts.items()),
     ]
@@ -161,9 +163,10 @@ async def _call(request: Request) -> Response:
     where = where_of(body)
     dispatcher = _state(request).dispatcher
     name = request.path_params["method"]
+    client = request.headers.get(endpoint.CLIENT, "")
 
     def work() -> bytes:
-        return rpc.dump({"result": dispatcher.call(name, where, body.get("arguments"))})
+        return rpc.dump({"result": dispatcher.call(name, where, body.get("arguments"), client=client)})
 
     return Response(await _on_thread(request, work), media_type="application/json")
 
@@ -227,13 +230,25 @@ async def _work_on(request: Request, root: Path) -> None:
 
 
 async def _examine(request: Request) -> Response:
-    where = where_of(await body_of(request))
-    return answered({"result": await _on_thread(request, _state(request).dispatcher.examine, where)})
+    body = await body_of(request)
+    where, full = where_of(body), flag_of(body, "full", default=False)
+    dispatcher = _state(request).dispatcher
+
+    def work() -> tuple[Check, ...]:
+        return dispatcher.examine(where, full=full)
+
+    return answered({"result": await _on_thread(request, work)})
+
+
+async def _secrets(request: Request) -> Response:
+    name = text_of(await body_of(request), "store")
+    return answered({"result": await _on_thread(request, _state(request).dispatcher.secrets, name)})
 
 
 async def _remove(request: Request) -> Response:
-    name = text_of(await body_of(request), "store")
-    await _on_thread(request, _state(request).dispatcher.remove, name)
+    body = await body_of(request)
+    name, drop_episodes = text_of(body, "store"), flag_of(body, "drop_episodes", default=False)
+    await _on_thread(request, functools.partial(_state(request).dispatcher.remove, drop_episodes=drop_episodes), name)
     return answered({"result": True})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from cm_tui.daemon.jobs import Job
@@ -20,9 +21,11 @@ class IndexCheck:
         pool: where its engine is opened.
         work: where its runs queue.
         syncs: what follows its files.
+        wait_s: how long all of this may take a question.
     """
 
-    def __init__(self, where: ProjectRef, pool: ProjectPool, work: LongWork, syncs: SyncManager) -> None:
+    def __init__(self, where: ProjectRef, pool: ProjectPool, work: LongWork, syncs: SyncManager, wait_s: float) -> None:
+        self._until = time.monotonic() + wait_s
         self._where = where
         self._pool = pool
         self._work = work
@@ -52,7 +55,10 @@ class IndexCheck:
 
     def bring_to_head(self, reason: str) -> str:
         """Wait until a run has brought the index up to HEAD; return a note, also when that failed."""
-        failure = self._wait_for(self._work.refresh(self._where, lambda job: job.name == REFRESH))
+        job = self._work.refresh(self._where, lambda job: job.name == REFRESH)
+        failure = self._wait_for(job, self._seconds_left)
+        if not (job.searchable or job.is_over):
+            return f"{reason}; the index is being brought up to date."
         if failure:
             return f"{reason}; the index could not be brought up to date: {failure}"
         return f"{reason}; the index was brought up to date first."
@@ -67,12 +73,16 @@ class IndexCheck:
 
     def check_files(self) -> str | None:
         """Have files that differ indexed, if that is soon done; return what is still behind, or None without a sync."""
-        return self._syncs.before_query(self._root, self._store)
+        return self._syncs.before_query(self._root, self._store, self._seconds_left)
+
+    @property
+    def _seconds_left(self) -> float:
+        return max(0.0, self._until - time.monotonic())
 
     @staticmethod
-    def _wait_for(job: Job) -> str:
+    def _wait_for(job: Job, seconds: float | None = None) -> str:
         try:
-            job.wait(lambda job: job.searchable)
+            job.wait(lambda job: job.searchable, seconds)
         except CmError as error:
             return error.message
         return ""

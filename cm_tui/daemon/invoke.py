@@ -41,7 +41,8 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
         return project.engine.rank(found, **values)
     result = getattr(project.engine, name)(**values)
     if isinstance(result, Candidates):
-        return CandidatesRef(project.keep(result), result.query, result.mode, result.took_ms, result.notes)
+        kept = project.keep(result)
+        return CandidatesRef(kept, result.query, result.mode, result.took_ms, result.notes, result.generation)
     return result
 
 
@@ -58,5 +59,10 @@ def accepts_notes(result: Any) -> bool:
 def with_note(result: Any, note: str) -> Any:
     """A result with a note, where its record has room for one."""
     if isinstance(result, Page):
-        return replace(result, note=f"{result.note} {note}".strip())
+        return replace(result, note="; ".join(filter(None, (result.note, note))))
     return replace(result, notes=(*result.notes, note)) if accepts_notes(result) else result
+
+
+def noted(error: NotFoundError, note: str) -> NotFoundError:
+    """Return a failure to find something that says of the index what an answer would have said."""
+    return type(error)(error.message, hint=f"{error.hint} {note}".strip(), finding=error.finding)

@@ -78,20 +78,20 @@ class Job:
         step = self.steps[-1] if self.steps else None
         return JobRecord(self.id, self.project, self.name, self.state, self.started, self.ended, step, message)
 
-    def wait(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
-        """Wait until it is over, or far enough.
+    def wait(self, enough: Callable[[Job], bool] = lambda job: job.is_over, seconds: float | None = None) -> None:
+        """Wait until it is over, or far enough; no longer than so many seconds.
 
         Raises:
             Exception: what made it fail.
         """
-        self.join(enough)
+        self.join(enough, seconds)
         if self.error is not None:
             raise self.error
 
-    def join(self, enough: Callable[[Job], bool] = lambda job: job.is_over) -> None:
+    def join(self, enough: Callable[[Job], bool] = lambda job: job.is_over, seconds: float | None = None) -> None:
         """Wait in the same way, however it ends."""
         with self.changed:
-            self.changed.wait_for(lambda: self.is_over or enough(self))
+            self.changed.wait_for(lambda: self.is_over or enough(self), seconds)
 
     async def watch(self) -> AsyncIterator[Progress | None]:
         """Give its steps, those that were and those to come; None when there was none for a while."""

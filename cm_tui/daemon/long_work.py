@@ -14,6 +14,8 @@ from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Job, Jobs
 from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.slices import Slices
+from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.index.summary import IndexOutcome
 from cm_tui.errors import CmError
@@ -54,9 +56,11 @@ class LongWork:
         pool: where engines are opened.
         jobs: where they queue.
         events: told what changed.
+        turns: of those who ask, who go first.
     """
 
-    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events) -> None:
+    def __init__(self, pool: ProjectPool, jobs: Jobs, events: Events, turns: Turns) -> None:
+        self._turns = turns
         self._pool = pool
         self._jobs = jobs
         self._events = events
@@ -79,7 +83,8 @@ class LongWork:
         root, store = self._pool.locate(run.where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._published(root, store, self._index(run, store, cancel)) if run.wanted() else iter(())
+            paused = cancel.with_pauses(Slices(self._turns))
+            return self._published(root, store, self._index(run, store, paused)) if run.wanted() else iter(())
 
         return self._jobs.submit(store, root, run.name, work)
 
@@ -101,7 +106,7 @@ class LongWork:
             # Not through an open engine: what is there may be damaged, and others must not meet a closed store.
             self.end_history(store)
             with self._pool.exclusive(store):
-                projects.clear_store(store)
+                projects.begin_rebuild(self._pool.locate(run.where)[0], store)
             arguments = {"full": True}
         with self._pool.acquire(run.where, run=True) as project:
             due = run.name != REFRESH or bool(project.engine.stale_reason())
@@ -131,7 +136,7 @@ class LongWork:
         root, store = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            return self._read(where, arguments, cancel)
+            return self._read(where, arguments, cancel.with_pauses(Slices(self._turns)))
 
         return self._jobs.submit(store, root, "history" if arguments is None else "backfill", work, lane=HISTORY)
 

@@ -6,25 +6,31 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from cm_tui import __version__, paths
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.engine.api import projects
-from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError
+from cm_tui.errors import CmError, DaemonError, NotFoundError, NotIndexedError, StoreReadOnlyError
 
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
     from cm_tui.engine.local import LocalEngine
-    from cm_tui.model import Check, Progress
+    from cm_tui.model import Progress, SecretsReport
 
 Say = Callable[[str], None]
 
 
 def open_engine(
-    folder: Path | None = None, *, force: bool = False, create: bool = True, say: Say = lambda _: None
+    folder: Path | None = None,
+    *,
+    force: bool = False,
+    create: bool = True,
+    own_index: bool = False,
+    say: Say = lambda _: None,
 ) -> Engine:
     """The engine of the project around a folder (the current one when not given).
 
@@ -32,6 +38,8 @@ def open_engine(
         folder: a folder or file of it.
         force: insist on a root that is refused as unsafe.
         create: make a store where there is none.
+        own_index: nothing is answered from the index of another checkout that shares the store; without a daemon it is
+            brought to this one first.
         say: told when the daemon is not used although it should be, or works with other settings.
 
     Raises:
@@ -42,8 +50,14 @@ def open_engine(
     if uses_daemon() and _ready(say):
         from cm_tui.daemon.client import RemoteEngine
 
-        return cast("Engine", RemoteEngine(_where(folder, force=force)).open(create=create))
-    return _open_here(folder, create=create, force=force)
+        where = replace(where_of(folder, force=force), own_index=own_index)
+        return cast("Engine", RemoteEngine(where).open(create=create))
+    engine = _open_here(folder, create=create, force=force)
+    if engine.read_only_note:
+        say(engine.read_only_note)
+    if own_index:
+        _bring_here(engine)
+    return engine
 
 
 def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) -> Engine:
@@ -90,8 +104,12 @@ class _FollowedIndex:
     def bring_to_head(self, reason: str) -> str:
         """Bring the index up to HEAD; nothing is left to be said afterwards."""
         self._say(f"{reason}; bringing the index up to date")
-        for _ in self._engine.index():
-            pass
+        try:
+            for _ in self._engine.index():
+                pass
+        except StoreReadOnlyError:
+            # That it can only be read was said when it was opened; what it holds is answered all the same.
+            self._say("It could not be brought up to date: this is what was known before.")
         return ""
 
     def keep_fresh(self) -> None:
@@ -110,35 +128,15 @@ def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine
     return LocalEngine.open(folder, force=force, external_layers=outside_layers)
 
 
-def examine(folder: Path | None = None) -> tuple[Check, ...]:
-    """`cm doctor`: through the daemon where one runs, which has the store; what is wrong with it is one of the findings."""
-    from cm_tui.model import Check
-
+def _bring_here(engine: LocalEngine) -> None:
+    """Bring an index that reflects another checkout to this one; nobody else can take it as long as it is open here."""
     try:
-        daemon = bootstrap.health() if uses_daemon() else None
-    except CmError as error:
-        return (*_examine_here(folder), Check("daemon", "failed", error.message, error.hint))
-    if daemon is not None:
-        from pydantic import TypeAdapter
-
-        from cm_tui.daemon import rpc
-
-        answer = _tell("/v1/upkeep/examine", {"where": rpc.plain(_where(folder))})
-        checks: tuple[Check, ...] = rpc.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
-        return (*checks, *(Check("daemon", "warning", said) for said in daemon.get("complaints", ())))
-    return _examine_here(folder)
-
-
-def _examine_here(folder: Path | None) -> tuple[Check, ...]:
-    """Check a project that may not open: what is wrong with its store is one of the findings."""
-    from cm_tui.engine.local import LocalEngine
-
-    root, _ = projects.locate(folder, force=True)
-    try:
-        with LocalEngine.open(folder, force=True) as engine:
-            return engine.doctor()
-    except CmError as error:
-        return projects.examine_without_store(root, error)
+        if engine.indexed_checkout():
+            for _ in engine.index():
+                pass
+    except BaseException:
+        engine.close()
+        raise
 
 
 def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterator[Progress]:
@@ -146,7 +144,7 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
     if uses_daemon() and _ready(say):
         from cm_tui.daemon.client import RemoteEngine
 
-        with RemoteEngine(_where(folder)) as engine:
+        with RemoteEngine(where_of(folder)) as engine:
             yield from cast("Engine", engine).rebuild()
         return
     from cm_tui.engine.local import LocalEngine
@@ -155,17 +153,55 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
         yield from engine.index(full=True)
 
 
-def remove(store: Path) -> None:
+def remove(store: Path, *, drop_episodes: bool = False) -> None:
     """Remove a project's store: by the daemon where one runs, which may have it open.
+
+    Args:
+        store: its folder, which need not be there.
+        drop_episodes: also what agents' sessions recorded of the project.
 
     Raises:
         StoreBusyError: another process has it.
         StoreError: it cannot be removed.
     """
     if _runs():
-        _tell("/v1/upkeep/remove", {"store": store.name})
+        tell("/v1/upkeep/remove", {"store": store.name, "drop_episodes": drop_episodes})
         return
+    if drop_episodes:
+        projects.drop_episodes(store.name)
     projects.remove_store(store)
+
+
+def secrets_of_all() -> SecretsReport:
+    """Return what looks like a secret in what is stored of all projects; what cannot be looked at is noted."""
+    from cm_tui.model import SecretsReport
+
+    reports: list[SecretsReport] = [projects.scan_files()]
+    notes: list[str] = []
+    through_daemon = _runs()
+    for name in projects.all_names():
+        try:
+            reports.append(_secrets_through_daemon(name) if through_daemon else projects.scan_store(name))
+        except CmError as error:
+            notes.append(f"{name} could not be looked at: {error.message}")
+    return SecretsReport(
+        # Each of them has looked at the files that they share.
+        tuple(dict.fromkeys(one for report in reports for one in report.findings)),
+        sum(report.in_source for report in reports),
+        tuple(dict.fromkeys([*(note for report in reports for note in report.notes), *notes])),
+        any(report.interrupted for report in reports),
+    )
+
+
+def _secrets_through_daemon(name: str) -> SecretsReport:
+    from pydantic import TypeAdapter
+
+    from cm_tui.daemon import rpc
+    from cm_tui.model import SecretsReport
+
+    answer = tell("/v1/upkeep/secrets", {"store": name})
+    report: SecretsReport = rpc.checked(TypeAdapter(SecretsReport), answer, "the answer to secrets")
+    return report
 
 
 def uses_daemon() -> bool:
@@ -194,14 +230,20 @@ def _ready(say: Say) -> bool:
         RefusedError: the runtime folder is not private to the user.
         DaemonError: something foreign is in its place, it hangs, or it is newer than this cm.
     """
-    daemon = bootstrap.health()
+    try:
+        daemon = bootstrap.health()
+    except DaemonError as error:
+        if error.finding != runtime_dir.UNWRITABLE:
+            raise
+        say(f"{error.message}. Working without a daemon. {error.hint}")
+        return False
     if daemon is not None and _identity(daemon) != (__version__, endpoint.PROTOCOL) and _agree(daemon):
         daemon = None
     if daemon is None:
         try:
             bootstrap.start_daemon()
         except DaemonError as error:
-            say(f"{error.message} Working without it.")
+            say(f"{error.message} Working without it. {error.hint}".strip())
             return False
     elif daemon.get("settings") != runtime_dir.settings_digest():
         say(
@@ -234,7 +276,8 @@ def _order(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
-def _where(folder: Path | None, *, force: bool = False) -> ProjectRef:
+def where_of(folder: Path | None, *, force: bool = False) -> ProjectRef:
+    """Return how the daemon is told which project is meant; no folder: the one around the current one."""
     from cm_tui.daemon.rpc import ProjectRef
 
     if folder is not None:
@@ -249,7 +292,13 @@ def _runs() -> bool:
     return uses_daemon() and bootstrap.health() is not None
 
 
-def _tell(path: str, body: dict[str, Any]) -> Any:
+def tell(path: str, body: dict[str, Any]) -> Any:
+    """Ask a running daemon for upkeep.
+
+    Raises:
+        DaemonError: it has gone, or does not answer.
+        CmError: what the daemon says went wrong.
+    """
     from cm_tui.daemon import rpc
 
     answer = bootstrap.request("POST", path, body, timeout=bootstrap.START_SECONDS * 5)

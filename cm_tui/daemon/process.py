@@ -5,34 +5,36 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import logging.handlers
 import os
-import secrets
 import signal
 import socket
 import stat
 import sys
 import threading
 from collections.abc import Iterator
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from filelock import FileLock, Timeout
 
-from cm_tui import __version__, paths
+from cm_tui import __version__
 from cm_tui.config import DaemonConfig, load_config
 from cm_tui.daemon import endpoint, runtime_dir
+from cm_tui.daemon.daemon_log import set_up_log
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.extensions import MakeExtensions
 from cm_tui.daemon.http_api import service
 from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
+from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
 from cm_tui.errors import DaemonError, RefusedError
 
 GRACE_SECONDS = 10
 """How long answers may take that are on their way when it ends."""
+
+_SWITCH_S = 0.0005
+"""How long a thread may compute while another waits: a question is many short steps in the database, and would wait for
+Python's 5 ms after each of them while an index run computes."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ def serve(extend: MakeExtensions, *, background: bool) -> bool:
         CmError: settings cannot be read, or the socket cannot be made.
     """
     home = runtime_dir.folder()
+    runtime_dir.refuse_obstacles()
     lock = FileLock(home / runtime_dir.LOCK, timeout=0, mode=0o600)
     try:
         lock.acquire()
@@ -60,7 +63,8 @@ def serve(extend: MakeExtensions, *, background: bool) -> bool:
     try:
         # What a daemon writes is for its user alone.
         os.umask(0o077)
-        _set_up_log()
+        set_up_log()
+        sys.setswitchinterval(_SWITCH_S)
         _serve(load_config().daemon, extend, background=background)
     finally:
         lock.release()
@@ -68,7 +72,7 @@ def serve(extend: MakeExtensions, *, background: bool) -> bool:
 
 
 def _serve(config: DaemonConfig, extend: MakeExtensions, *, background: bool) -> None:
-    token = "" if runtime_dir.HAS_UNIX and not config.port else secrets.token_urlsafe(32)
+    token = "" if runtime_dir.HAS_UNIX and not config.port else port_token(replace=True)
     state = DaemonState(config, token, extend)
     with _listening() as listener, _also_on(config.port, state) as more:
         # A port that somebody else has is not written down: nobody shall send them the token.
@@ -241,31 +245,3 @@ class _Server(uvicorn.Server):
         for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
-
-
-class _PrivateLog(logging.handlers.RotatingFileHandler):
-    """A log that only the user can read, also after it was rotated."""
-
-    def _open(self) -> TextIOWrapper[Any]:
-        def opener(file: str, flags: int) -> int:
-            return os.open(file, flags, 0o600)
-
-        return TextIOWrapper(
-            open(self.baseFilename, "ab", opener=opener),
-            encoding=self.encoding,
-            line_buffering=True,
-        )
-
-
-def _set_up_log() -> None:
-    """What happens goes to the log file, and to a terminal that watches; what is asked and answered does not."""
-    file = paths.private_dir(paths.state_dir()) / "daemon.log"
-    handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
-    if sys.stderr is not None and sys.stderr.isatty():
-        handlers.append(logging.StreamHandler(sys.stderr))
-    for name, level in (("cm_tui", logging.INFO), ("uvicorn.error", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.setLevel(level)
-        for handler in handlers:
-            handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-            logger.addHandler(handler)

@@ -278,6 +278,7 @@ def _signature(root: Path, store: Path) -> Signature:
             (projects.store_file(store), False),
             (paths.config_file(), True),
             (paths.project_config_file(root), True),
+            (paths.trust_file(), True),
         )
     )
 

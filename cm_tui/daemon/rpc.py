@@ -32,6 +32,8 @@ class ProjectRef:
     """The folder is where someone stands, not one that they named."""
     force: bool = False
     """They insist on a root that is refused as unsafe."""
+    own_index: bool = False
+    """Nothing is answered from the index of another checkout that shares the store, not even with a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class CandidatesRef:
     mode: Mode
     took_ms: float
     notes: tuple[str, ...] = ()
+    generation: int | None = None
 
 
 _INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}
@@ -181,7 +184,8 @@ def error_record(error: Exception) -> dict[str, str]:
     """A failure as JSON types; one that nobody foresaw says what it was and no more."""
     if isinstance(error, CmError):
         kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__name__ in _ERRORS)
-        return {"class": kind, "message": error.message, "hint": error.hint}
+        named = {"finding": error.finding} if error.finding else {}
+        return {"class": kind, "message": error.message, "hint": error.hint, **named}
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         name = error.object.encode("utf-8", "backslashreplace").decode()
         hint = "Give the folder another name: git's library and the store need it."
@@ -218,4 +222,5 @@ def error_of(record: Any) -> CmError:
     if not isinstance(record, Mapping):
         return CmError("The daemon answered with something that is no error.")
     kind = _ERRORS.get(str(record.get("class")), CmError)
-    return kind(str(record.get("message", "")), hint=str(record.get("hint", "")))
+    said = {name: str(record.get(name, "")) for name in ("message", "hint", "finding")}
+    return kind(said.pop("message"), **said)

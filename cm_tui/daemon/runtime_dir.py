@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import socket
 import stat
 from pathlib import Path
@@ -13,6 +14,8 @@ from cm_tui.errors import DaemonError, RefusedError
 
 # Named as in the first version: a daemon of any version is to be found by any other.
 LOCK, SOCKET, INFO, START_LOCK = "owner.lock", "owner.sock", "owner.json", "start.lock"
+UNWRITABLE = "runtime-folder-unwritable"
+"""Finding: the runtime folder cannot be made, so there is no daemon, and none is needed to read."""
 HAS_UNIX = hasattr(socket, "AF_UNIX")
 _PATH_BYTES = 100
 """Socket paths are limited to 104 bytes on some systems, 108 on others."""
@@ -26,6 +29,57 @@ def folder() -> Path:
         DaemonError: it cannot be made.
     """
     return _private(paths.runtime_dir())
+
+
+def obstacles() -> list[DaemonError]:
+    """Return what lies in the runtime folder where a file of the daemon belongs; nothing is made to find out."""
+    found = []
+    for name in (LOCK, START_LOCK, INFO, SOCKET):
+        place = paths.runtime_dir() / name
+        if place.is_dir() and not place.is_symlink():
+            said = f"{place} is in the way: it is a folder where a file of the daemon belongs."
+            hint = f"Run `rm -r -- {shlex.quote(str(place))}`."
+            consequence = "No daemon can start, so each command opens the index for itself."
+            found.append(DaemonError(f"{said} {consequence}", hint=hint, finding="daemon-file-in-the-way"))
+    return found
+
+
+def refuse_obstacles() -> None:
+    """Stop where a daemon could not start because of what lies in its folder.
+
+    Raises:
+        DaemonError: it names the place, and how it is cleared.
+    """
+    for error in obstacles():
+        raise error
+
+
+def has_lock(pid: int) -> bool:
+    """Return whether a process has the daemon's lock open: a number that was written down may be another one's by now."""
+    lock = paths.runtime_dir() / LOCK
+    try:
+        wanted = lock.stat()
+        # Where the system shows what a process has open.
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                if os.path.samestat(entry.stat(), wanted):
+                    return True
+    except FileNotFoundError:
+        return not Path("/proc/self/fd").is_dir() and _is_daemon(pid)
+    except OSError:
+        pass
+    return False
+
+
+def _is_daemon(pid: int) -> bool:
+    import subprocess
+
+    command = ["ps", "-o", "command=", "-p", str(pid)]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout.split()
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return False
+    return "cm_tui" in said and "serve" in said
 
 
 def socket_path(*, make: bool = False) -> Path:
@@ -63,7 +117,9 @@ def _private(path: Path) -> Path:
         found = path.lstat()
     except OSError as error:
         raise DaemonError(
-            f"Cannot make {path}: {error.strerror or error}", hint="Set CM_HOME to a folder you can write."
+            f"Cannot make {path}: {error.strerror or error}",
+            hint="Set CM_HOME to a folder you can write.",
+            finding=UNWRITABLE,
         ) from error
     if stat.S_ISLNK(found.st_mode):
         raise RefusedError(f"{path} is a link: the daemon's socket must lie in a folder of its own.", hint="Remove it.")

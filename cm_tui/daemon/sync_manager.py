@@ -18,9 +18,6 @@ from cm_tui.model import Freshness
 
 MOST = 16
 """Projects that are watched at once; the one asked about longest ago is let go."""
-QUERY_WAIT_S = 2.0
-"""How long a question waits for what changed to be indexed."""
-
 _log = logging.getLogger(__name__)
 
 RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], IndexOutcome | None]
@@ -79,12 +76,12 @@ class SyncManager:
             if one is not None:
                 one[1].stop()
 
-    def before_query(self, root: Path, store: Path) -> str | None:
-        """Bring the index up to date if that is soon done; a note on what is still behind, or None without a sync."""
+    def before_query(self, root: Path, store: Path, seconds: float) -> str | None:
+        """Bring the index up to date if that is done in time; a note on what is still behind, or None without a sync."""
         sync = self.current(root, store)
         if sync is None:
             return None
-        state = sync.before_query(QUERY_WAIT_S)
+        state = sync.before_query(seconds)
         return f"The index is behind: {state.why}." if state.behind else ""
 
     def signal(self, root: Path, store: Path, layer: str, files: Sequence[str]) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from cm_tui.config import renamed_settings
+from cm_tui.config.held import repository_trust
 from cm_tui.engine.embed import Provider
-from cm_tui.engine.git.identity import identify
+from cm_tui.engine.git.identity import Identity, identify
+from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
+from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import VectorIndex
 from cm_tui.errors import CmError, ModelError, NotIndexedError
@@ -38,7 +41,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
     counted = db.rows(_COUNTS)[0]
     embedded = vectors.coverage()[0]
     mode, notes = _mode(embedded, provider)
-    indexed_at = db.get_meta("indexed_at")
+    indexed_at = _indexed_at(db)
     languages = db.rows(
         "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = f.blob GROUP BY 1 ORDER BY 2 DESC, 1"
     )
@@ -65,9 +68,26 @@ def status(db: Database, root: Path, repository: Repository, vectors: VectorInde
         mode=mode,
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
-        indexed_at=float(indexed_at) if indexed_at else None,
-        notes=(*notes, *vectors.notes, *_of_journal(root), *renamed_settings(root)),
+        indexed_at=indexed_at,
+        notes=(
+            *_of_store(db),
+            *notes,
+            *([f"Taken as a project without git: {FOREIGN}"] if repository.is_foreign else []),
+            *vectors.notes,
+            *_of_journal(root),
+            *renamed_settings(root),
+            *repository_trust(root).notes,
+            *_claimed(identity),
+        ),
     )
+
+
+def _indexed_at(db: Database) -> float | None:
+    text = db.get_meta("indexed_at")
+    try:
+        return float(text) if text else None
+    except ValueError as error:
+        raise db.unreadable("indexed_at", text) from error
 
 
 def indexed_checkout(db: Database, root: Path) -> str:
@@ -82,12 +102,35 @@ def stale_reason(db: Database, root: Path, repository: Repository) -> str:
     Raises:
         NotIndexedError: there is no index yet.
     """
+    if lost := seal.lost(db):
+        return lost
     if db.get_meta("indexed_at") is None:
         raise NotIndexedError(f"{root} has no index yet.", hint="Run `cm index` first.")
     if other := indexed_checkout(db, root):
         return f"The index reflects another checkout, {other}"
     now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
     return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
+
+
+def _of_store(db: Database) -> tuple[str, ...]:
+    """Return what is to be said of the store itself."""
+    lost = seal.lost(db)
+    note = f"{lost}. `cm index` brings it up to date." if lost else ""
+    said = (
+        f"{db.file} can only be read here: nothing is brought up to date, and nothing is kept."
+        if db.is_read_only
+        else ""
+    )
+    return tuple(one for one in (note, said) if one)
+
+
+def _claimed(identity: Identity) -> tuple[str, ...]:
+    """Return that there is memory of what this checkout claims to be, which it is not given."""
+    if not identity.claims:
+        return ()
+    # Without the name: agents read this too, and it may be that of a project they were not given.
+    said = "This folder claims to be a project of which there is memory already (`cm link --show` names it)."
+    return (f"{said} It has one of its own until you link it: `cm link`.",)
 
 
 def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:

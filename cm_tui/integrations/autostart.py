@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from cm_tui.errors import CmError
-from cm_tui.files import write_atomically
+from cm_tui.files import shared_dir, write_atomically
 from cm_tui.integrations.git_hooks import command as cm_command
 from cm_tui.integrations.service_units import check_plist, check_task, plist, task, unit
 from cm_tui.model.freshness import Autostart
@@ -64,7 +64,7 @@ class Systemd:
 
     def enable(self) -> str:
         """The link that `systemctl --user enable` makes; works without a session too."""
-        self._wanted.parent.mkdir(parents=True, exist_ok=True)
+        shared_dir(self._wanted.parent)
         self._wanted.unlink(missing_ok=True)
         self._wanted.symlink_to(self.file)
         return f"Begins with the next session. Now: systemctl --user daemon-reload && systemctl --user start {UNIT}"
@@ -155,7 +155,7 @@ def install(*, dry_run: bool = False, on: _System | None = None) -> Autostart:
     notes = [f"Checked: {there.check(text)}."]
     if not dry_run:
         with _reported(there.file):
-            there.file.parent.mkdir(parents=True, exist_ok=True)
+            shared_dir(there.file.parent)
             if _read(there.file) != text:
                 write_atomically(Path(os.path.realpath(there.file)), text, permissions=None)
             notes.append(there.enable())

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.errors import RefusedError
-from cm_tui.files import SUFFIX, write_atomically
+from cm_tui.files import SUFFIX, read_bounded, shared_dir, write_atomically
 from cm_tui.integrations import git_hook_script
 from cm_tui.model.freshness import GitHook
 
 _MODE = 0o755
+_MOST_BYTES = 100_000_000
+"""A hook may be a program."""
 _MOVED_FOLDER = "cm-original"
 _NO_HOOKS = frozenset({".sample", SUFFIX, f".{_MOVED_FOLDER}"})
 """Endings of files that no hook looks for."""
@@ -47,7 +49,7 @@ class HookFile:
             OSError: the folder cannot be written.
             RefusedError: something is in the way.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        shared_dir(self._folder)
         script = self._script()
         again = script is not None and self._was_moved_by_an_older_cm(script)
         wanted = None if again else self._wanted()
@@ -147,7 +149,7 @@ class HookFile:
                 hint="Keep the one of the two that you want, and remove the other.",
             )
         path = self._folder / self._moved_names[0]
-        path.parent.mkdir(exist_ok=True)
+        shared_dir(path.parent)
         if _is_sibling(path):
             path.unlink()
         if hook.is_symlink():
@@ -204,7 +206,7 @@ def _target(link: Path) -> str:
 
 def _read(file: Path) -> bytes | None:
     try:
-        return file.read_bytes()
+        return read_bounded(file, _MOST_BYTES)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         return None
 

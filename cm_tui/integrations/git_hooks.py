@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,13 +11,13 @@ from pathlib import Path
 
 from cm_tui.engine.git.git_dir import git_folders
 from cm_tui.engine.git.roots import find_root
+from cm_tui.engine.git.safe_git import setting
+from cm_tui.engine.git.verified_dir import verified_git_dir
 from cm_tui.errors import CmError, NotFoundError, RefusedError
 from cm_tui.integrations.git_hook_file import HookFile
 from cm_tui.model.freshness import GitHook, GitHooks
 
 NAMES = ("post-checkout", "post-merge", "post-rewrite", "post-commit", "post-applypatch")
-_OF_A_HOOK = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"})
-"""What git tells a hook about the repository it runs for; ours is the one at the root."""
 
 
 def install(folder: Path | None = None, *, force: bool = False) -> GitHooks:
@@ -46,7 +45,7 @@ def uninstall(folder: Path | None = None, *, force: bool = False) -> GitHooks:
     """
     root = find_root(folder, force=True)
     before = _default_folder(root)
-    if before != _folder(root) and before.is_dir():
+    if before != _folder(root) and before.is_dir() and (force or not _is_outside(root, before)):
         # `core.hooksPath` was set after they were installed.
         with _reported(before):
             for name in NAMES:
@@ -84,8 +83,9 @@ def _each(root: Path, act: Callable[[HookFile], GitHook], *, force: bool) -> Git
         return _record(root, folder, [GitHook(name, "missing", str(folder / name)) for name in NAMES])
     if not force and _is_outside(root, folder):
         raise RefusedError(
-            f"core.hooksPath leads out of this repository, to {folder}: other repositories share those hooks.",
-            hint="Set core.hooksPath to a folder of this repository, or insist with --force.",
+            f"Git's hooks lead out of this repository, to {folder}: other repositories share those hooks.",
+            hint="Set core.hooksPath to a folder of this repository, or, where its `.git` leads elsewhere, `core.worktree` "
+            "to this one; or insist with --force.",
         )
     with _reported(folder):
         return _record(root, folder, [act(HookFile(folder, name, command())) for name in NAMES])
@@ -114,7 +114,7 @@ def _notes(root: Path, folder: Path) -> Iterator[str]:
 def _folder(root: Path) -> Path:
     """Return where git looks for hooks."""
     default = _default_folder(root)
-    said = _hooks_path(root)
+    said = setting(root, "core.hooksPath")
     # A relative one starts where hooks run: at the root of the checkout.
     return Path(os.path.normpath(root / said)) if said else default
 
@@ -126,23 +126,11 @@ def _default_folder(root: Path) -> Path:
     return Path(os.path.normpath(folders.common / "hooks"))
 
 
-def _hooks_path(root: Path) -> str:
-    environment = {key: value for key, value in os.environ.items() if key not in _OF_A_HOOK}
-    words = ["git", "config", "--null", "--type=path", "--get", "core.hooksPath"]
-    try:
-        done = subprocess.run(words, cwd=root, env=environment, check=False, capture_output=True)
-    except OSError as error:
-        raise CmError(f"git cannot be run: {error}", hint="Install git, or put it on the PATH.") from error
-    if done.returncode > 1:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise CmError(f"git cannot read its configuration: {said}", hint="Check it with `git config --list`.")
-    return os.fsdecode(done.stdout.rstrip(b"\0"))
-
-
 def _is_outside(root: Path, folder: Path) -> bool:
     resolved = folder.resolve()
-    folders = git_folders(root)
-    inside = [root.resolve(), *(one.resolve() for one in folders or ())]
+    # The `.git` of a folder may point at any repository; inside is what knows this checkout.
+    shared = verified_git_dir(root)
+    inside = [root.resolve(), *([shared] if shared is not None else [])]
     return not any(resolved.is_relative_to(one) for one in inside)
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
+from cm_tui.engine.api.outgoing import without_secrets
 from cm_tui.errors import CmError
 from cm_tui.mcp.project_resolver import Request
 from cm_tui.model import Cancel, IndexSummary, Progress
@@ -63,7 +64,7 @@ async def _report(steps: list[Progress], cancel: Cancel, ctx: Request) -> None:
             share = _share(steps[0]) if steps else 0.0
             if share > told:
                 told = share
-                await ctx.report_progress(share, 1.0, _sentence(steps[0]))
+                await ctx.report_progress(share, 1.0, without_secrets(_sentence(steps[0])))
     finally:
         cancel.set()
 

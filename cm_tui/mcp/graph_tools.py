@@ -18,6 +18,7 @@ Name = Annotated[
 ]
 Depth = Annotated[int, Field(ge=1, le=3, description="Steps along the calls.")]
 Limit = Annotated[int, Field(ge=1, le=500)]
+Unresolved = Annotated[bool, Field(description="Instead: calls by that name that could not be resolved.")]
 
 
 def definitions(
@@ -41,15 +42,18 @@ def callers(
     limit: Limit = 50,
     offset: Offset = 0,
     max_chars: MaxChars = 8000,
+    unresolved: Unresolved = False,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Calls]:
     """Who calls a symbol: each call site with its line and how it was resolved. What breaks if it changes?
 
-    Ambiguous calls are listed as such, never guessed.
+    Ambiguous calls are listed as such, never guessed; what could not be resolved is counted.
     """
     _ = project
     engine, state = where.asked()
-    return listed(CALLERS, engine.callers(symbol, depth=depth), limit, offset, max_chars, notes_of(engine, state))
+    page = engine.callers(symbol, depth=depth, unresolved=unresolved)
+    more = {"unresolved": page.unresolved}
+    return listed(CALLERS, page, limit, offset, max_chars, notes_of(engine, state), more)
 
 
 def callees(
@@ -135,7 +139,8 @@ def _place(edge: Edge) -> str:
 
 def _reached(edge: Edge) -> str:
     steps = f", step {edge.depth} via {edge.target}" if edge.depth > 1 else ""
-    among = f" among {', '.join(_candidates(edge))}" if edge.candidates else ""
+    named = ", ".join(_candidates(edge))
+    among = f" among {named}" if len(edge.candidates) > 1 else f": {named}, or not" if named else ""
     return f" [{edge.resolution}{among}{steps}]"
 
 
@@ -172,7 +177,7 @@ def import_row(edge: ImportEdge) -> records.Import:
     return records.Import(path=edge.path, line=edge.line, name=edge.qualname, target=edge.target)
 
 
-DEFINITIONS = View("definitions", symbol_line, symbol_row, records.Symbols)
-CALLERS = View("calls", caller_line, call_row, records.Calls)
-CALLEES = View("calls", callee_line, call_row, records.Calls)
-IMPORTS = View("imports", import_line, import_row, records.Imports)
+DEFINITIONS = View("definition", symbol_line, symbol_row, records.Symbols)
+CALLERS = View("call", caller_line, call_row, records.Calls)
+CALLEES = View("call", callee_line, call_row, records.Calls)
+IMPORTS = View("import", import_line, import_row, records.Imports)

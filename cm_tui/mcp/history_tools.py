@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from cm_tui.counts import count
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
-from cm_tui.mcp.graph_tools import Limit, Name, call_row, caller_line, symbol_line, symbol_row
+from cm_tui.mcp.graph_tools import Limit, Name, Unresolved, call_row, caller_line, symbol_line, symbol_row
 from cm_tui.mcp.index_tools import changes_of, counts_text, paths_text
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of, notes_on_index
 from cm_tui.mcp.safe_text import MaxChars, Offset, counted, footer, joined, lines_fitting, next_offset, result
@@ -55,9 +56,7 @@ def at_sha(
     """Symbols or files that were alive at a past commit, also those that are gone now."""
     _ = project
     engine, state = where.asked()
-    place = _reached(engine, sha)
-    notes = [*_said(place, sha_ord), *notes_of(engine, state)]
-    moment = _moment(place)
+    _reached(engine, sha)
     if label == "File":
         files: Page[FileEntry] = engine.files_at(sha)
         shown = files.rows[offset : offset + limit]
@@ -70,9 +69,13 @@ def at_sha(
         texts = lines_fitting(symbols, symbol_line, max_chars)
         rows = [symbol_row(row) for row in symbols[: len(texts)]]
         total = page.total
+    # Read by now, so that it is known what of it is not in this clone.
+    place = engine.resolve(sha)
+    notes = [*_said(place, sha_ord), *notes_of(engine, state)]
+    moment = _moment(place)
     following = next_offset(len(texts), total, offset)
     record = records.StateAt(moment=moment, rows=rows, total=total, offset=offset, next_offset=following, notes=notes)
-    head = f"{counted(len(texts), total, offset, f'{label.lower()}s')} at {_title(moment)}"
+    head = f"{counted(len(texts), total, offset, label.lower())} at {_title(moment)}"
     return result(joined(head, *texts, footer(following, notes)), record)
 
 
@@ -85,27 +88,30 @@ def callers_at_sha(
     limit: Limit = 50,
     offset: Offset = 0,
     max_chars: MaxChars = 8000,
+    unresolved: Unresolved = False,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.CallsAt]:
     """Who called a symbol at a past commit. What called it before it was removed?"""
     _ = project
     engine, state = where.asked()
-    place = _reached(engine, sha)
-    page: Page[Edge] = engine.callers(symbol, depth=depth, at=sha)
+    _reached(engine, sha)
+    page: Page[Edge] = engine.callers(symbol, depth=depth, at=sha, unresolved=unresolved)
+    place = engine.resolve(sha)
+    told = page.note.removesuffix(place.said).rstrip("; ")
     shown = page.rows[offset : offset + limit]
     texts = lines_fitting(shown, caller_line, max_chars)
     following = next_offset(len(texts), page.total, offset)
     notes = [
-        *([page.note] if page.note and page.note != place.note else []),
+        *([told] if told else []),
         *_said(place, sha_ord),
         *notes_of(engine, state),
     ]
     moment = _moment(place)
     record = records.CallsAt(
         moment=moment, rows=[call_row(edge) for edge in shown[: len(texts)]], total=page.total, offset=offset,
-        next_offset=following, notes=notes,
+        next_offset=following, notes=notes, unresolved=page.unresolved,
     )  # fmt: skip
-    head = f"{counted(len(texts), page.total, offset, 'calls')} at {_title(moment)}"
+    head = f"{counted(len(texts), page.total, offset, 'call')} at {_title(moment)}"
     return result(joined(head, *texts, footer(following, notes)), record)
 
 
@@ -142,7 +148,7 @@ def drift(
         notes=[*(_said(place, None) if place else ()), *plan.notes, *notes_on_index(state)],
     )
     lines = [one_line(f"{row.status} {row.path} {row.kind} {row.qualname}: {row.why}") for row in rows]
-    listed = joined(counted(len(lines), total, offset, "symbols unconfirmed"), *lines) if total else ""
+    listed = joined(counted(len(lines), total, offset, "unconfirmed symbol"), *lines) if total else ""
     behind = any(changes.counts.values())
     if behind:
         head = counts_text("The index is behind: ", changes)
@@ -156,11 +162,13 @@ def drift(
 def _reached(engine: Engine, sha: str) -> Found:
     """The revision of a name; history is read as far back first, as long as that does not take too long.
 
+    The files of one off the mainline are read by the question about it.
+
     Raises:
         NotFoundError: there is no such revision, or reading has not come so far yet.
     """
     place = engine.resolve(sha)
-    if place.known or not place.sha or engine.history().vacuumed:
+    if place.known or place.moment.ahead or not place.sha or engine.history().vacuumed:
         return place
     until = time.monotonic() + HISTORY_WAIT_S
     for step in engine.backfill(since=f"#{place.moment.ordinal}"):
@@ -206,7 +214,7 @@ def _is_head(engine: Engine, sha: str) -> bool:
 
 def _said(place: Found, ordinal: int | None) -> list[str]:
     """What has to be said about a revision."""
-    notes = [place.note] if place.note else []
+    notes = [place.said] if place.said else []
     if ordinal is not None and ordinal != place.moment.ordinal:
         notes.append(f"sha_ord {ordinal} is another commit; {place.asked} is #{place.moment.ordinal}, and decides.")
     return notes
@@ -215,16 +223,22 @@ def _said(place: Found, ordinal: int | None) -> list[str]:
 def _moment(place: Found) -> records.Moment:
     moment = place.moment
     return records.Moment(
-        sha=moment.sha, sha_ord=moment.ordinal, time=moment.time, author=moment.author, subject=moment.subject
+        sha=moment.sha,
+        sha_ord=moment.ordinal,
+        time=moment.time,
+        author=moment.author,
+        subject=moment.subject,
+        ahead=moment.ahead,
     )
 
 
 def _title(moment: records.Moment) -> str:
-    return one_line(f"#{moment.sha_ord} {moment.sha[:10]} {moment.subject}")
+    place = f"#{moment.sha_ord}" if not moment.ahead else f"off the mainline after #{moment.sha_ord}"
+    return one_line(f"{place} {moment.sha[:10]} {moment.subject}")
 
 
 def _file_line(file: FileEntry) -> str:
-    return f"{file.path} {file.language} {file.lines} lines {file.symbols} symbols"
+    return f"{file.path} {file.language} {count(file.lines, 'line')} {count(file.symbols, 'symbol')}"
 
 
 def _file_row(file: FileEntry) -> records.FileRow:

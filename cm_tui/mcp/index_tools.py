@@ -8,6 +8,7 @@ from typing import Annotated
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from cm_tui.counts import count
 from cm_tui.engine.api.engine import Engine
 from cm_tui.mcp import records
 from cm_tui.mcp.background import follow, run_in_thread
@@ -99,7 +100,7 @@ def paths_text(changes: records.Changes) -> str:
     ]
     lines += [f"renamed {old} → {new}" for old, new in changes.renamed]
     left = sum(changes.counts.values()) - len(lines)
-    return joined(*map(one_line, lines), f"… and {left:,} more paths" if left else "")
+    return joined(*map(one_line, lines), f"… and {count(left, 'more path')}" if left else "")
 
 
 def _planned(engine: Engine, plan: IndexPlan) -> records.Work:
@@ -117,7 +118,7 @@ def _plan_text(engine: Engine, plan: IndexPlan) -> str:
     what = "read all of" if plan.full else "bring up to date"
     changes = changes_of(plan)
     return joined(
-        f"Nothing was done. It would {what} {engine.root}: {plan.files:,} files, about {plan.estimated_seconds:.1f} s.",
+        f"Nothing was done. It would {what} {engine.root}: {count(plan.files, 'file')}, about {plan.estimated_seconds:.1f} s.",
         counts_text("Differs from the index: ", changes),
         "Call again with confirmed=true to do it.",
         footer(None, plan.notes),
@@ -142,7 +143,7 @@ def _worked(engine: Engine, summary: IndexSummary) -> records.Work:
 
 def _summary_text(engine: Engine, summary: IndexSummary) -> str:
     return joined(
-        f"{summary.changed:,} files changed in the index of {engine.root} ({sum(summary.seconds.values()):.1f} s): now "
-        f"{summary.files:,} files, {summary.symbols:,} symbols, {summary.passages:,} passages; search: {summary.mode}.",
+        f"{count(summary.changed, 'file')} changed in the index of {engine.root} ({sum(summary.seconds.values()):.1f} s): now "
+        f"{count(summary.files, 'file')}, {count(summary.symbols, 'symbol')}, {count(summary.passages, 'passage')}; search: {summary.mode}.",
         footer(None, summary.notes),
     )

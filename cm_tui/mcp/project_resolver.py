@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -18,11 +20,19 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, NotIndexedError, UsageError
 from cm_tui.model import ProjectStatus
 
-EngineFor = Callable[[str | None], Engine]
-"""Gives the engine of the project around a folder, or to the default project."""
+
+class EngineFor(Protocol):
+    """Gives engines; `EnginePool` is one."""
+
+    def __call__(self, project: str | None, client_folders: Sequence[Path] = ()) -> Engine:
+        """The engine of the project around a folder, or of the default project, within what a client has open."""
+
 
 FRESH_SECONDS = 5.0
 """How long what is known of an index is believed before it is looked at again."""
+
+CLIENT_FOLDERS: ContextVar[tuple[Path, ...]] = ContextVar("client_folders", default=())
+"""What the client has open, while a resource or a prompt is made; tools are given it."""
 
 _SENTINELS = frozenset({"", "auto", "default", "none", "null", "current", "."})
 
@@ -46,8 +56,8 @@ class ProjectResolver:
     """The engines that this server may use.
 
     Args:
-        door_for: opens, or finds open, the engine of a project.
-        ask_roots: ask a client for its folders when a call names no project.
+        engine_for: opens, or finds open, the engine of a project.
+        ask_roots: ask a client for its folders: they say which project is meant, and narrow what is answered.
     """
 
     engine_for: EngineFor
@@ -59,27 +69,20 @@ class ProjectResolver:
 
         Raises:
             UsageError: the project is not an absolute path, or the client has several folders.
+            RefusedError: the project was not given to this server, or is not open in the client.
             CmError: it cannot be opened.
         """
-        if project is not None:
-            return self.engine_for(self._checked(project, roots))
-        folders = _folders(roots)
-        if len(folders) > 1:
-            raise UsageError(
-                "This client has several folders open: say which one is meant.",
-                hint=f"Give `project` as one of {', '.join(folders)}.",
-            )
-        return self.engine_for(folders[0] if folders else None)
+        folders = folders_of(roots) if roots is not None else CLIENT_FOLDERS.get()
+        return self.engine_for(self._checked(project, folders) if project is not None else None, folders)
 
-    def _checked(self, project: str, roots: ListRootsResult | None) -> str:
+    def _checked(self, project: str, folders: Sequence[Path]) -> str:
         if project.strip().lower() not in _SENTINELS and Path(project).is_absolute():
             return project
-        raise UsageError(f"{project!r} is not the path of a project.", hint=self._suggestion(roots))
+        raise UsageError(f"{project!r} is not the path of a project.", hint=self._suggestion(folders))
 
-    def _suggestion(self, roots: ListRootsResult | None) -> str:
-        folders = _folders(roots)
+    def _suggestion(self, folders: Sequence[Path]) -> str:
         try:
-            named = ", ".join(folders) or str(self.engine_for(None).root)
+            named = str(self.engine_for(None, folders).root)
         except CmError:
             return "Give the absolute path of its folder."
         return f"Give an absolute path, such as {named}, or leave `project` out."
@@ -123,11 +126,16 @@ def notes_on_index(state: ProjectStatus) -> list[str]:
     return [f"The index is behind: it reflects {short[0]}, HEAD is {short[1]}; codememory_ingest brings it up to date."]
 
 
-def _folders(roots: ListRootsResult | None) -> list[str]:
-    if roots is None:
-        return []
-    parts = [urlsplit(str(root.uri)) for root in roots.roots]
-    return [url2pathname(part.path) for part in parts if part.scheme == "file"]
+def folders_of(roots: ListRootsResult) -> tuple[Path, ...]:
+    """The folders that a client has open on this machine; what names another one, or none at all, is left out."""
+    found = []
+    for root in roots.roots:
+        with suppress(ValueError):
+            parts = urlsplit(str(root.uri))
+            path = url2pathname(parts.path)
+            if parts.scheme == "file" and parts.netloc.lower() in {"", "localhost"} and path and "\0" not in path:
+                found.append(Path(path))
+    return tuple(found)
 
 
 # --- what tools are given instead of asking for it ---
@@ -140,10 +148,15 @@ def projects_of(ctx: Context[ProjectResolver, Any]) -> ProjectResolver:
     return ctx.request_context.lifespan_context
 
 
-async def client_roots(project: str | None, ctx: Request) -> ListRoots | None:
-    """The client's folders, asked for when they decide which project is meant and the client can tell."""
+def tells_roots(ctx: Request) -> bool:
+    """Whether the client is asked for its folders: it can tell, and they have a say."""
     able = ctx.client_capabilities is not None and ctx.client_capabilities.roots is not None
-    return ListRoots() if project is None and able and projects_of(ctx).ask_roots else None
+    return able and projects_of(ctx).ask_roots
+
+
+async def client_roots(ctx: Request) -> ListRoots | None:
+    """The client's folders, which say what is meant, and beyond which nothing is answered."""
+    return ListRoots() if tells_roots(ctx) else None
 
 
 Roots = Annotated[ListRootsResult | None, Resolve(client_roots)]

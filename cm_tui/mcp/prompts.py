@@ -52,4 +52,4 @@ def context_for_task(
     projects.indexed(engine)
     pack = engine.pack(task, budget=budget)
     notes = "".join(f"\nnote: {note}" for note in pack.notes)
-    return clean(f"{task}\n\n{MATERIAL}\n\n{pack.markdown.removeprefix(task.strip()).strip()}{notes}")
+    return clean(f"{task}\n\n{MATERIAL}\n\n{pack.markdown.removeprefix(pack.question.strip()).strip()}{notes}")

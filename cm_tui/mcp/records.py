@@ -41,6 +41,8 @@ class Listing(BaseModel):
     offset: int = 0
     next_offset: int | None = None
     notes: list[str] = []
+    generation: int | None = None
+    """State of the index that it is of; answers of one number fit together."""
 
 
 class Passages(Listing):
@@ -98,9 +100,10 @@ class Call(BaseModel):
 
 
 class Calls(Listing):
-    """Call sites."""
+    """Call sites; of callers also how many more bear the name and could not be resolved."""
 
     rows: list[Call]
+    unresolved: int | None = None
 
 
 class Import(BaseModel):
@@ -151,6 +154,7 @@ class Packed(BaseModel):
     budget: int
     items: list[PackedItem]
     notes: list[str] = []
+    generation: int | None = None
 
 
 class Changes(BaseModel):
@@ -192,10 +196,14 @@ class DriftedSymbol(BaseModel):
 
 
 class Moment(BaseModel):
-    """A commit of the first-parent line; `sha_ord` counts it, from 1 at the root."""
+    """A commit. `sha_ord` counts the first-parent line from 1 at the root: the commit, or its nearest ancestor there (0: none).
+
+    `ahead`: commits that it has beyond that line; 0 on it.
+    """
 
     sha: str
     sha_ord: int
+    ahead: int = 0
     time: int
     author: str
     subject: str

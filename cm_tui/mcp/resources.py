@@ -7,6 +7,8 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer, ResourceSecurity
 from pydantic import Field
 
+from cm_tui.counts import count
+from cm_tui.engine.api.clean_source import clean_source
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp.graph_tools import caller_line, symbol_line
@@ -61,7 +63,7 @@ def file_lines(
     projects.indexed(engine)
     if end is not None and end < start:
         raise NotFoundError(f"There are no lines {start} to {end}.", hint="Give `end` at or after `start`.")
-    return clean(engine.source(path, start, end).text)
+    return clean(clean_source(engine.source, path, start, end).text)
 
 
 def symbol_source(qualname: Given, ctx: Request, project: Given | None = None) -> str:
@@ -79,10 +81,10 @@ def overview(engine: Engine, state: ProjectStatus) -> str:
         f"# {state.name}",
         f"- root: {engine.root}",
         f"- git: {state.branch or 'no branch'} at {(state.head or 'no commit')[:12]}" if state.git else "- no git",
-        f"- index: {state.files:,} files, {state.symbols:,} symbols, {state.references:,} references",
+        f"- index: {count(state.files, 'file')}, {count(state.symbols, 'symbol')}, {count(state.references, 'reference')}",
         f"- languages: {languages}",
-        f"- search: {state.mode}; {state.embedded:,} of {state.passages:,} passages have a vector ({state.model})",
-        f"- left out: {sum(state.skipped.values()):,} files; {state.errors:,} could not be parsed",
+        f"- search: {state.mode}; {state.embedded:,} of {count(state.passages, 'passage')} with a vector ({state.model})",
+        f"- left out: {count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full",
     ]
     return joined(*facts, *(f"- note: {note}" for note in (*state.notes, *notes_on_index(state))))
 
@@ -94,7 +96,7 @@ SHOWN = 5
 def symbol_text(engine: Engine, name: str) -> str:
     """Definitions of a name with their source, and the honest count."""
     page = engine.definitions(name)
-    parts = [f"{min(len(page.rows), SHOWN)} of {page.total} definitions of {name}"]
+    parts = [f"{min(len(page.rows), SHOWN)} of {count(page.total, 'definition')} of {name}"]
     for symbol in page.rows[:SHOWN]:
         lines = read_lines(engine, symbol.path, symbol.start_line, symbol.end_line - symbol.start_line + 1)
         parts.append(f"## {symbol_line(symbol)}\n\n{_fenced(lines.text, symbol.language)}")

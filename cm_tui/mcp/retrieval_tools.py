@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from mcp_types import CallToolResult
 from pydantic import Field
 
+from cm_tui.counts import count
+from cm_tui.engine.api.clean_source import clean_lines, clean_source
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
-from cm_tui.mcp.safe_text import MaxChars, Offset, counted, fitting, footer, joined, next_offset, result, shortened
+from cm_tui.mcp.safe_text import MaxChars, Offset, counted, cut, fitting, footer, joined, next_offset, result, shortened
 from cm_tui.model import CODE, Hit, Mode, SearchResult
+from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.model.text import one_line
 
 Query = Annotated[str, Field(min_length=1, max_length=4000, description="Question, words or a symbol's name."), Text]
@@ -36,11 +41,11 @@ def retrieve(
     _ = project
     engine, state = where.asked()
     found = engine.search(query, mode=mode, limit=offset + limit)
-    hits = found.hits[offset : offset + limit]
+    hits = _clean(engine, found.hits[offset : offset + limit])
     texts = fitting(hits, lambda hit: passage_text(hit, explain=explain), max_chars)
     following = next_offset(len(texts), found.total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
-    head = f"{counted(len(texts), found.total, offset, 'candidates')}, {found.mode}"
+    head = f"{counted(len(texts), found.total, offset, 'candidate')}, {found.mode}"
     record = records.Passages(
         mode=found.mode,
         rows=[passage(hit, explain=explain) for hit in hits[: len(texts)]],
@@ -48,14 +53,21 @@ def retrieve(
         offset=offset,
         next_offset=following,
         notes=notes,
+        generation=found.generation,
     )
     return result(joined(head, *texts, footer(following, notes), between="\n\n"), record)
 
 
+def _clean(engine: Engine, hits: Sequence[Hit]) -> list[Hit]:
+    """Hits without secrets, also where a passage holds a part of one alone."""
+    return [replace(hit, snippet=clean_lines(engine.source, hit.path, hit.snippet_line, hit.snippet)) for hit in hits]
+
+
 def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> records.Passage:
     """A hit as it is returned."""
-    parts = [records.Part(name=p.name, value=p.value, weight=p.weight, contribution=p.contribution, detail=p.detail)
-             for p in hit.parts] if explain else None  # fmt: skip
+    contributions, score = printed(hit.parts, hit.score)
+    parts = [records.Part(name=p.name, value=p.value, weight=p.weight, contribution=adds, detail=p.detail)
+             for p, adds in zip(hit.parts, contributions, strict=True)] if explain else None  # fmt: skip
     return records.Passage(
         path=hit.path,
         start_line=hit.start_line,
@@ -63,8 +75,8 @@ def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> rec
         symbol=hit.symbol,
         kind=hit.kind,
         language=hit.language,
-        score=round(hit.score, 4),
-        snippet=shortened(hit.snippet)[:chars],
+        score=score,
+        snippet=shortened(hit.snippet) if chars is None else cut(shortened(hit.snippet), chars),
         snippet_line=hit.snippet_line,
         parts=parts,
         source=None if hit.source == CODE else hit.source,
@@ -75,9 +87,14 @@ def passage_text(hit: Hit, *, explain: bool = False) -> str:
     """A hit as it is read: where it stands, what it is, and its lines."""
     what = f" {hit.kind} {hit.symbol}" if hit.symbol else ""
     from_line = f", from line {hit.snippet_line}" if hit.snippet_line != hit.start_line else ""
-    lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({hit.score:.2f}{from_line})")]
+    contributions, total = printed(hit.parts, hit.score)
+    score = f"{total:.{DIGITS}f}" if explain else f"{hit.score:.2f}"
+    lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({score}{from_line})")]
     if explain:
-        lines += [f"   {p.contribution:+.4f} {p.name} = {p.value:.4g} × {p.weight:.4g} {p.detail}" for p in hit.parts]
+        for part, adds in zip(hit.parts, contributions, strict=True):
+            value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
+            sign = sign_of(part, value, weight, adds)
+            lines.append(f"   {adds:+.{DIGITS}f} {part.name} {sign} {value} × {weight} {part.detail}")
     return "\n".join([*lines, shortened(hit.snippet)])
 
 
@@ -108,9 +125,16 @@ def assemble(
         for item in pack.items
     ]
     notes = [*pack.notes, *notes_of(engine, state)]
-    record = records.Packed(markdown=pack.markdown, tokens=pack.tokens, budget=pack.budget, items=items, notes=notes)
+    record = records.Packed(
+        markdown=pack.markdown,
+        tokens=pack.tokens,
+        budget=pack.budget,
+        items=items,
+        notes=notes,
+        generation=pack.generation,
+    )
     shown = sum(item.included for item in items)
-    head = f"{shown} of {len(items)} pieces, {pack.tokens:,} of {pack.budget:,} tokens"
+    head = f"{shown} of {count(len(items), 'piece')}, {pack.tokens:,} of {pack.budget:,} tokens"
     return result(joined(head, pack.markdown, footer(None, notes), between="\n\n"), record)
 
 
@@ -118,7 +142,7 @@ def search(
     query: Query,
     where: Where,
     max_results: Annotated[int, Field(ge=1, le=50)] = 6,
-    min_score: Annotated[float, Field(ge=0, le=10)] = 0.35,
+    min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Remembered]:
     """Search what is remembered (so far: code and documents of the project); short snippets to cite.
@@ -128,7 +152,7 @@ def search(
     _ = project
     engine, state = where.asked()
     found = engine.search(query, limit=max_results)
-    hits = [hit for hit in found.hits if hit.score >= min_score]
+    hits = _clean(engine, [hit for hit in found.hits if hit.score >= min_score])
     notes = [*found.notes, *notes_of(engine, state)]
     rows = [passage(hit, chars=700) for hit in hits]
     record = records.Remembered(
@@ -150,7 +174,7 @@ def search(
 def _weak(found: SearchResult, hits: list[Hit], min_score: float) -> str:
     left = len(found.hits) - len(hits)
     weak = f" ({left} more below min_score {min_score:g})" if left else ""
-    return f"{len(hits)} of {found.total:,} candidates{weak}"
+    return f"{len(hits)} of {count(found.total, 'candidate')}{weak}"
 
 
 def get(
@@ -182,13 +206,13 @@ def _of_stale(record: records.Lines) -> str:
 
 
 def read_lines(engine: Engine, path: str, start: int, count: int | None) -> records.Lines:
-    """Lines of a file, at most as many as an answer takes; says where it goes on.
+    """Lines of a file without secrets, at most as many as an answer takes; says where it goes on.
 
     Raises:
         NotFoundError: the file has no such line.
         CmError: it is not in the index, or outside the project.
     """
-    source = engine.source(path, start, None if count is None else start + count)
+    source = clean_source(engine.source, path, start, None if count is None else start + count)
     if start > 1 and not source.text and source.start_line <= start:
         raise NotFoundError(f"{source.path} has no line {start}.", hint=f"It ends at line {source.start_line - 1}.")
     every = source.text.split("\n")

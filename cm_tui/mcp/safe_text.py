@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
+from cm_tui.counts import count
+from cm_tui.engine.api.outgoing import without_secrets
 from cm_tui.mcp.records import Listing
 from cm_tui.model import Page
 from cm_tui.model.text import one_line
@@ -42,15 +44,24 @@ def cleaned(value: Any) -> Any:
     return [cleaned(item) for item in value] if isinstance(value, list) else value
 
 
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text. What is left of a secret at the cut would not be known for one later, so it goes here."""
+    return text if len(text) <= limit else without_secrets(text, limit)
+
+
 def short(line: str, limit: int = LINE) -> str:
     """One line, cut where it is too long."""
     flat = " ".join(line.split())
-    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+    return flat if len(flat) <= limit else f"{cut(flat, limit - 1)}…"
 
 
 def shortened(text: str) -> str:
     """Lines of source, each cut where it is too long."""
-    return "\n".join(line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in text.splitlines())
+    lines = text.splitlines()
+    if any(len(line) > LINE for line in lines):
+        # All of it at once: what says that a line is a secret may stand on the one before.
+        lines = without_secrets(text).splitlines()
+    return "\n".join(line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines)
 
 
 def fitting(rows: Sequence[T], render: Callable[[T], str], room: int) -> list[str]:
@@ -62,7 +73,7 @@ def fitting(rows: Sequence[T], render: Callable[[T], str], room: int) -> list[st
         used += len(text) + 1
         if texts and used > room:
             break
-        texts.append(text[: max(room, 1)])
+        texts.append(cut(text, max(room, 1)))
     return texts
 
 
@@ -71,11 +82,11 @@ def lines_fitting(rows: Sequence[T], line: Callable[[T], str], room: int) -> lis
     return fitting(rows, lambda row: one_line(line(row)), room)
 
 
-def counted(shown: int, total: int, offset: int, what: str) -> str:
-    """`8 of 57 callers`, `9–16 of 57 callers`."""
+def counted(shown: int, total: int, offset: int, one: str) -> str:
+    """`8 of 57 callers`, `9–16 of 57 callers`, `1 of 1 caller`."""
     if offset and shown:
-        return f"{offset + 1:,}–{offset + shown:,} of {total:,} {what}"
-    return f"{shown:,} of {total:,} {what}"
+        return f"{offset + 1:,}–{offset + shown:,} of {count(total, one)}"
+    return f"{shown:,} of {count(total, one)}"
 
 
 def next_offset(shown: int, total: int, offset: int) -> int | None:
@@ -105,8 +116,16 @@ class View(Generic[T]):
     record: type[Listing]
 
 
-def listed(view: View[T], page: Page[T], limit: int, offset: int, room: int, notes: Sequence[str]) -> CallToolResult:
-    """The part of a list that was asked for and fits."""
+def listed(
+    view: View[T],
+    page: Page[T],
+    limit: int,
+    offset: int,
+    room: int,
+    notes: Sequence[str],
+    more: Mapping[str, Any] | None = None,
+) -> CallToolResult:
+    """The part of a list that was asked for and fits; `more` is what its record has beside."""
     rows = page.rows[offset : offset + limit]
     texts = lines_fitting(rows, view.line, room)
     following = next_offset(len(texts), page.total, offset)
@@ -118,6 +137,8 @@ def listed(view: View[T], page: Page[T], limit: int, offset: int, room: int, not
             "offset": offset,
             "next_offset": following,
             "notes": said,
+            "generation": page.generation,
+            **(more or {}),
         }
     )
     return result(joined(counted(len(texts), page.total, offset, view.what), *texts, footer(following, said)), record)

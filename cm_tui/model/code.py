@@ -14,9 +14,11 @@ SYMBOL_KINDS: tuple[SymbolKind, ...] = get_args(SymbolKind)
 
 ReferenceKind = Literal["call", "type", "inherit", "decorate", "inject"]
 
-Resolution = Literal["same-file", "import", "receiver", "unique", "ambiguous", "external", "unresolved"]
+Resolution = Literal["same-file", "scope", "import", "receiver", "unique", "ambiguous", "external", "unresolved"]
 """How a reference was tied to its definition: the tier that answered.
 
+`same-file` is in scope and in the file of the reference, `scope` in scope without an import from another file (the same
+package, namespace or project, or a base class, as the language has it);
 `ambiguous` names every candidate and claims none; `external` is known to come from outside the project.
 """
 

@@ -1,15 +1,42 @@
-"""Records of what agents were asked and did."""
+"""Records of what agents and people did: episodes, the steps in them, and the sessions that they belong to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from cm_tui.model.history import CommitPoint
+
+EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error"]
+"""`task` is a whole turn, from what was asked to what came of it; the others are single events."""
+Outcome = Literal["", "ok", "failed", "interrupted"]
+"""What came of it; empty: nobody said."""
+Actor = Literal["person", "agent", "import", "narrator"]
+"""Who wrote it down."""
+EpisodeState = Literal["shown", "forgotten", "archived"]
+"""`forgotten`: hidden until it is taken back; `archived`: outside the store, found where it is asked for."""
+StepKind = Literal["said", "thought", "plan", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that an agent did on the way to its answer."""
+
+    kind: StepKind
+    text: str
+    """What it said, or what it gave a tool."""
+    tool: str = ""
+    """Name of the tool, as the agent calls it."""
+    result: str = ""
+    """Beginning of what the tool gave back."""
+    path: str = ""
+    """The file that it was about."""
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One turn of an agent's session: what it was asked, at which commit, and what came of it.
+    """One turn of a session, or one event: what was asked, at which commit, and what came of it.
 
     Texts are those of people and agents: they may hold control characters. What looked like a secret was taken out before
     they were stored.
@@ -17,7 +44,7 @@ class Episode:
 
     id: str
     time: float
-    """When it was recorded: seconds since the epoch."""
+    """When it ended: seconds since the epoch."""
     agent: str
     session: str
     prompts: tuple[str, ...]
@@ -31,7 +58,7 @@ class Episode:
     head: str
     """HEAD when it stopped: another one when it committed."""
     moment: CommitPoint | None
-    """Where that commit lies on the line, or its nearest ancestor there (told by `Engine.episode` alone)."""
+    """That commit, on the mainline or off it; None: there is none to show."""
     why: str
     """Why there is no commit point, or why it is not exactly that commit, or not known; empty: it can be replayed."""
     patch_lines: int
@@ -40,6 +67,121 @@ class Episode:
     patch_cut: bool = False
     """The patch was longer than what is kept."""
     redacted: int = 0
-    """Secrets that were taken out of the patch."""
+    """Secrets that were taken out of it."""
     note: str = ""
     """What was said when it was recorded, such as why there is no patch."""
+    type: EpisodeType = "task"
+    actor: Actor = "agent"
+    title: str = ""
+    """What its session is called, where an agent named it."""
+    parent: str = ""
+    """The session that started its session: this one is a sub-agent's."""
+    turn: int = 0
+    """Place in its session, from 1; 0: not known."""
+    plan: str = ""
+    verdict: str = ""
+    outcome: Outcome = ""
+    steps: tuple[Step, ...] = ()
+    """What was done on the way; empty in lists."""
+    step_count: int = 0
+    """How many there were, also of those that are not kept."""
+    tools: tuple[str, ...] = ()
+    """Names of the tools that were used, each once."""
+    tokens: int = 0
+    """Tokens that it took, where the agent tells them."""
+    tags: tuple[str, ...] = ()
+    rating: int = 0
+    """1: it was useful; -1: it misled; 0: nobody said."""
+    pinned: bool = False
+    state: EpisodeState = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeFilter:
+    """Which episodes are wanted: those that fit everything that is given."""
+
+    text: str = ""
+    """Words, each of which stands in prompts, answer, agent, session, paths, day, sha, or is `#17`."""
+    types: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    file: str = ""
+    """A path that it touched, or a folder above it."""
+    session: str = ""
+    since: float | None = None
+    """Seconds since the epoch, inclusive."""
+    until: float | None = None
+    """Exclusive."""
+    pinned: bool | None = None
+    rating: int | None = None
+    state: EpisodeState = "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The episodes of one session of an agent, or of a person."""
+
+    id: str
+    agent: str
+    title: str
+    """What the agent called it, else the first line of what was asked first."""
+    parent: str
+    began: float
+    ended: float
+    episodes: int
+    tokens: int
+    files: int
+    failed: int
+    """How many of its episodes failed or were interrupted."""
+    pinned: int
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value of a field, and how many episodes have it."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeStats:
+    """Totals of the episodes that a filter leaves."""
+
+    episodes: int
+    sessions: int
+    tokens: int
+    files: int
+    per_day: tuple[int, ...]
+    """How many on each of the last days, the oldest first; the last one is today, by the local clock."""
+    outcomes: tuple[Facet, ...]
+    types: tuple[Facet, ...]
+    agents: tuple[Facet, ...]
+    tools: tuple[Facet, ...]
+    tags: tuple[Facet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeEdit:
+    """What is to change of episodes; what is None stays."""
+
+    add_tags: tuple[str, ...] = ()
+    remove_tags: tuple[str, ...] = ()
+    rating: int | None = None
+    pinned: bool | None = None
+    forgotten: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A change that was made, which `undo` takes back."""
+
+    change: str
+    """Id of the change."""
+    ids: tuple[str, ...]
+    """What it changed."""
+    words: str
+    """What it did, for people: `pinned 3 episodes`."""

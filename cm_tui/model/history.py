@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from cm_tui.counts import count
 from cm_tui.model.code import Edge, Symbol, SymbolKey
+from cm_tui.model.dates import day
 from cm_tui.model.page import Page
 
 SHORT_SHA = 10
@@ -22,32 +24,51 @@ DriftState = Literal["tombstoned", "drifted", "unindexed"]
 
 @dataclass(frozen=True, slots=True)
 class CommitPoint:
-    """A commit of the first-parent line of HEAD."""
+    """A commit, and where it lies: on the first-parent line of HEAD, or off it."""
 
     ordinal: int
-    """First-parent count, from 1 at the root (of what is in this clone)."""
+    """First-parent count, from 1 at the root (of what is in this clone). Off the mainline that of its nearest ancestor there; 0: none."""
     sha: str
     time: int
     """When it was committed: seconds since the epoch; may be absurd, as git takes any."""
     author: str
     subject: str
+    ahead: int = 0
+    """Commits that it and its ancestors have beyond the mainline; 0 on it."""
+
+    @property
+    def place(self) -> str:
+        """`#2011`, or `off the mainline, 143 commits after #2011`."""
+        if not self.ahead:
+            return f"#{self.ordinal}"
+        if not self.ordinal:
+            return "off the mainline, with no ancestor on it"
+        return f"off the mainline, {self.ahead:,} commit{'s' * (self.ahead != 1)} after #{self.ordinal}"
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedRevision:
-    """The commit of the mainline that a name stands for."""
+    """The commit that a name stands for."""
 
     moment: CommitPoint
     asked: str
     """As it was named."""
     sha: str
-    """The commit of that name; another one than `moment` when it is not on the mainline; empty for a date before all."""
+    """The commit of that name; empty for a date before all."""
     exact: bool
-    """False when `moment` is not what was named: its nearest ancestor on the mainline, or for a date before all the first."""
+    """False when `moment` is not what was named: for a date before all it is the first commit."""
     known: bool
-    """True when what was there at that commit can be answered."""
+    """True when what was there at that commit is at hand. Off the mainline the first question about it reads it."""
     note: str = ""
     """Why it is not exact, or not known; or which files of it are not in this clone."""
+
+    @property
+    def said(self) -> str:
+        """All that people have to be told of it: that it lies off the mainline, and the note."""
+        here = self.moment
+        sha, when, name = here.sha[:SHORT_SHA], day(here.time), self.asked.strip()
+        named = f"{sha} ({when})" if here.sha.startswith(name) else f"{name} ({sha}, {when})"
+        return "; ".join(filter(None, (f"{named} is {here.place}" if here.ahead else "", self.note)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +96,13 @@ class HistoryStatus:
     notes: tuple[str, ...] = ()
     missing: int = 0
     """File versions of history that are not in this clone: what was in there is not known."""
+    wanted: int = 0
+    """Commits that will be known at the end of the reading that is on its way; 0 while history is not being read."""
+
+
+def reading_text(known: int, wanted: int) -> str:
+    """Return how far a reading of history is: `312 of 5,000 commits read`; the same wherever it is shown."""
+    return f"{known:,} of {count(wanted, 'commit')} read"
 
 
 @dataclass(frozen=True, slots=True)

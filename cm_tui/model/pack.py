@@ -48,6 +48,8 @@ class Pack:
     budget: int
     markdown: str
     notes: tuple[str, ...] = ()
+    generation: int | None = None
+    """State of the index that it was made from."""
 
 
 PackFormat = Literal["markdown", "json"]

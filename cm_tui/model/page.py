@@ -7,6 +7,14 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+MOST_ROWS = 2**31 - 1
+"""No list is as long: what asks for more asks for all of it."""
+
+
+def bounded(count: int) -> int:
+    """Return a number of rows, or a place in a list, that a store can count to: from 0 to `MOST_ROWS`."""
+    return max(0, min(count, MOST_ROWS))
+
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
@@ -18,3 +26,7 @@ class Page(Generic[T]):
     rows: tuple[T, ...]
     total: int
     note: str = ""
+    generation: int | None = None
+    """State of the index that it is of; None where it is not of the present."""
+    unresolved: int = 0
+    """Of callers: how many more call sites bear the name, of which is not known what they call."""

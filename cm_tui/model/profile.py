@@ -37,6 +37,7 @@ class Profile:
     limit: int = 10
     """Hits when nothing else is asked for; as many as the quotas add up to, where that is more."""
     min_score: float = 0.0
+    """From 0 to 1, as scores are; compared before diversity takes its share."""
     snippet_chars: int = 700
     rerank: Literal["auto", "on", "off"] = "auto"
     rerank_alpha: float = 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cm_tui.errors import CancelledError
@@ -50,6 +50,11 @@ class Cancel:
     """A flag that long work looks at between its steps."""
 
     _event: threading.Event = field(default_factory=threading.Event)
+    _between: Callable[[], None] = field(default=lambda: None)
+
+    def with_pauses(self, between: Callable[[], None]) -> Cancel:
+        """Return the same flag for work that does something else at each look, such as letting others go first."""
+        return Cancel(self._event, between)
 
     def set(self) -> None:
         """Ask the work to stop."""
@@ -68,3 +73,4 @@ class Cancel:
         """
         if self._event.is_set():
             raise CancelledError("Cancelled.", hint="What was done so far is kept; run the same command to go on.")
+        self._between()

@@ -10,6 +10,9 @@ Mode = Literal["hybrid", "keyword", "vector"]
 CODE = "code"
 """The source that every project has: its files. Passages of other sources belong to no file and no symbol."""
 
+EPISODES = "episode"
+"""The source of what agents' sessions recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
@@ -27,7 +30,9 @@ class ScorePart:
     contribution: float
     detail: str = ""
     group: str = ""
-    """keyword, vector, adjust, decay, diversity or rerank: what a stacked bar colours by."""
+    """keyword, vector, adjust, decay, diversity, rerank or scale: what a stacked bar colours by."""
+    term: str = ""
+    """Of a keyword: the index term that it was looked up by, which its relatives share; `name` has it as written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class Hit:
     kind: str | None
     language: str
     score: float
+    """From 0 to below 1, in every profile."""
     snippet: str
     """The matching lines."""
     snippet_line: int
@@ -67,6 +73,8 @@ class SearchResult:
     """How many candidates were ranked; `hits` are the first of them."""
     notes: tuple[str, ...] = ()
     """Why a side is off, what is still filling in, what is stale."""
+    generation: int | None = None
+    """State of the index that it was answered from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +89,5 @@ class Candidates:
     table: Any
     took_ms: float
     notes: tuple[str, ...] = ()
+    generation: int | None = None
+    """State of the index that they were found in."""

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+NO_MODEL = "none"
+"""Fingerprint where vectors are switched off."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectStatus:
@@ -32,7 +35,7 @@ class ProjectStatus:
     """Passages with a vector of the current model."""
     skipped: Mapping[str, int]
     errors: int
-    """Files that could not be parsed (they are searched by lines)."""
+    """Files that were not read in full: searched by lines only, or some definitions lost to an error."""
     model: str
     """Fingerprint of the embedding model."""
     mode: str
@@ -45,9 +48,24 @@ class ProjectStatus:
     notes: tuple[str, ...] = ()
 
     @property
+    def has_vectors(self) -> bool:
+        """Return whether there is a model at all; without one no passage will have a vector."""
+        return self.model != NO_MODEL
+
+    @property
     def is_behind_head(self) -> bool:
         """Return whether the index reflects another commit than HEAD."""
         return self.git and self.head != self.indexed_head
+
+
+@dataclass(frozen=True, slots=True)
+class CheckoutHead:
+    """What is checked out, as git's own file says at this moment."""
+
+    branch: str | None
+    """None: no branch, but a commit by itself."""
+    sha: str | None
+    """None before the first commit, and where git keeps its references in another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +94,5 @@ class Check:
     message: str
     mend: str = ""
     """What to do about it."""
+    finding: str = ""
+    """Name of the damage; empty when nothing is damaged."""

@@ -107,7 +107,7 @@ def test_secrets_are_gone_before_anything_is_stored(repo: Repo, cm_home: Path):
     secret = "ghp_" + "a1B2" * 9
     hook("prompt", said={"cwd": str(repo.root), "session_id": "s", "prompt": f"why does {secret} fail"}, cwd=repo.root)
     (found,) = events(repo)
-    assert found.data["prompt"] == "why does [redacted: GitHub token] fail"
+    assert found.data["prompt"] == "why does [redacted: github token] fail"
     assert found.data["redacted"] == 1
     assert not [file for file in cm_home.rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
 
@@ -136,6 +136,25 @@ def test_giant_input_is_survived(repo: Repo):
     assert len(events(repo)[1].data["prompt"]) == 32_000
 
 
+def test_odd_input_is_survived(repo: Repo):
+    for raw in (b"[" * 10_000_000, b'{"a":' * 2_000_000, b"9" * 10_000_000, b'{"a": ' + b"9" * 10_000_000 + b"}"):
+        assert b"not JSON" in hook("prompt", raw=raw, cwd=repo.root).stderr
+    odd = b'{"session_id": NaN, "cwd": -Infinity, "prompt": Infinity, "tool_input": {"path": NaN}, "source": NaN}'
+    for event in ("prompt", "edit", "session-start"):
+        assert hook(event, raw=odd, cwd=repo.root).stderr == b""
+    (found,) = events(repo)
+    assert (found.kind, found.data["session"], found.data["source"]) == ("hook.session-start", "", "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_a_pipe_in_the_place_of_the_projects_settings_is_not_waited_for(repo: Repo):
+    (repo.root / ".cm").mkdir()
+    os.mkfifo(repo.root / ".cm" / "config.toml")
+    said = {"cwd": str(repo.root), "prompt": "How is tax added?"}
+    assert hook("prompt", said=said, cwd=repo.root).stderr == b""
+    assert [one.kind for one in events(repo)] == ["hook.prompt"]
+
+
 @pytest.mark.parametrize("event", ["prompt", "stop"])
 def test_a_hostile_blob_is_written_down_in_time(repo: Repo, event: str):
     blob = "0f" * 32_000
@@ -146,7 +165,7 @@ def test_a_hostile_blob_is_written_down_in_time(repo: Repo, event: str):
     assert [one.kind for one in found] == [f"hook.{event}"] * 4
     said = [one.data["prompt" if event == "prompt" else "answer"] for one in found]
     assert [len(one) for one in said[:2]] == [32_000] * 2
-    assert said[2] == "token=[redacted: secret]"
+    assert said[2] == "token=[redacted: token]"
 
 
 def test_a_hostile_patch_is_read_in_time(repo: Repo):
@@ -160,7 +179,7 @@ def test_a_secret_where_a_prompt_is_cut_is_gone(repo: Repo):
     prompt = "why? " * 6_395 + "ghp_" + "a1B2" * 9 + " more" * 1_000
     hook("prompt", said={"cwd": str(repo.root), "prompt": prompt}, cwd=repo.root)
     (found,) = events(repo)
-    assert found.data["prompt"].endswith("why? [redacted: GitHub token]")
+    assert found.data["prompt"].endswith("why? [redacted: github token]")
     assert found.data["redacted"] == 1
 
 
@@ -266,6 +285,17 @@ def test_a_hook_imports_next_to_nothing(repo: Repo):
     assert len(events(repo)) == 2
 
 
+def test_the_library_of_shapes_is_imported_only_where_a_text_may_have_one(repo: Repo):
+    library = {"detect_secrets", "requests", "yaml"}
+    said = {
+        "cwd": str(repo.root),
+        "session_id": "s",
+        "prompt": "Is the password or the API key of AWS read from a token?",
+    }
+    assert not library & imported(said, repo.root)
+    assert "detect_secrets" in imported({**said, "prompt": "xoxb-" + "123456789012-1234567890-abc"}, repo.root)
+
+
 def test_help_is_there(repo: Repo):
     assert b"always ends with 0" in hook("--help", cwd=repo.root).stdout.lower()
 
@@ -275,5 +305,5 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     hook("stop", said=said, cwd=repo.root)
     ours = {name for name in imported(said, repo.root) if name.startswith("cm_tui.engine.")}
     rooms = {name.split(".")[2] for name in ours}
-    assert rooms == {"api", "git", "journal", "memory"}
-    assert {"cm_tui.engine.api.events", "cm_tui.engine.memory.redact"} <= ours
+    assert rooms == {"api", "git", "journal", "redaction"}
+    assert {"cm_tui.engine.api.events", "cm_tui.engine.redaction.redact"} <= ours

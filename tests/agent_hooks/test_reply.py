@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS
 from cm_tui.agent_hooks.reply import PREAMBLE, answer, quote_block
+from tests.planted import GITHUB, KEY, leaked
 
 NASTY = st.text(
     alphabet=st.one_of(st.sampled_from(list("</>cm-memoryCM \n`")), st.characters(exclude_categories=("Cs",)))
@@ -46,3 +47,16 @@ def test_each_agent_gets_its_own_format():
     assert answer("", "prompt", "c") == "c"
     assert answer("claude-code", "prompt", "") == ""
     assert answer("claude-code", "stop", "c") == ""
+
+
+def test_no_reply_holds_a_secret():
+    for agent in ("claude-code", "codex", "cursor", "opencode", ""):
+        said = answer(agent, "prompt", f"a {GITHUB}\n{KEY}\nb")
+        assert not leaked(said)
+        assert "a [redacted: " in said
+
+
+def test_the_note_says_how_many_secrets_are_gone():
+    text = quote_block("x = '[redacted: aws access key]' and '[redacted: secret]'")
+    assert text.endswith("\n\nnote: 2 secrets were redacted.\n</cm-memory>")
+    assert "note:" not in quote_block("x = 1")

@@ -15,6 +15,7 @@ from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.journal import Journal
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import until
+from tests.planted import AWS, GITHUB, PASSWORD, leaked
 
 ASKED = "How is tax added to the cart?"
 
@@ -62,6 +63,19 @@ def test_a_prompt_gets_a_pack_once(indexed: Shop):
     assert "add_tax" in json.loads(hook(indexed, "prompt", "opencode", prompt="who calls add_tax"))["context"]
     kinds = [event.kind for event in Journal.of(indexed.root).read()]
     assert kinds == ["hook.prompt"] * 5
+
+
+def test_no_secret_of_the_project_enters_the_chat(indexed: Shop):
+    file = indexed.root / "shop" / "login.py"
+    file.write_text(f'def sign_in(token="{GITHUB}"):\n    """As {AWS}."""\n    return sign_on(password="{PASSWORD}")\n')
+    git(indexed.root, "add", "-N", ".")
+    hook(indexed, "edit", tool_name="Edit", tool_input={"file_path": str(file)})
+    until(lambda: "shop/login.py" in files(indexed.root), "the index")
+    for agent in ("claude-code", "cursor"):
+        said = hook(indexed, "prompt", agent, prompt=f"how does sign_in(token) work for {agent}, with {GITHUB}")
+        assert "def sign_in(token=" in said
+        assert "note: 3 secrets were redacted." in said
+        assert not leaked(said)
 
 
 def test_the_budget_is_the_projects(indexed: Shop):

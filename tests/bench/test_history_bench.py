@@ -33,6 +33,7 @@ def test_a_history_of_releases_is_measured_checked_and_drawn(releases, tmp_path,
     assert rows["used blocks of the store after, MB"] >= rows["used blocks of the store before, MB"] > 0
     assert {file.name for file in plots.iterdir()} == {
         "history-reading.svg",
+        "history-tags.svg",
         "history-growth.svg",
         "history-latency.svg",
     }

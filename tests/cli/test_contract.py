@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.memory.episode_record import EpisodeRecord
 from tests.cli.conftest import Shop, git
 
 
@@ -91,6 +95,37 @@ def test_callers_by_receiver_type_and_depth(shop: Shop):
     assert rows == {("receipt", 1, "receiver"), ("pay", 2, "same-file")}
 
 
+BASKET = """class Basket:
+    def put(self, item):
+        pass
+
+
+def load(basket: Basket, first, second, item):
+    basket.put(item)
+    first.put(item)
+    second.put(item)
+"""
+
+
+def test_callers_count_what_could_not_be_resolved_and_list_it(new_shop: Shop):
+    (new_shop.root / "shop/basket.py").write_text(BASKET)
+    git(new_shop.root, "add", "-A")
+    git(new_shop.root, "commit", "-qm", "A basket")
+    (new_shop.root / "shop/more.py").write_text("def more(third):\n    third.put(3)\n")
+    assert new_shop.cm("index").code == 0
+    for words, more in (((), 3), (("--at", "HEAD"), 2)):
+        found = new_shop.cm("callers", "Basket.put", "--json", *words)
+        assert (found.json["total"], found.json["unresolved"]) == (1, more)
+        assert f"{more} more sites could not be resolved" in found.err
+        assert "--unresolved lists" in new_shop.cm("callers", "Basket.put", *words).err
+        listed = new_shop.cm("callers", "Basket.put", "--unresolved", "--json", *words).json
+        rows = [(row["qualname"], row["line"], row["text"], row["resolution"]) for row in listed["rows"]]
+        assert rows[:2] == [("load", 8, "first.put(item)", "unresolved"), ("load", 9, "second.put(item)", "unresolved")]
+        assert {row["candidates"][0]["qualname"] for row in listed["rows"]} == {"Basket.put"}
+        assert listed["total"] == listed["unresolved"] == len(rows) == more
+    assert "shop/more.py:2" in new_shop.cm("callers", "Basket.put", "--unresolved").out
+
+
 def test_callees(shop: Shop):
     page = shop.cm("callees", "receipt", "--json").json
     assert {(row["qualname"], row["path"]) for row in page["rows"]} >= {
@@ -165,6 +200,58 @@ def test_reset_asks_first(new_shop: Shop):
     assert new_shop.cm("status", "--json").json["indexed"]
     assert new_shop.cm("reset", "--yes").code == 0
     assert new_shop.cm("search", "cart").code == 3
+
+
+def record_turns(shop: Shop, count: int) -> None:
+    """Episodes in the shop's journal, as an agent's sessions leave them."""
+    with mock.patch.dict(os.environ, {"CM_HOME": str(shop.home)}):
+        for number in range(count):
+            data = EpisodeRecord(prompts=(f"sell {number} boulders",), answer="sold").to_event_data()
+            Journal.of(shop.root).append("episode", data)
+
+
+def test_reset_keeps_episodes_unless_they_are_dropped(new_shop: Shop):
+    new_shop.cm("index")
+    record_turns(new_shop, 3)
+    for words, stdin in ((["--yes"], ""), (["--keep-episodes"], "y\n"), ([], "\ny\n"), ([], "y\ny\n")):
+        done = new_shop.cm("reset", *words, stdin=stdin)
+        assert done.code == 0, done.err
+        assert "3 episodes kept" in done.err
+        assert not new_shop.cm("status", "--json").json["indexed"]
+        new_shop.cm("index")
+        assert new_shop.cm("episodes", "--json").json["total"] == 3
+        assert new_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 3
+
+
+def test_reset_drops_episodes_when_it_is_told_to(new_shop: Shop):
+    for words, stdin in ((["--drop-episodes", "--yes"], ""), (["--drop-episodes"], "y\n"), ([], "n\ny\n")):
+        new_shop.cm("index")
+        record_turns(new_shop, 3)
+        assert new_shop.cm("reset", *words, stdin=f"{stdin[:-2]}n\n").code == (0 if "--yes" in words else 1)
+        if "--yes" not in words:
+            assert new_shop.cm("episodes", "--json").json["total"] == 3
+            done = new_shop.cm("reset", *words, stdin=stdin)
+            assert done.code == 0, done.err
+            assert "cannot be made again" in done.err
+        new_shop.cm("index")
+        assert new_shop.cm("episodes", "--json").json["total"] == 0
+        assert new_shop.cm("search", "boulders", "--profile", "memory", "--json").json["total"] == 0
+        assert not any(b"boulders" in file.read_bytes() for file in new_shop.home.rglob("*.jsonl"))
+
+
+def test_reset_everywhere(new_shop: Shop, tmp_path: Path):
+    other = Shop(tmp_path / "other", new_shop.home)
+    other.root.mkdir()
+    (other.root / "a.py").write_text("def one(): pass\n")
+    for shop in (new_shop, other):
+        shop.cm("index", str(shop.root))
+        record_turns(shop, 2)
+    assert new_shop.cm("reset", "--everywhere", "--drop-episodes", stdin="n\n").code == 1
+    kept = new_shop.cm("reset", "--all", "--yes", "--json")
+    assert (len(kept.json["removed"]), kept.json["dropped_episodes"]) == (2, 0)
+    gone = new_shop.cm("reset", "--everywhere", "--drop-episodes", "--yes", "--json")
+    assert (len(gone.json["removed"]), gone.json["dropped_episodes"]) == (0, 4)
+    assert not list(new_shop.home.rglob("*.jsonl"))
 
 
 def test_rebuild_gives_the_same_answers(new_shop: Shop):

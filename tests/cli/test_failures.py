@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.cli.conftest import Shop
+from tests.cli.conftest import Shop, git
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,14 @@ from tests.cli.conftest import Shop
         (["index", "/"], 4, "/"),
         (["index", str(Path.home())], 4, "home"),
         (["index", "/etc"], 4, "/etc"),
+        (["index", "../outside.py"], 4, "outside"),
+        (["index", "../outside.py", "--dry-run"], 4, "outside"),
+        (["index", "../outside.py", "--project", "."], 4, "outside"),
+        (["index", "../outside.py", "--project", ".", "--dry-run"], 4, "outside"),
+        (["index", "..", "--project", "."], 4, "outside"),
+        (["index", "a" * 300], 3, "aaa"),
+        (["status", "--project", "a" * 300], 3, "File name too long"),
+        (["status", "--project", "/" + "a/" * 3000], 3, "File name too long"),
     ],
 )
 def test_message_and_exit_code(shop: Shop, words: list[str], code: int, says: str):
@@ -154,7 +162,7 @@ def test_data_folder_that_cannot_be_made(new_shop: Shop, tmp_path: Path):
     assert "CM_HOME" in done.err
 
 
-def as_plain_user(shop: Shop, *words: str) -> subprocess.CompletedProcess[str]:
+def as_plain_user(shop: Shop, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """`cm` without the right to write where permissions forbid it, which the superuser has."""
     command = [sys.executable, "-m", "cm_tui", *words]
     if os.geteuid() == 0:
@@ -166,31 +174,49 @@ def as_plain_user(shop: Shop, *words: str) -> subprocess.CompletedProcess[str]:
         command = [*without, *command]
     done = subprocess.run(
         command,
-        cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home)}, capture_output=True, text=True, check=False,
+        cwd=shop.root, env={**os.environ, "CM_HOME": str(shop.home), **environment},
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     assert "Internal error" not in done.stderr
     return done
 
 
-def test_data_folder_that_can_only_be_read(new_shop: Shop):
+@pytest.mark.parametrize("use", ["never", "auto"])
+def test_data_that_can_only_be_read_is_read(new_shop: Shop, use: str):
     new_shop.cm("index")
     store = next(new_shop.home.rglob("store.duckdb")).parent
-    locked = [new_shop.home / "data", store.parent, store, *store.iterdir()]
+    locked = sorted([new_shop.home, *new_shop.home.rglob("*")], reverse=True)
     for path in locked:
         path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        for words in (["search", "cart"], ["index"], ["status"], ["rebuild"], ["reset", "--yes"]):
+        questions = (["search", "cart", "--json"], ["callers", "add_tax", "--json"], ["status", "--json"])
+        for words in questions:
+            done = as_plain_user(new_shop, *words, CM_DAEMON__USE=use)
+            assert done.returncode == 0, (words, done.stderr)
+            assert json.loads(done.stdout)
+            assert f"{store / 'store.duckdb'} cannot be written" in done.stderr
+            assert ("Working without a daemon" in done.stderr) == (use == "auto")
+        for words in (["index"], ["rebuild"], ["reset", "--yes"]):
             done = as_plain_user(new_shop, *words)
             assert done.returncode == 1, (words, done.stderr)
             assert str(store) in done.stderr
-        done = as_plain_user(new_shop, "doctor")
+        done = as_plain_user(new_shop, "doctor", "--json", CM_DAEMON__USE=use)
         assert done.returncode == 1
-        assert "CM_HOME" in done.stdout
+        found = {check["finding"]: check for check in json.loads(done.stdout)["checks"] if check["finding"]}
+        assert {"data-read-only", "store-read-only"} <= set(found)
+        assert all("CM_HOME" in check["mend"] for check in found.values())
+        (new_shop.root / "new.py").write_text("def brand_new():\n    return 1\n")
+        git(new_shop.root, "add", "-A")
+        git(new_shop.root, "commit", "-qm", "Something new")
+        done = as_plain_user(new_shop, *questions[0], CM_DAEMON__USE=use)
+        assert done.returncode == 0
+        assert json.loads(done.stdout)["hits"]
+        assert "this is what was known before" in done.stderr
     finally:
-        for path in locked:
+        for path in reversed(locked):
             path.chmod(0o700)
-    assert new_shop.cm("search", "cart", "--json").json["hits"]
+    assert new_shop.cm("definitions", "brand_new", "--json").json["total"] == 1
 
 
 def test_full_disk_says_so_and_loses_nothing(new_shop: Shop):
@@ -400,6 +426,15 @@ def test_a_file_that_cannot_be_parsed_is_listed_and_found(new_shop: Shop):
     assert [row["path"] for row in rows] == ["deep.py"]
     assert rows[0]["reason"]
     assert new_shop.cm("search", "needle_in_it", "--json").json["hits"][0]["path"] == "deep.py"
+
+
+def test_a_file_of_which_an_error_swallowed_a_definition_is_listed_with_the_line(new_shop: Shop):
+    text = "// @flow\nconst a = 1;\nexport class Queue {\n  parse: Object;\n  +ready: ?Push<<T>;\n  run() { }\n}\n"
+    (new_shop.root / "queue.js").write_text(text)
+    new_shop.cm("index")
+    rows = new_shop.cm("skipped", "--unparsed", "--json").json["rows"]
+    assert [row["path"] for row in rows] == ["queue.js"]
+    assert "line 3 (class Queue)" in rows[0]["reason"]
 
 
 def test_doctor_tries_the_model_that_was_chosen(shop: Shop):

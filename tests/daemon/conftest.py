@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui import paths
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
 from cm_tui.errors import CmError
 from tests.cli.conftest import Shop, git, make_repository
@@ -62,6 +64,8 @@ def daemons_allowed(home: Path) -> Iterator[None]:
         patch.setenv("CM_DAEMON__USE", "auto")
         # A job in the background, with events of its own, only where that is what is tested.
         patch.setenv("CM_HISTORY__ENABLED", "false")
+        # What is asked after a change is about the change, however busy the machine is.
+        patch.setenv("CM_DAEMON__WAIT_SECONDS", "30")
         try:
             yield
         finally:
@@ -86,6 +90,17 @@ def owned(cm_home: Path) -> Iterator[Path]:
     """A home in which engines may start a daemon."""
     with daemons_allowed(cm_home):
         yield cm_home
+
+
+@pytest.fixture
+def port(owned: Path) -> int:
+    """A port that the daemon is told to listen on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number = int(free.getsockname()[1])
+    paths.config_file().parent.mkdir(parents=True, exist_ok=True)
+    paths.config_file().write_text(f"[daemon]\nport = {number}\n")
+    return number
 
 
 @pytest.fixture

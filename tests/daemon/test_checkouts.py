@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -157,6 +157,30 @@ def test_an_answer_that_is_another_checkouts_says_so(room: Room, monkeypatch: py
         with pytest.raises(StoreBusyError, match="reflects another checkout"):
             room.dispatcher.call("source", room.first, {"path": "shop/own.py"})
     assert "only_in_the_first" in room.dispatcher.call("source", room.first, {"path": "shop/own.py"}).text
+
+
+def test_who_wants_answers_of_this_checkout_alone_never_gets_another_ones(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent must not be told of another checkout's files, not even with a note."""
+
+    def fails(_: LocalEngine, **__: object) -> Iterator[Progress]:
+        raise StoreError("The disk is full.")
+
+    alone = replace(room.first, own_index=True)
+    questions = {"files": {}, "skipped": {}, "status": {}, "plan": {}, "history": {}, "search": {"query": "only_in_the_second"},
+                 "definitions": {"name": "only_in_the_second"}, "source": {"path": "shop/own.py"}, "resolve": {"ref": "HEAD"}}  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalEngine, "index", fails)
+        for name, arguments in questions.items():
+            with pytest.raises(StoreBusyError, match="reflects another checkout"):
+                room.dispatcher.call(name, alone, arguments)
+    for name in ("plan", "status"):
+        room.dispatcher.start("index", room.second, {}).wait()
+        answer = room.dispatcher.call(name, alone, {})
+        with room.dispatcher.pool.acquire(alone) as project:
+            assert not project.engine.indexed_checkout()
+        assert "only_in_the_second" not in str(answer)
 
 
 def test_whoever_comes_later_waits_behind_another_checkout(room: Room) -> None:

@@ -15,6 +15,7 @@ from cm_tui.daemon.rpc import METHODS, plain
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
 from tests.cli.conftest import git
@@ -88,6 +89,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "retrieve": [lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None)],
     "rank": [lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3)],
     "profiles": [lambda engine: engine.profiles()],
+    "packaged_profiles": [lambda engine: engine.packaged_profiles()],
     "files": [lambda engine: engine.files(), lambda engine: engine.files("shop")],
     "skipped": [lambda engine: engine.skipped()],
     "symbols": [
@@ -135,6 +137,9 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.episodes(before=engine.episodes().rows[0].id),
     ],
     "episode": [lambda engine: engine.episode("last"), lambda engine: engine.episode(engine.episodes().rows[1].id)],
+    "secrets": [lambda engine: engine.secrets()],
+    "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
+    "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
@@ -178,6 +183,23 @@ def test_records_come_back_as_what_they_are(engine: Engine):
     assert isinstance(page.rows, tuple)
 
 
+@pytest.mark.parametrize("number", [10**400, 2**63, 2**31, 0, -(10**400)])
+def test_numbers_beyond_reason_mean_all_or_nothing(engine: Engine, number: int):
+    every = engine.symbols(limit=1000)
+    assert engine.symbols(limit=number).rows == (every.rows if number > 0 else ())
+    assert len(engine.symbols(match="cart", limit=number).rows) == (
+        len(engine.symbols(match="cart").rows) if number > 0 else 0
+    )
+    assert engine.symbols_at("HEAD", limit=number).total == every.total
+    for match in ("", "shop"):
+        assert engine.mainline(match=match, limit=number).total == engine.mainline(match=match).total
+        engine.mainline(match=match, before=number)
+    assert engine.search("cart", limit=number).total == engine.search("cart").total
+    assert engine.pack("cart", budget=number).question == "cart"
+    assert engine.episodes(limit=number).total == engine.episodes().total
+    assert engine.drift(limit=number).total == engine.drift().total
+
+
 def test_root_is_the_repository(engine: Engine):
     assert (engine.root / ".git").is_dir()
 
@@ -200,6 +222,10 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.symbols_at("#99"), NotFoundError),
         (lambda engine: engine.symbol_history("never_was"), NotFoundError),
         (lambda engine: engine.episode("no-such-episode"), NotFoundError),
+        (lambda engine: engine.erase(), UsageError),
+        (lambda engine: engine.erase(["no-such-event"]), NotFoundError),
+        (lambda engine: engine.forget("no-such-episode"), NotFoundError),
+        (lambda engine: engine.forget("last", undo=True), NotFoundError),
         (lambda engine: engine.episodes(before="no-such-episode"), NotFoundError),
         (lambda engine: engine.prune(), UsageError),
         (lambda engine: engine.prune(older_than="soon"), UsageError),
@@ -267,6 +293,20 @@ def test_reset_and_rebuild(new_engine: Engine):
     assert list(new_engine.rebuild())[-1].summary is not None
     assert [hit.path for hit in new_engine.search("add_tax").hits] == [hit.path for hit in before]
     assert list(new_engine.rebuild())[-1].stage == "done"
+
+
+def test_a_reset_keeps_what_was_recorded_unless_it_is_dropped(new_engine: Engine):
+    list(new_engine.index())
+    data = EpisodeRecord(prompts=("sell boulders",), answer="sold").to_event_data()
+    Journal.of(new_engine.root).append("episode", data)
+    new_engine.reset()
+    list(new_engine.index())
+    assert new_engine.episodes().total == 1
+    assert new_engine.search("boulders", profile="memory").total == 1
+    new_engine.reset(drop_episodes=True)
+    list(new_engine.index())
+    assert new_engine.episodes().total == 0
+    assert new_engine.search("boulders", profile="memory").total == 0
 
 
 def test_saved_profile_is_used_from_then_on(new_engine: Engine):

@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from cm_tui.config import DaemonConfig
-from cm_tui.daemon import bootstrap, endpoint, rpc, runtime_dir
+from cm_tui.daemon import auth, bootstrap, endpoint, rpc, runtime_dir
 from cm_tui.daemon.connection import Connection
 from cm_tui.daemon.daemon_state import DaemonState
 from cm_tui.daemon.dispatcher import Dispatcher
@@ -130,14 +130,20 @@ def test_another_protocol(inside: Inside, said: dict[str, str]):
     assert inside.ask("GET", "/v1/health", **said).json()["protocol"] == endpoint.PROTOCOL
 
 
-def test_token():
+def test_token(monkeypatch: pytest.MonkeyPatch):
     inside = Inside(DaemonState(DaemonConfig(), token="secret"))
     for said in ({}, {"authorization": "Bearer wrong"}, {"authorization": "secret"}):
         for path in ("/v1/health", "/v1/jobs"):
             answer = inside.ask("GET", path, **said)
             assert answer.status_code == 401
             assert "secret" not in clean(answer)["message"]
-    assert inside.ask("GET", "/v1/health", authorization="Bearer secret").status_code == 200
+    known = {"authorization": "Bearer secret", "host": "127.0.0.1"}
+    assert inside.ask("GET", "/v1/health", **known | {"host": "evil.example"}).status_code == 421
+    assert inside.ask("GET", "/v1/health", **known, origin="null").status_code == 403
+    assert inside.ask("GET", "/v1/health", **known).status_code == 403
+    # Where there is no private socket, this is the way for every client.
+    monkeypatch.setattr(auth, "HAS_UNIX", False)
+    assert inside.ask("GET", "/v1/health", **known).status_code == 200
 
 
 @pytest.mark.parametrize("store", ["..", ".", "", "../projects", "/etc", "a/b", "a\0b", "x/../../.."])

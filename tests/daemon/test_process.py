@@ -17,8 +17,9 @@ import pytest
 
 from cm_tui import __version__
 from cm_tui.daemon import bootstrap, endpoint, runtime_dir
+from cm_tui.daemon.checkup import examine
 from cm_tui.daemon.client import RemoteEngine
-from cm_tui.daemon.open_engine import examine, open_engine
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
 from cm_tui.engine.local import LocalEngine
@@ -84,6 +85,26 @@ def test_stop_status_and_start_again(owned: Path):
     assert bootstrap.health() is None
     assert not runtime_dir.socket_path().exists()
     assert endpoint.daemon_info() is None
+
+
+def test_a_daemon_that_hangs_is_ended(owned: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bootstrap, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(bootstrap, "GRACE_SECONDS", 0.2)
+    bootstrap.start_daemon()
+    info = endpoint.daemon_info()
+    assert info is not None
+    os.kill(info.pid, signal.SIGSTOP)
+    with pytest.raises(DaemonError):
+        bootstrap.stop_daemon(handover=True)
+    assert is_running(info.pid)
+    # Of a process that has not the lock nothing is known: its number may be anybody's.
+    endpoint.write_info(info._replace(pid=os.getpid()))
+    with pytest.raises(DaemonError, match="does not end"):
+        bootstrap.stop_daemon()
+    endpoint.write_info(info)
+    assert bootstrap.stop_daemon()
+    until(lambda: not is_running(info.pid), "its end")
+    assert not bootstrap.stop_daemon()
 
 
 def test_files_are_only_the_users(owned: Path):

@@ -8,6 +8,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.needs import need_of, need_of_call, needs
+from cm_tui.engine.local import LocalEngine
 
 METHODS = [
     member
@@ -54,3 +55,14 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
     }  # fmt: skip
     assert declared["checkout"] == {"drift", "files", "skipped"}
+
+
+# These two read first what agents have just recorded.
+INNER = {"search": "_search", "retrieve": "_retrieve"}
+
+
+@pytest.mark.parametrize(
+    "name", [*(method.__name__ for method in METHODS if need_of(method) == "files"), "files", "skipped", "source"]
+)
+def test_questions_about_the_present_are_answered_from_one_generation(name: str) -> None:
+    assert getattr(LocalEngine, INNER.get(name, name)).__wrapped__

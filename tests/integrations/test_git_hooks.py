@@ -407,3 +407,21 @@ def test_a_submodule_has_hooks_of_its_own(repo: Repo, cm: Fake, tmp_path: Path):
 def test_a_folder_without_git_has_no_hooks(tmp_path: Path):
     with pytest.raises(NotFoundError, match="no git repository"):
         git_hooks.install(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["pointer", "commondir", "link"])
+def test_a_repository_that_knows_nothing_of_this_folder_gets_no_hooks(repo: Repo, cm: Fake, tmp_path: Path, how: str):
+    claims = Repo(tmp_path / "claims", init=how == "commondir")
+    if how == "pointer":
+        claims.write(".git", f"gitdir: {repo.root}/.git\n")
+    elif how == "link":
+        (claims.root / ".git").symlink_to(repo.root / ".git")
+    else:
+        claims.write(".git/commondir", f"{repo.root}/.git\n")
+    with pytest.raises(RefusedError, match="out of this repository"):
+        git_hooks.install(claims.root)
+    assert git_hooks.status(claims.root).outside
+    assert not (repo.root / ".git/hooks").exists()
+    git_hooks.install(repo.root)
+    with pytest.raises(RefusedError, match="out of this repository"):
+        git_hooks.uninstall(claims.root)

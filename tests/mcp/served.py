@@ -17,6 +17,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from cm_tui.mcp import build, http_app
+from cm_tui.mcp.access import Access
 from cm_tui.mcp.engine_pool import EnginePool
 
 WAYS = ("memory", "stdio", "http")
@@ -51,28 +52,46 @@ class Answers:
 
 @asynccontextmanager
 async def answering(
-    root: Path, way: str = "memory", *, tools: str = "all", mode: str = "auto", **client: Any
+    root: Path,
+    way: str = "memory",
+    *,
+    tools: str = "all",
+    mode: str = "auto",
+    given: Sequence[Path] = (),
+    chosen: bool = False,
+    **client: Any,
 ) -> AsyncIterator[Answers]:
-    """A client of a server whose default project is `root`."""
+    """A client of a server whose default project is `root`.
+
+    Args:
+        root: where it is started.
+        way: how it is reached.
+        tools: which it has.
+        mode: era of the protocol.
+        given: what it may answer for besides, as `--root` gives it.
+        chosen: `root` is named by `--project`, and the server started elsewhere.
+        client: options of the client.
+    """
     ways = {"memory": _engine, "stdio": _stdio, "http": _http}
-    async with ways[way](root, tools) as target, Client(target, mode=mode, **client) as connected:
+    async with ways[way](root, tools, given, chosen) as target, Client(target, mode=mode, **client) as connected:
         yield Answers(connected)
 
 
 @asynccontextmanager
-async def _engine(root: Path, tools: str) -> AsyncIterator[Any]:
-    engines = EnginePool(root)
+async def _engine(root: Path, tools: str, given: Sequence[Path], chosen: bool) -> AsyncIterator[Any]:
+    engines = EnginePool(root, Access.of_project(root, given))
     try:
-        yield build(engines, tools=tools.split(","))
+        yield build(engines, tools=tools.split(","), ask_roots=not chosen)
     finally:
         engines.close()
 
 
 @asynccontextmanager
-async def _stdio(root: Path, tools: str) -> AsyncIterator[Any]:
-    yield StdioServerParameters(
-        command=sys.executable, args=["-m", "cm_tui", "mcp", "--tools", tools], cwd=root, env=environment()
-    )
+async def _stdio(root: Path, tools: str, given: Sequence[Path], chosen: bool) -> AsyncIterator[Any]:
+    words = ["-m", "cm_tui", "mcp", "--tools", tools, *(word for one in given for word in ("--root", str(one)))]
+    words += ["--project", str(root)] if chosen else []
+    cwd = "/" if chosen else root
+    yield StdioServerParameters(command=sys.executable, args=words, cwd=cwd, env=environment())
 
 
 def environment() -> dict[str, str]:
@@ -82,8 +101,8 @@ def environment() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _http(root: Path, tools: str) -> AsyncIterator[Any]:
-    engines = EnginePool(root)
+async def _http(root: Path, tools: str, given: Sequence[Path], chosen: bool) -> AsyncIterator[Any]:
+    engines = EnginePool(root, Access.of_project(root, given))
     try:
         async with serving(http_app(engines)) as port:
             yield f"http://127.0.0.1:{port}/mcp/{tools}"

@@ -62,7 +62,7 @@ async def test_progress_rises_to_the_end(watched: Watched, mode: str):
         told.append((progress, total, message))
         watched.go_on.set()
 
-    async with Client(build(lambda _: watched, tools=["all"]), mode=mode) as client:
+    async with Client(build(lambda *_: watched, tools=["all"]), mode=mode) as client:
         result = await client.call_tool("codememory_ingest", {"confirmed": True}, progress_callback=hear)
     assert not result.is_error
     shares = [progress for progress, _, _ in told]
@@ -76,9 +76,9 @@ async def test_progress_rises_to_the_end(watched: Watched, mode: str):
 async def test_a_cancelled_call_stops_the_work(watched: Watched, way: str):
     where, mode = way.split()
     if where == "memory":
-        await _cancel(watched, build(lambda _: watched, tools=["all"]), mode)
+        await _cancel(watched, build(lambda *_: watched, tools=["all"]), mode)
     else:
-        async with serving(http_app(lambda _: watched)) as port:
+        async with serving(http_app(lambda *_: watched)) as port:
             await _cancel(watched, f"http://127.0.0.1:{port}/mcp/all", mode)
 
 
@@ -105,7 +105,7 @@ async def _cancel(watched: Watched, target: Any, mode: str) -> None:
 
 
 async def test_other_calls_are_answered_while_the_index_runs(watched: Watched):
-    async with Client(build(lambda _: watched, tools=["all"])) as client:
+    async with Client(build(lambda *_: watched, tools=["all"])) as client:
         started = anyio.Event()
 
         async def hear(*_: object) -> None:

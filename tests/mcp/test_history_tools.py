@@ -37,6 +37,9 @@ async def test_what_was_there_and_who_called_it(own: Path):
         text, record = await asked.ok("codememory_callers_at_sha", symbol="receipt", sha=first, sha_ord=7)
         assert [row["qualname"] for row in record["rows"]] == ["pay"]
         assert record["rows"][0]["text"] == "return receipt(cart)"
+        assert record["unresolved"] == 0
+        _, nothing = await asked.ok("codememory_callers_at_sha", symbol="receipt", sha=first, unresolved=True)
+        assert nothing["rows"] == []
         assert "sha_ord 7 is another commit" in text
         await asked.refused("codememory_callers_at_sha", symbol="receipt", sha="HEAD")
 
@@ -77,11 +80,20 @@ async def test_what_a_commit_off_the_line_had_is_said_and_listed(own: Path):
         git(own, "commit", "-qam", "Other")
         await asked.ok("codememory_ingest", confirmed=True)
         text, record = await asked.ok("codememory_drift", head_sha="side")
-        assert "is not on the first-parent line of HEAD" in text
+        assert "is off the mainline, 1 commit after #1" in text
         assert any("#1" in note for note in record["notes"])
         found = {(row["qualname"], row["status"]) for row in record["rows"]}
         assert {("pay", "unindexed"), ("other", "tombstoned")} <= found
-        assert all("#1, the nearest to side" in row["why"] for row in record["rows"])
+        assert all("at side" in row["why"] for row in record["rows"])
+        aside = sha_of(own, "side")
+        text, record = await asked.ok("codememory_at_sha", sha="side")
+        assert record["moment"] == {**record["moment"], "sha": aside, "sha_ord": 1, "ahead": 1}
+        assert {row["qualname"] for row in record["rows"]} >= {"pay"}
+        text, record = await asked.ok("codememory_at_sha", sha="side", label="File")
+        assert f"off the mainline after #1 {aside[:10]} aside" in text
+        text, record = await asked.ok("codememory_callers_at_sha", sha="side", symbol="pay", depth=2)
+        assert record["moment"]["sha"] == aside
+        assert sum("off the mainline" in note for note in record["notes"]) == 1
         said = await asked.refused("codememory_at_sha", sha="1800-01-01")
         assert "Nothing was there yet" in said
 

@@ -13,6 +13,8 @@ from mcp_types import ListRootsResult, Root
 from cm_tui.engine.local import LocalEngine
 from cm_tui.mcp import build
 from cm_tui.mcp.engine_pool import EnginePool
+from cm_tui.mcp.project_resolver import folders_of
+from tests.cli.conftest import git
 from tests.mcp.served import Answers, answering, environment
 
 
@@ -38,7 +40,7 @@ def other(tmp_path: Path) -> Path:
 
 
 async def test_a_named_project_is_asked(shop: Path, other: Path):
-    async with answering(shop) as asked:
+    async with answering(shop, given=[other]) as asked:
         await asked.refused("codememory_definitions", symbol="only_here")
         _, found = await asked.ok("codememory_definitions", symbol="only_here", project=str(other))
         assert found["rows"][0]["path"] == "only.py"
@@ -53,26 +55,30 @@ async def test_words_that_name_no_project_are_refused_with_the_right_one(shop: P
 
 
 async def test_projects_that_are_not_there_or_unsafe_are_refused(shop: Path):
-    async with answering(shop) as asked:
+    async with answering(shop, given=[Path("/")]) as asked:
         assert "There is no folder" in await asked.refused("codememory_drift", project="/no/such/folder")
         assert "name too long" in await asked.refused("codememory_drift", project="/" + "a" * 300)
         assert "the root of the disk" in await asked.refused("codememory_ingest", project="/", confirmed=True)
         assert "system folder" in await asked.refused("codememory_ingest", project="/etc")
+    async with answering(shop) as asked:
+        # Of what was not given, nobody hears whether it is there.
+        for project in ("/no/such/folder", "/" + "a" * 300, "/", "/etc"):
+            assert "was not given" in await asked.refused("codememory_drift", project=project)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("way", ["memory", "stdio", "http"])
 async def test_the_clients_only_folder_is_the_project(shop: Path, other: Path, mode: str, way: str):
-    async with answering(shop, way, mode=mode, list_roots_callback=rooted(other)) as asked:
+    async with answering(shop, way, mode=mode, given=[other], list_roots_callback=rooted(other)) as asked:
         _, found = await asked.ok("codememory_definitions", symbol="only_here")
         assert found["total"] == 1
-        _, named = await asked.ok("codememory_definitions", symbol="Cart", project=str(shop))
+        _, named = await asked.ok("codememory_definitions", symbol="only_here", project=str(other))
         assert named["total"] == 1
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_several_folders_make_it_ask(shop: Path, other: Path, mode: str):
-    async with answering(shop, mode=mode, list_roots_callback=rooted(shop, other)) as asked:
+    async with answering(shop, mode=mode, given=[other], list_roots_callback=rooted(shop, other)) as asked:
         refused = await asked.refused("codememory_definitions", symbol="Cart")
         assert "several folders" in refused
         assert f"{shop}, {other}" in refused
@@ -84,6 +90,12 @@ async def test_no_folder_open_means_the_servers_own(shop: Path):
         await asked.ok("codememory_definitions", symbol="Cart")
 
 
+def test_what_is_no_folder_of_this_machine_is_left_out():
+    uris = ("file:///a%00b", "file://host/x", "file://localhost/y", "file:///z%20z", "file:")
+    told = ListRootsResult(roots=[Root(uri=uri) for uri in uris])
+    assert [folder for folder in folders_of(told) if folder != Path("/")] == [Path("/y"), Path("/z z")]
+
+
 async def test_a_chosen_project_is_not_overruled_by_the_client(shop: Path, other: Path):
     from mcp import Client
 
@@ -93,10 +105,12 @@ async def test_a_chosen_project_is_not_overruled_by_the_client(shop: Path, other
     engines.close()
 
 
-async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, shop: Path):
+async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, tmp_path: Path):
+    tree = tmp_path / "tree"
+    git(own, "worktree", "add", "-q", str(tree))
     async with answering(own) as asked:
         await asked.ok("codememory_definitions", symbol="Cart")
-        assert "shares its index" in await asked.refused("codememory_definitions", symbol="Cart", project=str(shop))
+        assert "shares its index" in await asked.refused("codememory_definitions", symbol="Cart", project=str(tree))
 
 
 HOLD = """

@@ -37,7 +37,7 @@ async def test_files_with_lines_and_odd_names(shop: Path):
 async def test_symbols_with_their_source(shop: Path):
     async with answering(shop) as asked:
         text = await read(asked, "cm://symbol/Cart.total")
-        assert text.startswith("1 of 1 definitions of Cart.total")
+        assert text.startswith("1 of 1 definition of Cart.total")
         assert "shop/cart.py:16-18 method Cart.total" in text
         assert "return add_tax(sum(cents for _, cents in self.items))" in text
 

@@ -79,6 +79,24 @@ async def test_callers_and_callees_name_the_line(shop: Path):
         assert "shop/money.py" in text
 
 
+async def test_callers_count_what_could_not_be_resolved_and_list_it(own: Path):
+    (own / "shop/basket.py").write_text(
+        "class Basket:\n    def put(self, item):\n        pass\n\n\ndef load(basket: Basket, first, second):\n"
+        "    basket.put(1)\n    first.put(2)\n    second.put(3)\n"
+    )
+    async with answering(own) as asked:
+        await asked.ok("codememory_ingest", confirmed=True)
+        text, record = await asked.ok("codememory_callers", symbol="Basket.put", limit=1)
+        assert (record["total"], record["unresolved"]) == (1, 2)
+        assert "note: 2 more sites could not be resolved" in text
+        text, record = await asked.ok("codememory_callers", symbol="Basket.put", unresolved=True, limit=1)
+        assert (record["total"], record["unresolved"], record["next_offset"]) == (2, 2, 1)
+        assert [(row["line"], row["text"], row["resolution"]) for row in record["rows"]] == [
+            (8, "first.put(2)", "unresolved")
+        ]
+        assert "shop/basket.py:8 function load [unresolved: shop/basket.py Basket.put, or not]: first.put(2)" in text
+
+
 async def test_pages_of_a_list_cover_it(shop: Path):
     async with answering(shop) as asked:
         _, whole = await asked.ok("codememory_importers", target="shop.money")
@@ -107,9 +125,10 @@ async def test_memory_search_leaves_out_what_is_weak_and_counts_it(shop: Path):
         assert top["path"] == "README.md"
         assert f"Source: README.md#L{top['start_line']}-L{top['end_line']}" in text
         assert all(len(row["snippet"]) <= 700 and row["score"] >= 0.35 for row in record["rows"])
-        text, record = await asked.ok("memory_search", query="refunds", max_results=3, min_score=10)
+        text, record = await asked.ok("memory_search", query="refunds", max_results=3, min_score=1)
         assert record["rows"] == []
-        assert "below min_score 10" in text
+        assert "below min_score 1" in text
+        assert "less than or equal to 1" in await asked.refused("memory_search", query="refunds", min_score=1.5)
 
 
 async def test_memory_get_reads_lines_and_says_where_it_goes_on(shop: Path):

@@ -10,6 +10,8 @@ from unittest import mock
 
 import pytest
 
+from cm_tui.engine.git import checkout_links
+from cm_tui.engine.git.identity import claimed
 from cm_tui.engine.local import LocalEngine
 from tests.daemon.conftest import daemons_allowed
 from tests.tui import textual_speed
@@ -37,9 +39,11 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
-    """The copy: an indexed git repository."""
+    """The copy: an indexed git repository, which a person has linked to the index that was copied with it."""
     shutil.copytree(prepared / "home", cm_home, dirs_exist_ok=True)
-    return Path(shutil.copytree(prepared / "project", tmp_path / "project"))
+    root = Path(shutil.copytree(prepared / "project", tmp_path / "project"))
+    checkout_links.link(claimed(root).folder.name, root)
+    return root
 
 
 @pytest.fixture

@@ -78,11 +78,11 @@ class StillEngine(LocalEngine):
         """The status, with a size that is always the same."""
         return replace(super().status(), disk_bytes=4_200_000)
 
-    def doctor(self) -> tuple[Check, ...]:
+    def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
         """The checks, without the versions in them."""
         return tuple(
             replace(check, message=f"{check.name} as installed") if check.name in OWN else check
-            for check in super().doctor()
+            for check in super().doctor(full=full)
         )
 
 

@@ -163,7 +163,8 @@ async def test_what_cannot_be_replayed_says_why_and_is_told_all_the_same(story, 
         assert any("no commit was recorded" in words for words in driver.told)
         await driver.press("e", "enter")
         assert driver.app.revision.moment.ordinal == 2
-        assert "nearest ancestor" in side(driver)
+        assert driver.app.revision.moment.sha == story.git("rev-parse", "side")
+        assert "off the mainline, 1 commit after #2" in side(driver)
 
 
 @pytest.mark.parametrize("size", SIZES[:2])
@@ -212,3 +213,85 @@ async def test_an_episode_that_ended_at_another_commit_says_so(story):
         assert "1 secret was taken out" in words
         assert "only its beginning" in words or "this is its beginning" in words
         assert "a note" in words
+
+
+def said_with(repo: Repo, prompt: str) -> Event:
+    """An episode with the events that it was made from."""
+    journal, who = Journal.of(repo.root), {"root": str(repo.root), "session": "s1"}
+    journal.append("hook.prompt", {**who, "prompt": prompt})
+    for _ in range(2):
+        journal.append("hook.edit", {**who, "paths": ["a.py"]})
+    stop = journal.append("hook.stop", {**who, "answer": "ok"})
+    return record(repo, sha(repo, 2), prompt, stop=stop.id)
+
+
+def kinds(repo: Repo) -> list[str]:
+    return [event.kind for event in Journal.of(repo.root).read()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_episode_is_erased_from_the_list_after_two_answers(story, size):
+    said_with(story, "the one that goes")
+    record(story, sha(story, 5), "the one that stays")
+    async with driving(story.root, mode="6", size=size) as driver:
+        await driver.press("e", "down")
+        for keys in (("delete", "n"), ("delete", "escape"), ("delete", "y", "escape")):
+            await driver.press(*keys)
+        assert listed(driver) == ["the one that stays", "the one that goes"]
+        await driver.press("delete")
+        await driver.until(lambda: "Erase “the one that goes”" in driver.text)
+        assert (
+            "1 prompt, 2 notes of edits, 1 answer, 1 episode"
+            in driver.app.screen.query_one("#confirm-box Static").content.plain
+        )
+        await driver.press("y")
+        await driver.type("yes")
+        await driver.press("enter")
+        assert "erased" not in kinds(story)
+        await driver.press("backspace", "backspace", "backspace")
+        await driver.type("erase")
+        await driver.press("enter")
+        await driver.until(lambda: listed(driver) == ["the one that stays"])
+        assert kinds(story) == ["erased"] * 5 + ["episode", "journal.erased"]
+        await driver.press("escape")
+        assert "the one that goes" not in driver.text
+
+
+async def test_the_episode_that_is_shown_is_erased_from_the_palette_and_shown_no_more(story):
+    said_with(story, "the one that goes")
+    async with driving(story.root, mode="6") as driver:
+        await driver.press("delete")
+        assert any("no episode is shown" in words for words in driver.told)
+        await driver.press("e", "enter")
+        assert "seen by codex" in driver.text
+        driver.app.screen.rows.focus()
+        await driver.press("delete", "y")
+        await driver.type("erase")
+        await driver.press("enter")
+        await driver.until(lambda: "erased" in kinds(story) and "PAST" not in driver.text)
+        assert "the one that goes" not in driver.text
+        assert driver.app.screen.loader.episode is None
+        assert driver.app.revision.episode is None
+
+
+async def test_the_question_names_what_goes_and_other_episodes_with_the_same_lines_on_a_small_screen(story):
+    prompt = "please " + "write it all down, " * 8
+    said_with(story, prompt)
+    ids = [record(story, sha(story, 5), prompt, session=f"s{number}").id for number in range(2, 5)]
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        await driver.press("e", "end", "delete")
+        await driver.until(lambda: "for good?" in driver.text)
+        text = driver.text
+        for words in (
+            "prompt: please write it all",
+            "note of an edit: a.py",
+            "The turn is erased whole",
+            "3 other episodes",
+        ):
+            assert words in text
+        assert ids[0] in text
+        assert "--with-patches" in text
+        assert "Cancel (n)" in text
+        box = driver.app.screen.query_one("#confirm-box")
+        assert box.region.y >= 0
+        assert box.region.bottom <= 24

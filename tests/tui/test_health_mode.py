@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry
 from cm_tui.tui.modes.health import texts
@@ -44,6 +46,26 @@ async def test_reset_asks_first(project):
         await driver.press("i")
         assert driver.app.project.status.indexed
         assert "on disk" in driver.text
+
+
+async def test_reset_keeps_episodes_unless_they_are_dropped(project):
+    data = EpisodeRecord(prompts=("sell boulders",), answer="sold").to_event_data()
+    journal = Journal.of(project)
+    journal.append("episode", data)
+    async with driving(project, mode="5") as driver:
+        await driver.press("X")
+        assert "1 episode" in driver.text
+        assert "Episodes too (d)" in driver.text
+        await driver.press("y")
+        assert not driver.app.project.status.indexed
+        assert sum(event.kind == "episode" for event in journal.read()) == 1
+        await driver.press("i", "X", "d", "n")
+        assert driver.app.project.status.indexed
+        await driver.press("X", "d")
+        assert "cannot" in driver.text
+        await driver.press("y")
+        assert not driver.app.project.status.indexed
+        assert not list(journal.read())
 
 
 async def test_rebuild_asks_first(project):

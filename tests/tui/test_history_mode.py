@@ -12,7 +12,10 @@ import pytest
 
 from cm_tui.daemon.subscribe import jobs
 from cm_tui.engine.local import LocalEngine
+from cm_tui.model import CommitPoint
+from cm_tui.model.dates import day
 from cm_tui.tui.state.project import ProjectView
+from cm_tui.tui.state.revision import name_of
 from tests.daemon.conftest import daemons_allowed
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, connected, driving, through_daemon
@@ -129,8 +132,31 @@ async def test_refs_dates_and_what_is_off_the_line(story):
         await go_to(driver, story.git("rev-parse", "--short", "HEAD~13"))
         assert screen.point.ordinal == 3
         await go_to(driver, "side")
-        assert screen.point.ordinal == 2
-        assert "is not on the first-parent line of HEAD; its nearest ancestor there is #2" in side(driver)
+        aside = story.git("rev-parse", "side")
+        assert (screen.point.ordinal, screen.point.sha, screen.commits.current.ordinal) == (2, aside, 2)
+        assert "off the mainline, 1 commit after #2" in side(driver)
+        # Another row is that row, and so is this one when the cursor comes back to it.
+        await driver.press("down")
+        assert screen.point.ordinal == 1
+        await driver.press("up")
+        assert (screen.point.ordinal, screen.point.ahead) == (2, 0)
+
+
+async def test_a_commit_off_the_line_is_named_as_a_whole_at_80_columns(story):
+    aside = story.git("rev-parse", "side")
+    words = f"{aside[:8]} {day(int(story.git('show', '-s', '--format=%ct', 'side')))}, off the mainline, 1 after #2"
+    async with driving(story.root, mode="6", size=(80, 24)) as driver:
+        await go_to(driver, "side")
+        await driver.press("enter")
+        assert f"◀ PAST  {words}" in driver.text
+        assert driver.app.revision.at == aside
+        await driver.press("3")
+        assert f"◀ PAST  {words}" in driver.text
+        await driver.press("2")
+        assert "◀ PAST  here you see now" in driver.text
+    longest = CommitPoint(46_177, aside, 1_635_700_000, "A", "b", ahead=1_843)
+    # What the bar has room for, beside its own words.
+    assert len(name_of(longest)) <= 80 - len(" ◀ PAST  ") - len(" 0 back to now ")
 
 
 @pytest.mark.parametrize("ref", ["nosuch", "--help", "$(rm -rf)", "2024-99-99", "..", "#999"])
@@ -353,9 +379,10 @@ async def test_since_a_commit_that_was_reset_away_is_said_in_a_line(story):
     story.git("reset", "-q", "--hard", "HEAD~3")
     async with driving(story.root, mode="6", size=(120, 40)) as driver:
         await driver.press("w", "enter")
-        assert "compared with" not in driver.text
-        assert any("#13 is HEAD" in words for words in driver.told)
-        assert f"{old[:10]} is not on the first-parent line" in side(driver)
+        assert f"compared with {old[:8]}" in driver.text
+        head = story.git("rev-parse", "HEAD")
+        assert driver.app.screen.loader.span == (old, head)
+        assert f"from {old[:8]} to #13" in driver.text
         assert old not in driver.text.replace("\n", "")
 
 

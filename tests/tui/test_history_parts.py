@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cm_tui.daemon.jobs import JobRecord
 from cm_tui.model import (
     CommitPoint,
     HistoryStatus,
+    Progress,
     Symbol,
     SymbolChange,
     SymbolEvent,
@@ -16,8 +20,11 @@ from cm_tui.model import (
     SymbolSpan,
 )
 from cm_tui.model.dates import day
+from cm_tui.tui.modes.health.daemon_report import DaemonFacts
+from cm_tui.tui.modes.health.daemon_texts import jobs_text
 from cm_tui.tui.modes.history.diff_loader import diff_lines
 from cm_tui.tui.modes.history.rows import Spot, of_changes
+from cm_tui.tui.modes.history.texts import known_text
 from cm_tui.tui.state.revision import ShownRevision, name_of
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 
@@ -68,6 +75,16 @@ def test_every_change_and_the_point_are_drawn_at_any_width(length, width, data):
     assert drawn[0] == "┿"
     assert set(drawn) <= {"┿", "━"}
     assert "▼" in lifeline_of(life([(1, None)]), status(length), width, here=changed).plain
+
+
+def test_a_reading_shows_the_numbers_that_health_has_of_it_whoever_began_it():
+    step = Progress("history", 312, 5_000, "312 of 5,000 commits read")
+    job = JobRecord("7", "/p", "backfill", "running", 0.0, None, step)
+    of_others = replace(status(9_700, 9_389), running=True, wanted=5_000)
+    shown = [known_text(of_others, None, None, 60).plain, known_text(status(9_700, 9_389), step, None, 60).plain]
+    assert all("312 of 5,000" in text and "9,700" not in text for text in shown)
+    facts = DaemonFacts(used=True, daemon=object(), jobs=(job,))
+    assert "312 of 5,000" in jobs_text(facts, 60).plain
 
 
 def test_a_life_in_words():

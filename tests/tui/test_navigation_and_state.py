@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.state.navigation import Navigation
-from cm_tui.tui.state.remembered import AppState, load_state, state_file
+from cm_tui.tui.state.remembered import AppState, load_state, save_state, state_file
 
 
 def test_back_and_forth_and_what_is_only_looked_at():
@@ -53,3 +55,15 @@ def test_a_state_that_cannot_be_written_is_told_and_tried_again(tmp_path):
     folder.unlink()
     writer.flush()
     assert load_state(tmp_path)[0].mode == "pack"
+
+
+def test_what_is_remembered_holds_no_secret(tmp_path: Path):
+    token = "xox" + "b-283746501928-Kq7RzmW2pLx9"
+    state = AppState(screens={"search": {"query": f"where is {token}", "last": [token, "add tax"], "rows": 7}})
+    save_state(tmp_path, state)
+    assert token not in state_file(tmp_path).read_text()
+    kept = load_state(tmp_path)[0].screens["search"]
+    assert kept["query"].startswith("where is [redacted")
+    assert kept["last"][1:] == ["add tax"]
+    assert kept["rows"] == 7
+    assert state.screens["search"]["last"][0] == token

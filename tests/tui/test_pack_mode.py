@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import PackRequest
-from cm_tui.tui.state.pack_selection import PackSelection
+from cm_tui.tui.state.pack_selection import readable
 from cm_tui.tui.state.remembered import load_state
 from cm_tui.tui.terminal import clipboard
 from tests.tui.mode_driver import driving
@@ -196,10 +196,8 @@ async def test_enter_goes_to_the_source(project):
         assert "def load(self, name: str) -> dict:" in driver.text
 
 
-def test_the_pack_selection_restores_only_what_it_can_read():
-    pack_selection = PackSelection(lambda: None)
+def test_only_pieces_that_can_be_read_are_taken_up():
     good = {"path": "a.py", "start_line": 1, "end_line": 2, "title": "t", "why": ""}
-    pack_selection.restore([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])
-    assert pack_selection.items == (PackRequest("a.py", 1, 2, "t"),)
-    pack_selection.restore({"not": "a list"})
-    assert pack_selection.items == ()
+    found = readable([good, {"path": 3}, {"path": "b", "start_line": 5, "end_line": 1}, "x", None])
+    assert found == (PackRequest("a.py", 1, 2, "t"),)
+    assert readable({"not": "a list"}) == ()

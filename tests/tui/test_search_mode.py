@@ -216,7 +216,7 @@ async def test_clearing_the_query_clears_the_answers(project):
 
 def make_hit(number: int, *, score: float = 0.75, path: str = "src/module.py", symbol: str = "") -> Hit:
     parts = (
-        ScorePart("keyword: load", 2.0, 0.25, 0.5, "BM25", "keyword"),
+        ScorePart("keyword: load", 2.0, 0.25, 0.5, "BM25", "keyword", "load"),
         ScorePart("vector", 0.5, 1.0, 0.5, "cosine", "vector"),
         ScorePart("tests", 1.0, 0.25, -0.25, "a test", "adjust"),
     )

@@ -263,7 +263,7 @@ def test_state_is_written_whole_and_read_back(tmp_path):
 
 def test_the_pack_selection_takes_nothing_twice():
     changes = []
-    pack_selection = PackSelection(lambda: changes.append(1))
+    pack_selection = PackSelection(lambda: changes.append(1), lambda: None)
     assert pack_selection.add([PackRequest("a.py", 1, 20), PackRequest("a.py", 3, 5)]) == 1
     assert pack_selection.add([PackRequest("a.py", 2, 4)]) == 0
     assert pack_selection.add([PackRequest("a.py", 15, 30)]) == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry
 from cm_tui.tui.terminal import clipboard
@@ -65,6 +66,32 @@ async def test_depth_follows_callers_of_callers(project):
         assert before == ["report"]
         assert after == ["report", "everything"]
         assert "depth 2" in driver.text
+
+
+async def test_calls_that_could_not_be_resolved_are_counted_and_listed(project):
+    (project / "src/basket.py").write_text(
+        "class Basket:\n    def put(self, item):\n        pass\n\n\ndef load(basket: Basket, first, second):\n"
+        "    basket.put(1)\n    first.put(2)\n    second.put(3)\n"
+    )
+    with LocalEngine.open(project) as engine:
+        for _ in engine.index():
+            pass
+    async with driving(project, mode="3", size=(120, 40)) as driver:
+        await find(driver, "Basket.put")
+        screen = driver.app.screen
+        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
+        assert "2 more sites could not be resolved" in driver.text
+        assert "u Unresolved" in driver.text.splitlines()[-1]
+        await driver.press("u")
+        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:8", "src/basket.py:9"]
+        assert "calls by that name, not resolved" in driver.text
+        assert [key.qualname for key in screen.relation_list.rows[0].candidates] == ["Basket.put"]
+        await driver.press("u")
+        assert [row.place for row in screen.relation_list.rows] == ["src/basket.py:7"]
+        await driver.press("u")
+        await find(driver, "make_store")
+        assert [row.name for row in screen.relation_list.rows] == ["report"]
+        assert "Unresolved" not in driver.text.splitlines()[-1]
 
 
 async def test_ambiguous_call_opens_its_candidates(project):
@@ -148,6 +175,26 @@ async def test_no_match_says_so_and_escape_brings_the_tree_back(project):
         assert "No symbol matches zzqqxx." in driver.text
         await driver.press("escape")
         assert "src/" in driver.text
+
+
+async def test_what_letters_found_stays_when_the_index_has_news(project):
+    async with driving(project, mode="3") as driver:
+        await driver.press("slash")
+        await driver.type("zzqqxx")
+        driver.app.lifecycle.refresh_status()
+        await driver.settle()
+        assert "No symbol matches zzqqxx." in driver.text
+        for _ in "zzqqxx":
+            await driver.press("backspace")
+        await driver.type("sync")
+        await driver.press("down", "down")
+        chosen, shown = driver.app.screen.code_tree.current.path, driver.app.screen.shown
+        assert driver.app.screen.code_tree.cursor == 1
+        (project / "src" / "store.py").write_text("def sync(): ...\ndef sync_all(): ...\n")
+        driver.app.lifecycle.start_index()
+        await driver.until(lambda: "sync_all" in {node.name for node in driver.app.screen.code_tree.rows})
+        assert driver.app.screen.code_tree.current.path == chosen
+        assert driver.app.screen.shown.place.path == shown.place.path
 
 
 async def test_mouse_chooses_a_tab_and_a_row(project):

@@ -22,8 +22,13 @@ class CodeApi(Protocol):
         """Return the definitions of a name or qualified name (any suffix of it, at a separator)."""
 
     @needs("files")
-    def callers(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:
-        """Return the call sites of a symbol; of the call sites' own symbols when depth > 1 (at most 3)."""
+    def callers(
+        self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None, unresolved: bool = False
+    ) -> Page[Edge]:
+        """Return the call sites of a symbol; of the call sites' own symbols when depth > 1 (at most 3).
+
+        The page says how many more sites bear the name of which nothing is known; `unresolved` lists those instead.
+        """
 
     @needs("files")
     def callees(self, name: str | SymbolKey, *, depth: int = 1, at: str | None = None) -> Page[Edge]:

@@ -36,7 +36,7 @@ def record_event(root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[
 def _redacted(texts: Mapping[str, str], limit: int) -> dict[str, str | int]:
     if not texts:
         return {}
-    from cm_tui.engine.memory.redact import redact
+    from cm_tui.engine.redaction import redact
 
     clean = {name: redact(text, limit) for name, text in texts.items()}
     secrets = sum(one.secrets for one in clean.values())

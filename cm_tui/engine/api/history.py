@@ -24,7 +24,7 @@ from cm_tui.model import (
 
 
 class HistoryApi(Protocol):
-    """What was there at which commit of the mainline: HEAD's first-parent line."""
+    """What was there at which commit, of the mainline (HEAD's first-parent line) or off it."""
 
     @needs("head")
     def mainline(self, *, match: str = "", before: int | None = None, limit: int = 200) -> Page[CommitPoint]:
@@ -40,11 +40,11 @@ class HistoryApi(Protocol):
     def resolve(self, ref: str) -> ResolvedRevision:
         """Return the revision that a name stands for: a branch, tag, sha or `HEAD~2`, `#17` (an ordinal), or a date.
 
-        A commit that is not on the mainline gives its nearest ancestor there, and says so. A date (`2024-05-01`, UTC)
-        gives the last commit made before it.
+        A commit that is not on the mainline says where it lies; the first question about it reads its files. A date
+        (`2024-05-01`, UTC) gives the last commit made before it.
 
         Raises:
-            NotFoundError: nothing is called so, or nothing of it is on the mainline.
+            NotFoundError: nothing is called so.
             UsageError: the name is ambiguous or malformed, or the project has no git.
         """
 

@@ -47,12 +47,20 @@ class IndexApi(Protocol):
         """Throw the index away and make it again."""
 
     @needs("nothing")
-    def reset(self) -> None:
-        """Remove the project's index."""
+    def reset(self, *, drop_episodes: bool = False) -> None:
+        """Remove the project's index.
+
+        Args:
+            drop_episodes: also the journal, with all that agents' sessions recorded: that cannot be made again.
+        """
 
     @needs("nothing")
-    def doctor(self) -> tuple[Check, ...]:
-        """Check model, extension, grammars, compiled parts, store and versions."""
+    def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
+        """Check model, extension, grammars, compiled parts, versions, and all of the store.
+
+        Args:
+            full: compare every vector, every word of the keyword index and every file of HEAD too.
+        """
 
     @needs("checkout")
     def files(self, folder: str = "") -> Page[FileEntry]:

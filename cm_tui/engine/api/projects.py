@@ -6,6 +6,7 @@ Everything is imported when it is called: the command line imports this module b
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from cm_tui import paths
 from cm_tui.errors import StoreError
 
 if TYPE_CHECKING:
+    from cm_tui.engine.git.reach import Reach
     from cm_tui.errors import CmError
-    from cm_tui.model import Check
+    from cm_tui.model import Check, CheckoutHead, IndexPlan, SecretsReport
 
 
 def locate(folder: Path | None, *, force: bool = False, around: bool = False) -> tuple[Path, Path]:
@@ -26,19 +28,72 @@ def locate(folder: Path | None, *, force: bool = False, around: bool = False) ->
         around: the folder is where someone stands, not one that they named.
 
     Raises:
-        RefusedError: the root is unsafe and `force` is not set.
+        RefusedError: the root is unsafe and `force` is not set, or the store is another project's.
         NotFoundError: there is no such folder.
     """
-    from cm_tui.engine.git.identity import identify
+    from cm_tui.engine.git.identity import identify, refuse_other
     from cm_tui.engine.git.roots import find_root
 
     root = find_root(folder, force=force, around=around)
-    return root, identify(root).folder
+    identity = identify(root)
+    refuse_other(identity)
+    return root, identity.folder
+
+
+def root_of(folder: Path | None, *, around: bool = False) -> Path:
+    """Return the root of the project around a folder.
+
+    Raises:
+        RefusedError: the root is unsafe.
+        NotFoundError: there is no such folder.
+    """
+    from cm_tui.engine.git.roots import find_root
+
+    return find_root(folder, around=around)
+
+
+def checkout_head(root: Path) -> CheckoutHead:
+    """Return what is checked out at the root of a project; read from git's own files, in well below a millisecond."""
+    from cm_tui.engine.git.git_dir import git_folders, head_of
+    from cm_tui.model import CheckoutHead
+
+    folders = git_folders(root)
+    if folders is None:
+        return CheckoutHead(None, None)
+    head = head_of(folders)
+    name = head.text.removeprefix("ref:").strip() if head.text.startswith("ref:") else ""
+    return CheckoutHead(name.removeprefix("refs/heads/") or None, head.sha)
+
+
+def reach(root: Path, folders: Iterable[Path]) -> Reach:
+    """Say whether a project is covered by folders: it lies in one, or is a worktree of a repository that does."""
+    from cm_tui.engine.git.reach import reach as reach_of
+
+    return reach_of(root, folders)
+
+
+def indexed_checkout_of(root: Path) -> Path | None:
+    """Return the checkout that the store of a project was last made from; None without an index."""
+    from cm_tui.engine.git.identity import identify
+
+    return identify(root).indexed_root
+
+
+def indexed_checkouts() -> list[Path]:
+    """Return the checkouts that the stores were last made from; no repository is opened."""
+    from cm_tui.engine.git.identity import manifest_root
+
+    return [root for store in all_stores() if (root := manifest_root(store)) is not None]
 
 
 def store_of(folder: Path | None = None) -> Path:
     """Return the folder of a project's store, whether it exists or not."""
     return locate(folder, force=True)[1]
+
+
+def store_folder(name: str) -> Path:
+    """Return the folder of the store of a name, whether it exists or not."""
+    return paths.data_dir() / "projects" / name
 
 
 def has_store(store: Path) -> bool:
@@ -63,6 +118,40 @@ def all_stores() -> list[Path]:
     return sorted(path for path in (paths.data_dir() / "projects").glob("*") if path.is_dir())
 
 
+def all_names() -> list[str]:
+    """Return the names of all projects that have a store or a journal; both folders bear it."""
+    from cm_tui.engine.journal import location
+
+    journals = (path.name for path in location.base().glob("*") if path.is_dir())
+    return sorted({*journals, *(store.name for store in all_stores())})
+
+
+def scan_store(name: str) -> SecretsReport:
+    """Look for secrets in the journal and the store of a name, which no daemon has open.
+
+    Raises:
+        StoreError: one of them cannot be read.
+    """
+    from contextlib import closing
+
+    from cm_tui.engine import erasure
+    from cm_tui.engine.journal import Journal, location
+    from cm_tui.engine.store.database import Database
+
+    store, journal = paths.data_dir() / "projects" / name, Journal(location.base() / name)
+    if not has_store(store):
+        return erasure.scan(journal, None, store)
+    with closing(Database(store)) as db:
+        return erasure.scan(journal, db, store)
+
+
+def scan_files() -> SecretsReport:
+    """Look for secrets in the small files of all projects."""
+    from cm_tui.engine import erasure
+
+    return erasure.scan(None, None, None)
+
+
 def remove_store(store: Path, *, keep: str = "") -> None:
     """Remove a store that no daemon has open; with `keep`, all in it but the file of that name.
 
@@ -70,7 +159,7 @@ def remove_store(store: Path, *, keep: str = "") -> None:
         StoreBusyError: another process has it.
         StoreError: it cannot be removed.
     """
-    from cm_tui.engine.store.database import refuse_busy
+    from cm_tui.engine.store.rewrite import refuse_busy
 
     if not store.exists():
         return
@@ -88,6 +177,37 @@ def remove_store(store: Path, *, keep: str = "") -> None:
         raise StoreError(f"Cannot remove {store}: {error}", hint="Check its permissions.") from error
 
 
+def has_journal(name: str) -> bool:
+    """Return whether anything was recorded of a project, by the name of its folder."""
+    from cm_tui.engine.journal import Journal, location
+
+    return bool(Journal(location.base() / name).segments())
+
+
+def episodes_of(name: str) -> int:
+    """Return how many episodes the journal of a project holds, by the name of its folder.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    from cm_tui.engine.journal import Journal, location, removal
+
+    return removal.count_episodes(Journal(location.base() / name))
+
+
+def drop_episodes(name: str) -> None:
+    """Remove all that agents' sessions recorded of a project, by the name of its folder; nothing can make it again.
+
+    Raises:
+        StoreError: it cannot be removed, or another process holds the journal.
+    """
+    from cm_tui.engine.journal import Journal, location, removal
+
+    removal.remove(Journal(location.base() / name))
+    # Where the daemon stood in it says who worked in which folder.
+    (paths.state_dir() / "hook" / f"{name}.json").unlink(missing_ok=True)
+
+
 def clear_store(store: Path) -> None:
     """Remove of a store what can be made again: all but the marks that a person set.
 
@@ -100,6 +220,44 @@ def clear_store(store: Path) -> None:
     remove_store(store, keep=FILE)
 
 
+def plan_rebuild(folder: Path | None = None) -> IndexPlan:
+    """Return what making a project's index anew would do, whatever state its store is in; nothing is changed.
+
+    Raises:
+        CmError: the project cannot be found, or its repository or settings cannot be read.
+    """
+    import tempfile
+    from contextlib import closing
+
+    from cm_tui.config import load_config
+    from cm_tui.engine.index.plan import make_plan
+    from cm_tui.engine.store.database import Database
+
+    root, _ = locate(folder)
+    with tempfile.TemporaryDirectory(prefix="cm-") as place, closing(Database(Path(place) / "empty")) as nothing:
+        return make_plan(nothing, root, load_config(root).index, full=True, since=None)
+
+
+def begin_rebuild(root: Path, store: Path) -> None:
+    """Clear a store that is about to be made again, once it is certain that this can be done.
+
+    Raises:
+        CmError: the repository or the settings cannot be read; the store is left as it is.
+        StoreBusyError: another process has it.
+        StoreError: it cannot be removed.
+    """
+    import tempfile
+
+    from cm_tui.config import load_config
+    from cm_tui.engine.git.repository import Repository
+
+    load_config(root)
+    with tempfile.TemporaryDirectory(prefix="cm-") as place:
+        repository = Repository(root.resolve(), Path(place) / "shadow")
+        repository.tree(repository.head().sha)
+    clear_store(store)
+
+
 def examine_installation(root: Path) -> tuple[Check, ...]:
     """Check all that an engine needs but the store: for a project that does not open."""
     from cm_tui.engine.doctor import examine
@@ -109,6 +267,13 @@ def examine_installation(root: Path) -> tuple[Check, ...]:
 
 def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
     """Check what can be checked without the store of a root, and say why that did not open."""
-    from cm_tui.model import Check
+    from cm_tui.engine.doctor import failed
 
-    return (*examine_installation(root), Check("store", "failed", error.message, error.hint))
+    return (*examine_installation(root), failed("store", error))
+
+
+def examine_without_project(error: CmError) -> tuple[Check, ...]:
+    """Check what can be checked without a project, and say why that cannot be found or read."""
+    from cm_tui.engine import doctor
+
+    return (*doctor.examine_installation(), doctor.failed("repository", error))

@@ -32,5 +32,9 @@ class SearchApi(Protocol):
         """Return every profile, with the user's and the project's changes."""
 
     @needs("nothing")
+    def packaged_profiles(self) -> Mapping[str, Profile]:
+        """Return the profiles as they are packaged, whatever anybody's settings change of them."""
+
+    @needs("nothing")
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration, and return the file."""

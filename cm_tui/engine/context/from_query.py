@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
-from cm_tui.engine.context.neighbours import Edges, neighbours_of
-from cm_tui.engine.context.pack import ReadSource, SymbolAt, fill, piece
+from cm_tui.engine.context.clean_source import ReadSource
+from cm_tui.engine.context.neighbours import Edges, Prepare, neighbours_of, no_preparation
+from cm_tui.engine.context.pack import SymbolAt, fill, fits, piece
 from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult
 
 _HITS_SHARE = 0.7
@@ -54,8 +56,7 @@ class _Builder:
         if grown.tokens > self.budget * most:
             return False
         trial = _merged(self.chosen, touching, grown)
-        pack = fill(self.question, trial, int(self.budget * share))
-        if not all(item.included for item in pack.items):
+        if not fits(self.question, trial, int(self.budget * share)):
             return False
         self.notes += problems
         self.chosen = trial
@@ -72,6 +73,7 @@ def auto_pack(
     symbol_at: SymbolAt,
     callers: Edges,
     callees: Edges,
+    prepare: Prepare = no_preparation,
 ) -> Pack:
     """Choose what answers a question, within a budget of tokens.
 
@@ -87,6 +89,7 @@ def auto_pack(
         symbol_at: the innermost symbol at a line.
         callers: who uses a symbol.
         callees: what a symbol uses.
+        prepare: told of the files that will be asked about next.
 
     Returns:
         Hits in order of rank, then neighbours; what fell to the budget is at the end with `included` false.
@@ -95,14 +98,19 @@ def auto_pack(
     builder = _Builder(question, budget, source, symbol_at)
     share = _HITS_SHARE if neighbours else 1.0
     hits = result.hits
+    prepare(hit.path for hit in hits)
     late = [hit for hit in hits if not _add_hit(builder, hit, symbol_at, share)]
     if neighbours:
-        _add_neighbours(builder, hits, symbol_at, callers, callees)
+        _add_neighbours(
+            builder,
+            hits,
+            partial(neighbours_of, symbol_at=symbol_at, callers=callers, callees=callees, prepare=prepare),
+        )
     dropped = [hit for hit in late if not _add_hit(builder, hit, symbol_at, 1.0)]
     cut = [piece(_request(hit), source, [], symbol_at) for hit in dropped]
     if not hits:
         builder.notes.append("The search found nothing for this question.")
-    return fill(question, builder.chosen, budget, [*result.notes, *builder.notes], cut)
+    return fill(question, builder.chosen, budget, [*result.notes, *builder.notes], cut, source=source)
 
 
 def _add_hit(builder: _Builder, hit: Hit, symbol_at: SymbolAt, share: float) -> bool:
@@ -133,12 +141,12 @@ def _request(hit: Hit) -> PackRequest:
 
 
 def _add_neighbours(
-    builder: _Builder, hits: Sequence[Hit], symbol_at: SymbolAt, callers: Edges, callees: Edges
+    builder: _Builder, hits: Sequence[Hit], neighbours: Callable[[Sequence[PackRequest]], Iterable[PackRequest]]
 ) -> None:
     # Nothing but code has callers.
     seeds = [_request(hit) for hit in hits if hit.source == CODE][:_SEEDS]
     added = 0
-    for request in neighbours_of(seeds, symbol_at=symbol_at, callers=callers, callees=callees):
+    for request in neighbours(seeds):
         if added == _NEIGHBOURS:
             break
         before = builder.chosen

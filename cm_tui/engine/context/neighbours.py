@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from cm_tui.engine.context.pack import SymbolAt
 from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
@@ -10,8 +10,13 @@ from cm_tui.model import Edge, PackRequest, Page, Symbol, SymbolKey
 Edges = Callable[[SymbolKey], Page[Edge]]
 """Callers or callees of a symbol."""
 
+Prepare = Callable[[Iterable[str]], None]
+"""Told of the files that will be asked about next."""
+
 _AROUND_CALL = 4
 """Lines shown above and below a call that stands in no symbol, or in a long one."""
+_AHEAD = 30
+"""Callers whose files are read at once; few packs have room for more."""
 _LONG = 60
 """A caller with more lines than this is shown around the call only."""
 
@@ -19,37 +24,48 @@ _CALLEE_WORDS = {"call": "called by", "type": "type used by", "inherit": "base o
 _CALLER_WORDS = {"call": "calls", "type": "uses the type", "inherit": "derives from", "decorate": "decorated with"}
 
 
+def no_preparation(_paths: Iterable[str]) -> None:
+    """Do nothing: for files that cost nothing to ask about."""
+
+
 def neighbours_of(
-    items: Sequence[PackRequest], *, symbol_at: SymbolAt, callers: Edges, callees: Edges
-) -> tuple[PackRequest, ...]:
-    """Callers, callees and used types of what was chosen.
+    items: Sequence[PackRequest],
+    *,
+    symbol_at: SymbolAt,
+    callers: Edges,
+    callees: Edges,
+    prepare: Prepare = no_preparation,
+) -> Iterator[PackRequest]:
+    """Give callers, callees and used types of what was chosen; the graph is asked as far as somebody wants more.
 
     Nearest first: what the first item uses, then who uses it, then the second item's. What the choice already covers
     is left out, and so is everything that the graph is not sure of.
     """
     covered = [(item.path, item.start_line, item.end_line) for item in items]
-    found: list[PackRequest] = []
     for item in items:
         symbol = symbol_at(item.path, item.start_line)
         if symbol is None or symbol.kind == "section":
             continue
-        for request in _of(symbol, symbol_at, callers, callees):
+        for request in _of(symbol, symbol_at, callers, callees, prepare):
             place = (request.path, request.start_line, request.end_line)
             if not any(_inside(place, other) for other in covered):
                 covered.append(place)
-                found.append(request)
-    return tuple(found)
+                yield request
 
 
-def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges) -> Iterator[PackRequest]:
-    for edge in callees(symbol.key).rows:
+def _of(symbol: Symbol, symbol_at: SymbolAt, callers: Edges, callees: Edges, prepare: Prepare) -> Iterator[PackRequest]:
+    used = callees(symbol.key).rows
+    prepare(edge.path for edge in used if edge.path)
+    for edge in used:
         if edge.path and edge.start_line and edge.resolution not in {"ambiguous", "unresolved"}:
             target = symbol_at(edge.path, edge.start_line)
             if target is not None:
                 why = f"{_CALLEE_WORDS.get(edge.reference, 'used by')} {symbol.qualname}"
                 yield PackRequest(edge.path, target.start_line, target.end_line, target.qualname, why)
     # Tests show how something is used, but say less than the code that needs it.
-    for edge in sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site)):
+    users = sorted(callers(symbol.key).rows, key=lambda edge: _in_tests(edge.site))
+    prepare(edge.site for edge in users[:_AHEAD])
+    for edge in users:
         if edge.resolution not in {"ambiguous", "unresolved"}:
             why = f"{_CALLER_WORDS.get(edge.reference, 'uses')} {symbol.qualname}"
             yield _site(edge, symbol_at(edge.site, edge.line), why)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import ROUNDING, tokens, weight
+from cm_tui.engine.context.clean_source import ReadSource, clean_lines
+from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.marks import note_on_marks
 from cm_tui.errors import CmError
-from cm_tui.model import Pack, PackItem, PackRequest, Source, Symbol
-
-ReadSource = Callable[[str, int, int], Source]
-"""Lines of a file, 1-based and inclusive; raises a `CmError` when the file is gone."""
+from cm_tui.model import Pack, PackItem, PackRequest, Symbol
 
 SymbolAt = Callable[[str, int], Symbol | None]
 """The innermost symbol at a line of a file."""
@@ -41,7 +42,7 @@ def manual_pack(
     """
     notes: list[str] = []
     pieces = [piece(item, source, notes, symbol_at) for item in items]
-    return fill(question, pieces, budget, notes)
+    return fill(question, pieces, budget, notes, source=source)
 
 
 def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at: SymbolAt = no_symbol) -> PackItem:
@@ -75,7 +76,12 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
         included=True,
         within=within,
     )
-    return replace(item, tokens=tokens(render.section(item)))
+    return replace(item, tokens=math.ceil(_cost(item) - ROUNDING))
+
+
+def fits(question: str, items: Iterable[PackItem], budget: float) -> bool:
+    """Return whether the Markdown of all items costs no more than the budget."""
+    return _selection(question, items, budget)[1] == []
 
 
 def fill(
@@ -84,8 +90,10 @@ def fill(
     budget: int,
     notes: Iterable[str] = (),
     left_out: Iterable[PackItem] = (),
+    *,
+    source: ReadSource,
 ) -> Pack:
-    """Take items in order as long as the Markdown stays within the budget.
+    """Take items in order as long as the Markdown stays within the budget; every pack is made here, without secrets.
 
     Args:
         question: stands first.
@@ -93,26 +101,52 @@ def fill(
         budget: tokens.
         notes: what there is to say already.
         left_out: pieces that were found not to fit before; they are listed after the others.
+        source: reads lines, for secrets of which a piece has a part alone.
     """
+    question = redact(question).text
+    result, cut = _selection(question, [_without_secrets(item, source) for item in items], budget)
+    chosen = [item for item in result if item.included]
+    late = [replace(_without_secrets(item, source), included=False) for item in left_out]
+    text = render.render(question, chosen) if chosen else ""
+    said = [redact(note).text for note in notes]
+    all_notes = (*dict.fromkeys(said), *_cut_notes(cut + late, chosen, question, budget), *note_on_marks(text))
+    return Pack(question, (*result, *late), tokens(text), budget, text, all_notes)
+
+
+def _selection(question: str, items: Iterable[PackItem], budget: float) -> tuple[list[PackItem], list[PackItem]]:
+    """Return all items, with those `included` that fit, and those that do not."""
     spent = weight(question.strip())
-    chosen: list[PackItem] = []
-    cut: list[PackItem] = []
     result: list[PackItem] = []
+    cut: list[PackItem] = []
     for item in items:
-        cost = weight(render.section(item)) + (weight(render.BETWEEN) if spent else 0.0)
+        cost = _cost(item) + (weight(render.BETWEEN) if spent else 0.0)
         if not item.included:
             result.append(item)
         elif math.ceil(spent + cost - ROUNDING) <= budget:
             spent += cost
-            chosen.append(item)
             result.append(item)
         else:
             cut.append(item)
             result.append(replace(item, included=False))
-    late = [replace(item, included=False) for item in left_out]
-    text = render.render(question, chosen) if chosen else ""
-    all_notes = (*dict.fromkeys(notes), *_cut_notes(cut + late, chosen, question, budget))
-    return Pack(question, (*result, *late), tokens(text), budget, text, all_notes)
+    return result, cut
+
+
+@lru_cache(maxsize=512)
+def _cost(item: PackItem) -> float:
+    """What a piece costs; while a pack grows, the same ones are weighed again and again."""
+    return weight(render.section(item))
+
+
+def _without_secrets(item: PackItem, source: ReadSource) -> PackItem:
+    """Return an item as a model may see it; its lines keep their numbers."""
+    clean = replace(
+        item,
+        title=redact(item.title).text,
+        within=redact(item.within).text,
+        why=redact(item.why).text,
+        text=clean_lines(source, item.path, item.start_line, item.text),
+    )
+    return clean if clean == item else replace(clean, tokens=tokens(render.section(clean)))
 
 
 def _cut_notes(cut: list[PackItem], chosen: list[PackItem], question: str, budget: int) -> list[str]:

@@ -6,15 +6,17 @@ import logging
 from collections.abc import Callable
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.provider import NoProvider, Provider, passage_text
+from cm_tui.engine.embed.provider import SWITCHED_OFF, NoProvider, Provider, passage_text
 
-__all__ = ["NoProvider", "Provider", "passage_text", "provider_for"]
+__all__ = ["SWITCHED_OFF", "NoProvider", "Provider", "passage_text", "provider_for"]
 
 
 _log = logging.getLogger(__name__)
 
 
-def provider_for(config: EmbeddingConfig, say: Callable[[str], None] = _log.info) -> Provider:
+def provider_for(
+    config: EmbeddingConfig, say: Callable[[str], None] = _log.info, *, is_allowed: Callable[[], bool] = lambda: True
+) -> Provider:
     """The provider that the configuration asks for, and never another one.
 
     Nothing is loaded or reached yet: that happens with the first text, and failures are raised there.
@@ -22,13 +24,14 @@ def provider_for(config: EmbeddingConfig, say: Callable[[str], None] = _log.info
     Args:
         config: the `embedding` section.
         say: told in words before anything slow or remote is done, such as a download.
+        is_allowed: asked before each request to an endpoint; False: the settings no longer name it, and nothing is sent.
     """
     if config.provider == "none":
         return NoProvider()
     if config.provider == "openai":
         from cm_tui.engine.embed.openai_provider import RemoteProvider
 
-        return RemoteProvider(config)
+        return RemoteProvider(config, is_allowed=is_allowed)
     if config.provider == "fastembed":
         from cm_tui.engine.embed.fastembed_provider import FastembedProvider
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
+from cm_tui.counts import count
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
 
@@ -78,7 +79,9 @@ class FastembedProvider:
             rows = list(getattr(model, method)(texts, **options))
         except Exception as error:
             # onnxruntime raises a class of its own for each way a graph and its input can disagree.
-            raise ModelError(f"{self._config.model} failed on {len(texts)} texts: {error}", hint=_HINT) from error
+            raise ModelError(
+                f"{self._config.model} failed on {count(len(texts), 'text')}: {error}", hint=_HINT
+            ) from error
         if not rows:
             return np.empty((0, self.dimensions), dtype=np.float32)
         if rows[0].ndim != 1:
@@ -125,7 +128,7 @@ class FastembedProvider:
                 f"fastembed knows no model called {name}.",
                 hint="Set embedding.path to a local folder of it, or choose one of fastembed's list of models.",
             )
-        cache.mkdir(parents=True, exist_ok=True)
+        paths.private_dir(cache)
         try:
             with _quiet():
                 return fastembed.TextEmbedding(name, cache_dir=str(cache), local_files_only=True)

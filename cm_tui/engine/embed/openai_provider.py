@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cm_tui.config import EmbeddingConfig
+from cm_tui.counts import count
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.engine.redaction import BEYOND, redact
+from cm_tui.engine.redaction.key_lines import mark_key_lines
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 LONGEST_WAIT = 60.0  # seconds; a server that asks for more is reported instead
 MAX_CHARACTERS = 16_000  # about 5,000 tokens of code; the common limit is 8,191
+INPUT = "redacted"
+"""What is sent, as the fingerprint names it: vectors of texts that were sent as they are do not count any more. A pattern that
+is added later changes nothing here: a vector stays that of its text, and asking again would only send all of it again."""
 _KEPT = 300  # characters of a server's own message that are shown
 
 
@@ -33,10 +39,17 @@ class RemoteProvider:
         config: `base_url`, `model`, `dimensions`, `headers`, key (`api_key`, else the variable `api_key_env`),
             `batch_size`, `concurrency` and `timeout_seconds`.
         sleep: waits between attempts.
+        is_allowed: asked before each request; False: nothing is sent any more.
     """
 
-    def __init__(self, config: EmbeddingConfig, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        config: EmbeddingConfig,
+        sleep: Callable[[float], None] = time.sleep,
+        is_allowed: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._config = config
+        self._is_allowed = is_allowed
         self._sleep = sleep
         self._url = config.base_url.rstrip("/") + "/embeddings"
         self._key = config.api_key or os.environ.get(config.api_key_env, "")
@@ -44,19 +57,20 @@ class RemoteProvider:
         self._client: httpx.Client | None = None
         self.batch = config.batch_size * config.concurrency
         self.dimensions = config.dimensions or 0
-        self.fingerprint = fingerprint(f"openai:{config.base_url.rstrip('/')}", config.model, config.dimensions)
+        kind = fingerprint(f"openai:{config.base_url.rstrip('/')}", config.model, config.dimensions)
+        self.fingerprint = f"{kind}/{INPUT}"
 
     def check(self) -> None:
         """Do nothing: the endpoint is reached with the first text."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
-        """Embed passages: unit rows (n, dimensions).
+        """Embed passages, without the secrets in them: unit rows (n, dimensions).
 
         Raises:
             ModelError: the endpoint cannot be reached, refuses, or answers something else than vectors.
         """
         # The API refuses empty input, and a text beyond the model's limit fails its whole batch.
-        clean = [encodable(text[:MAX_CHARACTERS]) or " " for text in texts]
+        clean = [encodable(_without_secrets(text)) or " " for text in texts]
         size = self._config.batch_size
         batches = [clean[start : start + size] for start in range(0, len(clean), size)]
         if not batches:
@@ -86,6 +100,8 @@ class RemoteProvider:
         failure = ""
         for attempt in range(ATTEMPTS):
             pause = min(0.5 * 2**attempt, 8.0)
+            if not self._is_allowed():
+                raise self._error("is not what the settings name any more", "Run the command again.")
             try:
                 response = self._http().post(self._url, json=self._body(texts))
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
@@ -130,7 +146,9 @@ class RemoteProvider:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise self._error("answered something else than vectors", "Check embedding.base_url.") from error
         if matrix.ndim != 2 or len(matrix) != expected or not np.isfinite(matrix).all():
-            raise self._error(f"answered {len(data)} vectors for {expected} texts", "Check embedding.model.")
+            raise self._error(
+                f"answered {count(len(data), 'vector')} for {count(expected, 'text')}", "Check embedding.model."
+            )
         if self._config.dimensions not in (None, matrix.shape[1]):
             raise self._error(
                 f"gives {matrix.shape[1]} dimensions, not {self._config.dimensions}",
@@ -153,6 +171,12 @@ class RemoteProvider:
             if len(secret) > 3:  # a server may repeat what it was sent
                 message = message.replace(secret, "…")
         return ModelError(message, hint=f"{hint} Until then search is by keyword only.")
+
+
+def _without_secrets(text: str) -> str:
+    """What is sent of a text; of a long key a passage may hold the middle alone."""
+    text = redact(text[: MAX_CHARACTERS + BEYOND], MAX_CHARACTERS).text
+    return mark_key_lines(text)[:MAX_CHARACTERS]
 
 
 def _stacked(parts: Sequence[Matrix], url: str) -> Matrix:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.errors import ModelError
+from cm_tui.model.status import NO_MODEL
 
 Matrix = NDArray[np.float32]
 
@@ -61,10 +62,13 @@ class Provider(Protocol):
         """
 
 
+SWITCHED_OFF = "Vectors are switched off: `embedding.provider` is none."
+
+
 class NoProvider:
     """Vectors are switched off by the configuration."""
 
-    fingerprint = "none"
+    fingerprint = NO_MODEL
     dimensions = 0
     batch = 1
 
@@ -82,8 +86,9 @@ class NoProvider:
         Raises:
             ModelError: always.
         """
+        _ = texts
         raise ModelError(
-            f"Vectors are switched off, so {len(texts)} texts cannot be embedded.",
+            SWITCHED_OFF,
             hint='Set embedding.provider = "bundled" to search by meaning too.',
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.config import Config
+from cm_tui.counts import count
 
 MOST_PATHS = 1000
 """More changed paths than this count as everything: comparing the whole project costs less than naming them."""
@@ -41,7 +42,7 @@ class Changes:
     def __str__(self) -> str:
         if self.paths is None:
             return "everything"
-        return min(self.paths, default="nothing") if len(self.paths) < 2 else f"{len(self.paths):,} paths"
+        return min(self.paths, default="nothing") if len(self.paths) < 2 else count(len(self.paths), "path")
 
 
 EVERYTHING = Changes()

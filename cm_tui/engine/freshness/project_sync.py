@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from cm_tui.config import WatchConfig
+from cm_tui.counts import count
 from cm_tui.engine.freshness import staleness, watcher
 from cm_tui.engine.freshness.changes import EVERYTHING, NOTHING, Changes, PathFilter
 from cm_tui.engine.freshness.scheduler import DEBOUNCE_S, LONGEST_S, Scheduler
@@ -51,16 +53,24 @@ class ProjectSync:
         self._staleness_state = LayerState(staleness.NAME, "on")
         self.scheduler = Scheduler(self._index, self._staleness.is_current, debounce_s=debounce_s, longest_s=longest_s)
         self.watcher = self._watcher(root, make_filter, config)
+        self._lifecycle = threading.Lock()
+        self._ended = False
 
     def start(self) -> None:
-        """Begin: first the index catches up with what happened before."""
-        if self.watcher is not None:
-            self.watcher.start()
-        self.scheduler.signal(START, EVERYTHING, "catching up with what happened before")
-        self.scheduler.start()
+        """Begin: first the index catches up with what happened before; one that was ended meanwhile stays so."""
+        with self._lifecycle:
+            if self._ended:
+                return
+            if self.watcher is not None:
+                self.watcher.start()
+            self.scheduler.signal(START, EVERYTHING, "catching up with what happened before")
+            self.scheduler.start()
 
     def stop(self) -> None:
-        """End all layers; a run that is on is waited for."""
+        """End all layers for good; a run that is on is waited for."""
+        with self._lifecycle:
+            # Whoever begins it in another thread is either done by now, or does not begin it any more.
+            self._ended = True
         if self.watcher is not None:
             self.watcher.stop()
         self.scheduler.stop()
@@ -124,4 +134,4 @@ class ProjectSync:
 
 def _words(changes: Changes, summary: IndexSummary) -> str:
     seconds = sum(summary.seconds.values())
-    return f"indexed {changes}: {summary.blobs:,} files parsed in {seconds:.1f} s"
+    return f"indexed {changes}: {count(summary.blobs, 'file')} parsed in {seconds:.1f} s"

@@ -15,6 +15,10 @@ DEBOUNCE_S = 1.5
 """A run begins when no signal has come for so long: twenty edits in a row are indexed once."""
 LONGEST_S = 10.0
 """Signals that never end are served after so long."""
+LONG_RUN_S = 0.5
+"""After a run that took longer, questions have the machine to themselves for a while before the next one."""
+_REST = 2.0
+"""How long that is, in runs: edits that never end take a third of the time at most."""
 _RETRY_S = 5.0
 _LONGEST_RETRY_S = 300.0
 
@@ -44,7 +48,7 @@ class Scheduler:
         self._wake = threading.Condition()
         self._waiting = NOTHING
         self._why = ""
-        self._due = self._latest = 0.0
+        self._due = self._latest = self._rested = 0.0
         self._running = NOTHING
         self._failures = 0
         self._served = 0
@@ -93,7 +97,7 @@ class Scheduler:
                 self._latest = now + self._longest_s
             self._waiting |= changes
             self._why = f"{label_of(layer)}: {words}"
-            self._due = now if debounced else min(now + self._debounce_s, self._latest)
+            self._due = max(self._rested, now if debounced else min(now + self._debounce_s, self._latest))
             self._wake.notify_all()
 
     @property
@@ -115,7 +119,7 @@ class Scheduler:
         if self.is_inside:
             return False
         with self._wake:
-            self._due = 0.0
+            self._due = self._rested
             self._wake.notify_all()
             if self._thread is None:
                 return self._waiting == NOTHING
@@ -165,6 +169,7 @@ class Scheduler:
             self._wake.notify_all()
 
     def _once(self, covers: int) -> None:
+        begun = time.monotonic()
         try:
             ran = not self._is_current(self._running)
             did = self._run(self._running) if ran else "nothing: the index had it already"
@@ -174,7 +179,11 @@ class Scheduler:
         except Exception as error:  # noqa: BLE001 - the thread must live on; the failure is shown, and tried again
             self._end_badly(f"{type(error).__name__}: {error}")
             return
+        ended = time.monotonic()
         with self._wake:
+            if ended - begun >= LONG_RUN_S:
+                self._rested = ended + min(_REST * (ended - begun), self._longest_s)
+            self._due = max(self._due, self._rested)
             self._runs += ran
             self._ran_at = time.time() if ran else self._ran_at
             self._did = did if ran or not self._did else self._did

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 from pygit2.enums import FileStatus
 
+from cm_tui.engine.git import safe_git
 from cm_tui.errors import CmError
+
+_SECONDS = 600.0
+"""A large working tree on a slow disk takes a while to compare."""
 
 _INDEX = {"A": FileStatus.INDEX_NEW, "D": FileStatus.INDEX_DELETED, " ": FileStatus.CURRENT}
 _DISK = {"D": FileStatus.WT_DELETED, "T": FileStatus.WT_TYPECHANGE, " ": FileStatus.CURRENT}
@@ -36,12 +39,7 @@ def status(root: Path) -> dict[str, FileStatus]:
 
 
 def _lines(root: Path, *words: str) -> list[str]:
-    # A file system monitor is a program that the repository names: nothing of a repository is run.
-    command = ["git", "-c", "core.fsmonitor=false", *words]
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    environment["GIT_OPTIONAL_LOCKS"] = "0"
-    try:
-        done = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CmError(f"git cannot compare {root}: {error}", hint="Check it with `git status`.") from error
-    return [os.fsdecode(line) for line in done.stdout.split(b"\0") if line]
+    found = safe_git.run(root, *words, seconds=_SECONDS)
+    if found.code:
+        raise CmError(f"git cannot compare {root}.", hint="Check it with `git status`.")
+    return [os.fsdecode(line) for line in found.data.split(b"\0") if line]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from cm_tui.files import read_regular
+
 _SHA = re.compile(r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$")
-_DEEP = 5
-"""How many symbolic references may follow each other, as in git."""
+DEEP = 5
+"""How many symbolic references may follow each other, as in git, and how many repositories may borrow objects in a row."""
+_SMALL_BYTES = 1_000_000
+_PACKED_BYTES = 1 << 29
 
 
 class GitFolders(NamedTuple):
@@ -35,8 +40,8 @@ def git_folders(root: Path) -> GitFolders | None:
     if dot.is_dir():
         own = dot
     else:
-        text = _text(dot)
-        if text is None or not text.startswith("gitdir:"):
+        text = small_text(dot)
+        if text is None or not text.startswith("gitdir:") or "\0" in text:
             return None
         own = root / text.removeprefix("gitdir:").strip()
     return folders_at(own)
@@ -44,42 +49,62 @@ def git_folders(root: Path) -> GitFolders | None:
 
 def folders_at(own: Path) -> GitFolders:
     """The same by the folder of this checkout's own data."""
-    common = _text(own / "commondir")
-    return GitFolders(own, own / common.strip() if common else own)
+    common = small_text(own / "commondir")
+    return GitFolders(own, own / common.strip() if common and "\0" not in common else own)
 
 
 def head_of(folders: GitFolders) -> HeadFile:
     """Return where HEAD stands."""
-    text = first = (_text(folders.own / "HEAD") or "").strip()
-    for _ in range(_DEEP):
+    text = first = reference_text(folders, "HEAD")
+    for _ in range(DEEP):
         if not text.startswith("ref:"):
             break
-        text = _reference(folders, text.removeprefix("ref:").strip())
+        text = reference_text(folders, text.removeprefix("ref:").strip())
     return HeadFile(first, text if _SHA.match(text) else None)
 
 
-def _reference(folders: GitFolders, name: str) -> str:
+def reference_text(folders: GitFolders, name: str) -> str:
+    """Return what HEAD or a reference says: a commit, `ref: ` and another reference, or nothing."""
+    if name == "HEAD":
+        return (small_text(folders.own / name) or "").strip()
     if not name.startswith("refs/") or ".." in name:
         return ""
     for folder in dict.fromkeys(folders):
-        text = _text(folder / name)
+        text = small_text(folder / name)
         if text is not None:
             return text.strip()
     return _packed(folders.common / "packed-refs", name)
 
 
+def alternates(objects: Path) -> list[Path]:
+    """Return the folders of objects that one borrows from, and those that they borrow from, as `objects/info/alternates` says."""
+    found: list[Path] = []
+    level = [objects]
+    for _ in range(DEEP):
+        level = [lent for one in level for lent in _alternates_of(one) if lent not in found]
+        found += dict.fromkeys(level)
+    return found
+
+
+def _alternates_of(objects: Path) -> list[Path]:
+    found = []
+    for line in (small_text(objects / "info/alternates") or "").replace("\0", "\n").split("\n"):
+        if line.startswith('"'):
+            # Git undoes the quotes, its library does not: to whoever asks where it leads, it leads anywhere.
+            found.append(Path(objects.anchor))
+        elif line and not line.startswith("#"):
+            found.append(Path(os.path.normpath(objects / line)))
+    return found
+
+
 def _packed(file: Path, name: str) -> str:
-    try:
-        data = file.read_bytes()
-    except OSError:
-        return ""
+    data = read_regular(file, _PACKED_BYTES) or b""
     wanted = b" " + name.encode("utf-8", "surrogateescape") + b"\n"
     at = data.find(wanted)
     return data[data.rfind(b"\n", 0, at) + 1 : at].decode("ascii", "replace") if at >= 0 else ""
 
 
-def _text(file: Path) -> str | None:
-    try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return None
+def small_text(file: Path) -> str | None:
+    """Return the text of one of git's small files; None when there is none, or something else lies there."""
+    data = read_regular(file, _SMALL_BYTES)
+    return data.decode("utf-8", "surrogateescape") if data is not None else None

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pygit2
 
 from cm_tui import paths
-from cm_tui.engine.git import root_commit
+from cm_tui.engine.git import checkout_links, root_commit
 from cm_tui.engine.git.opening import repository_around
+from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
 
 _SCP = re.compile(r"^(?:[^@/\s]+@)?(\[[^\]]+\]|[^:/\s\[\]]+):(?!//)(.+)$")
+_CHECK = "Check it with `git fsck` and `git config --list`."
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 
@@ -29,6 +34,8 @@ class Identity:
     text: str
     name: str
     """For people: the last part of the remote's path, else the folder's name."""
+    claims: str = ""
+    """The project that it says it is, whose memory others made and nobody has linked it to; empty otherwise."""
 
     @property
     def folder(self) -> Path:
@@ -43,22 +50,86 @@ class Identity:
     @property
     def indexed_root(self) -> Path | None:
         """The checkout that its store was last made from."""
-        try:
-            manifest = json.loads((self.folder / paths.STORE_MANIFEST).read_text(encoding="utf-8"))
-            return Path(manifest["root"])
-        except (OSError, ValueError, KeyError, TypeError):
-            # Without a manifest nothing was indexed; a damaged one says as much.
-            return None
+        return manifest_root(self.folder)
 
     def write_manifest(self, root: Path) -> None:
-        """Write down whose store this is, for whoever lists the stores without opening them."""
+        """Write down whose store this is, for whoever lists the stores without opening them, unless it says so already."""
         manifest = {"identity": self.text, "name": self.name, "root": str(root)}
-        write_atomically(self.folder / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
+        if _manifest(self.folder) != manifest:
+            write_atomically(self.folder / paths.STORE_MANIFEST, json.dumps(manifest, ensure_ascii=True))
+
+    def has_other_manifest(self, root: str) -> bool:
+        """Return whether what is written down is not that this is its store, made from a root."""
+        return (self.folder / paths.STORE_MANIFEST).exists() and (
+            {**_manifest(self.folder), "name": ""} != {"identity": self.text, "name": "", "root": root}
+        )
+
+
+def manifest_root(store: Path) -> Path | None:
+    """Return the checkout that the store in a folder was last made from."""
+    # Without a manifest nothing was indexed; a damaged one says as much.
+    root = _manifest(store).get("root")
+    return Path(root) if isinstance(root, str) else None
+
+
+def refuse_other(identity: Identity) -> None:
+    """Stop where the folder of a project's store is another project's: its name has but a few letters of a digest.
+
+    Raises:
+        RefusedError: it is.
+    """
+    other = _manifest(identity.folder).get("identity")
+    if isinstance(other, str) and other != identity.text and _digest_of(other) == _digest_in(identity.folder):
+        raise RefusedError(
+            f"The store {identity.folder.name} is that of another project, whose name leads to the same folder.",
+            hint=f"If that one is gone, remove {identity.folder}; else give this one another remote.",
+        )
+
+
+def _digest_of(identity: str) -> str:
+    return _digest_in(paths.store_dir(identity, ""))
+
+
+def _digest_in(folder: Path) -> str:
+    """Return what of a store's folder stands for the identity; a note whose identity leads elsewhere is damaged."""
+    return folder.name.rsplit("-", 1)[-1]
+
+
+def _manifest(store: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((store / paths.STORE_MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def identify(root: Path) -> Identity:
-    """Return the identity of the project at a root: its remote, else its first commit, else where it lies."""
+    """Return the identity of the project at a root: its remote, else its first commit, else where it lies.
+
+    A checkout that claims a project which has a memory, and is not linked to it, is one of its own, by where it lies.
+    """
+    root = root.resolve()
+    found = _identify(root, frozenset())
+    if found.text.startswith("path:") or checkout_links.is_linked(found.folder.name, root):
+        return found
+    own = checkout_links.main_folder(checkout_links.owner_of(root))
+    return Identity(f"path:{own}", Path(own).name, claims=found.text)
+
+
+def claimed(root: Path) -> Identity:
+    """Return the identity that a checkout claims, whether it is linked to it or not."""
     return _identify(root.resolve(), frozenset())
+
+
+def claim(root: Path) -> None:
+    """Write down that a checkout makes its project's memory, where that has none yet.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    found = identify(root)
+    if not found.text.startswith("path:"):
+        checkout_links.claim(found.folder.name, root)
 
 
 def _identify(root: Path, seen: frozenset[Path]) -> Identity:
@@ -78,10 +149,15 @@ def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Pa
     for url in urls:
         source = _local_source(url, root)
         if source is not None and source not in seen | {root}:
-            identity = _identify(source, seen | {root})
-            if identity.text.startswith("remote:"):
-                return identity
-    found = root_commit.find(repository)
+            # What cannot be opened there says nothing of this one.
+            with suppress(CmError):
+                identity = _identify(source, seen | {root})
+                if identity.text.startswith("remote:"):
+                    return identity
+    try:
+        found = root_commit.find(repository)
+    except (pygit2.GitError, KeyError, ValueError) as error:
+        raise CmError(f"The first commit of {root} cannot be found: {error}", hint=_CHECK) from error
     if found is None:
         return None
     text = f"root-commit:{found.root}" if found.root else f"path:{root}"
@@ -93,9 +169,17 @@ def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Pa
 
 
 def _remote_urls(repository: pygit2.Repository) -> list[str]:
-    names = [name for name in repository.remotes.names() if name]
+    try:
+        names = [name for name in repository.remotes.names() if name]
+    except (pygit2.GitError, ValueError) as error:
+        raise CmError(f"The remotes of {repository.path} cannot be read: {error}", hint=_CHECK) from error
     names.sort(key=lambda name: name != "origin")
-    return [url for url in (repository.remotes[name].url for name in names) if url]
+    found = []
+    for name in names:
+        # One with an odd name or address is none to go by.
+        with suppress(pygit2.GitError, KeyError, ValueError):
+            found.append(repository.remotes[name].url)
+    return [url for url in found if url]
 
 
 def normalise_remote(url: str) -> str | None:
@@ -104,9 +188,15 @@ def normalise_remote(url: str) -> str | None:
     Scheme, user, password, port, `.git`, query and slashes at the ends are dropped; the host is in lower case.
 
     Returns:
-        None for a remote that is a folder on this disk.
+        None for a remote that is a folder on this disk, and for what is no address at all.
     """
-    url = url.strip()
+    try:
+        return _normalised(url.strip())
+    except ValueError:
+        return None
+
+
+def _normalised(url: str) -> str | None:
     if _DRIVE.match(url):
         return None
     if "://" in url:
@@ -124,8 +214,27 @@ def normalise_remote(url: str) -> str | None:
 
 
 def _local_source(url: str, root: Path) -> Path | None:
+    """The folder on this disk that a remote is; another machine is not asked for one, whatever the name looks like."""
     if normalise_remote(url) is not None:
         return None
-    text = unquote(urlsplit(url).path) if url.startswith("file:") else url
-    source = (root / Path(text).expanduser()).resolve()
-    return source if source.is_dir() else None
+    try:
+        text = url
+        if url.startswith("file:"):
+            parts = urlsplit(url)
+            if parts.netloc not in {"", "localhost"}:
+                return None
+            text = unquote(parts.path)
+        place = Path(text).expanduser()
+        if _is_elsewhere(text) or _is_elsewhere(os.path.normpath(root / place)):
+            return None
+        source = (root / place).resolve()
+        return source if source.is_dir() else None
+    except (OSError, RuntimeError, ValueError):
+        # An unknown user, a NUL, a name that is too long, links that go in circles.
+        return None
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Whether a path names another machine: to look at it would mean to connect to that, with the user's name."""
+    plain = path.replace("\\", "/")
+    return plain.startswith("//") or f"{plain}/".startswith("/net/")

@@ -1,14 +1,15 @@
-"""Loose objects that are cut off, as a full disk or a lost battery leaves them: git's library would read such a one for ever."""
+"""Loose objects that are cut off, as a full disk or a lost battery leaves them, or no files: git's library would never end."""
 
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from pathlib import Path
 
 import pygit2
 
-from cm_tui.engine.git.git_dir import folders_at
+from cm_tui.engine.git.git_dir import alternates, folders_at
 
 _PIECE = 1 << 16
 
@@ -22,22 +23,26 @@ class LooseObjects:
 
     def __init__(self, own: Path) -> None:
         objects = folders_at(own).common / "objects"
-        self._folders = [os.fspath(objects)]
-        try:
-            lines = (objects / "info/alternates").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        except OSError:
-            lines = []
-        self._folders += [os.path.normpath(objects / line) for line in lines if line and not line.startswith("#")]
+        self._folders = [os.fspath(one) for one in (objects, *alternates(objects))]
 
     def refuse_truncated(self, oid: str) -> None:
         """Stop before an object that ends too early; what is damaged otherwise, git's library says itself.
 
         Raises:
-            pygit2.GitError: it is cut off.
+            pygit2.GitError: it is cut off, or no file at all.
         """
         for folder in self._folders:
             place = f"{folder}/{oid[:2]}/{oid[2:]}"
-            if os.path.isfile(place) and _is_truncated(place):  # noqa: PTH113 - asked for every object of a long line
+            try:
+                mode = os.stat(place).st_mode  # noqa: PTH116 - asked for every object of a long line
+            except OSError:
+                continue
+            if stat.S_ISDIR(mode):
+                continue
+            if not stat.S_ISREG(mode):
+                # Git's library would wait for a pipe for ever.
+                raise pygit2.GitError(f"object {oid} is no file")
+            if _is_truncated(place):
                 raise pygit2.GitError(f"object {oid} is cut off")
 
     def refuse_truncated_prefix(self, prefix: str) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pygit2
 
+from cm_tui.engine.git.broken_head import refuse_broken_head
+from cm_tui.engine.git.git_dir import git_folders
+from cm_tui.engine.git.special_files import refuse_special
 from cm_tui.errors import RefusedError
 
 
@@ -14,11 +17,15 @@ def repository_around(folder: Path) -> pygit2.Repository | None:
     """Return the git repository that a folder is part of, or None.
 
     Raises:
-        RefusedError: it belongs to someone else, or is in a form that cannot be read here.
+        RefusedError: it belongs to someone else, is in a form that cannot be read here, holds a pipe or a device, or its
+            HEAD is damaged.
     """
+    refuse_special(folder)
     found = pygit2.discover_repository(str(folder))
     if found is None:
+        _refuse_unfound(folder)
         return None
+    refuse_broken_head(Path(found))
     # A partial clone reads well as long as what it lacks is taken from disk.
     if "partialclone" not in pygit2.settings.extensions:
         pygit2.settings.set_extensions(["partialclone"])
@@ -29,6 +36,19 @@ def repository_around(folder: Path) -> pygit2.Repository | None:
         raise RefusedError(
             f"Cannot open the git repository {found}: {error}", hint=_way_out(str(error), found)
         ) from error
+
+
+def _refuse_unfound(folder: Path) -> None:
+    """Stop where git's library finds nothing only because of the HEAD that it looks for.
+
+    Raises:
+        RefusedError: the HEAD of a repository there is damaged.
+    """
+    for one in (folder, *folder.parents):
+        found = git_folders(one)
+        if found is not None and (found.common / "objects").is_dir() and (found.common / "refs").is_dir():
+            refuse_broken_head(found.own)
+            return
 
 
 def _way_out(error: str, found: str) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from cm_tui.engine.git import git_cli
+from cm_tui.engine.git.broken_head import refuse_broken_head
 from cm_tui.engine.git.commit_names import CommitNames
 from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
 from cm_tui.engine.git.git_dir import folders_at
 from cm_tui.engine.git.loose_objects import LooseObjects
 from cm_tui.engine.git.opening import private_repository, repository_around
+from cm_tui.engine.git.reach import has_foreign_history
+from cm_tui.engine.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
 
@@ -53,7 +59,7 @@ class Head:
 class Repository:
     """A project's root, with git or without.
 
-    A folder without git is compared by a private repository in the store's folder, whose working tree it is: so
+    A folder without git, or whose `.git` leads to a repository that knows nothing of it, is compared by a private repository in the store's folder, whose working tree it is: so
     `.gitignore` files and change detection work the same, and nothing is written into the user's folder.
 
     Args:
@@ -67,12 +73,16 @@ class Repository:
     def __init__(self, root: Path, shadow: Path) -> None:
         self.root = root
         own = repository_around(root)
-        self.git = bool(own and own.workdir and Path(own.workdir).resolve() == root)
+        is_own = bool(own and own.workdir and Path(own.workdir).resolve() == root)
+        self.is_foreign = is_own and has_foreign_history(root)
+        """HEAD or branches are another repository's, which knows nothing of this folder: it counts as one without git."""
+        self.git = is_own and not self.is_foreign
         self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = LooseObjects(Path(self._opened.path))
         self._commits = Commits(self._opened)
         self._boundary = self.shallow_boundary()
+        self._unreadable: dict[str, str] | None = None
 
     @property
     def _repository(self) -> pygit2.Repository:
@@ -99,10 +109,23 @@ class Repository:
         return Path(self._repository.path) if self.git else None
 
     def head(self) -> Head:
-        """Return where HEAD stands."""
+        """Return where HEAD stands.
+
+        Raises:
+            CmError: git's library cannot read it, or what it points to.
+        """
         if not self.git:
             return Head(None, None)
-        repository = self._repository
+        try:
+            return self._head(self._repository)
+        except (ValueError, KeyError, pygit2.GitError) as error:
+            refuse_broken_head(Path(self._opened.path))
+            raise CmError(
+                f"HEAD of {self.root} cannot be read: {error}", hint="Check the repository with `git fsck`."
+            ) from error
+
+    @staticmethod
+    def _head(repository: pygit2.Repository) -> Head:
         if repository.head_is_unborn:
             target = repository.lookup_reference("HEAD").raw_target
             name = target.decode("utf-8", "replace") if isinstance(target, bytes) else ""
@@ -132,19 +155,57 @@ class Repository:
         A path that ends in `/` is a folder that git does not look into: a nested repository.
 
         Raises:
-            CmError: git's index cannot be read.
+            CmError: git's index cannot be read, or a pipe or a device lies where an ignore file belongs.
         """
+        self.unreadable()
         try:
             return {path: FileStatus(flags) for path, flags in self._repository.status().items()}
-        except (ValueError, pygit2.GitError) as error:
-            # Git itself reads more than its library: split and sparse indexes, commits written by other tools.
+        except (ValueError, OSError, pygit2.GitError) as error:
+            if not self.git:
+                return dict(self._untracked())
+            # Git itself reads more than its library: split and sparse indexes, commits written by other tools, and what
+            # lies beside a folder that cannot be read.
             try:
                 return git_cli.status(self.root)
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
+    def unreadable(self) -> Mapping[str, str]:
+        """Return what of the checkout no comparison can look into, with the reason; folders end in `/`.
+
+        Raises:
+            RefusedError: a pipe or a device lies where an ignore file belongs.
+        """
+        if self._unreadable is None:
+            self._unreadable = refuse_special_below(self.root, self._is_passed)
+        return self._unreadable
+
+    def _untracked(self) -> Iterator[tuple[str, FileStatus]]:
+        """Yield every file of a folder without git that is not ignored, as far as it can be read."""
+        folders = [""]
+        while folders:
+            inside = folders.pop()
+            try:
+                entries = sorted(os.scandir(self.root / inside), key=lambda entry: entry.name)
+            except OSError:
+                continue
+            for entry in entries:
+                path = f"{inside}{entry.name}"
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if self._opened.path_is_ignored(f"{path}/" if is_folder else path):
+                    continue
+                if is_folder and not os.path.lexists(os.path.join(entry.path, ".git")):  # noqa: PTH118 - for each folder
+                    folders.append(f"{path}/")
+                else:
+                    yield (f"{path}/" if is_folder else path), FileStatus.WT_NEW
+
     def ignored(self, path: str) -> bool:
-        """True when a `.gitignore` excludes a path."""
+        """True when a `.gitignore` excludes a path.
+
+        Raises:
+            RefusedError: one on the way to it is a pipe or a device.
+        """
+        refuse_special_ignores(self.root, path)
         return bool(self._repository.path_is_ignored(path))
 
     def size(self, oid: str) -> int | None:
@@ -206,11 +267,25 @@ class Repository:
         """True for a clone that ends before the first commit: its mainline grows at the far end when it is deepened."""
         return self.git and self._repository.is_shallow
 
-    def first_parents(self, sha: str) -> Iterator[CommitInfo]:
-        """Yield a commit, its first parent, that one's, and so on, as far as they are in this clone."""
+    def first_parents(
+        self, sha: str, known: Mapping[str, tuple[CommitInfo, str | None]] = MappingProxyType({})
+    ) -> Iterator[CommitInfo]:
+        """Yield a commit, its first parent, that one's, and so on, as far as they are in this clone.
+
+        Args:
+            sha: where to begin.
+            known: commits with their first parents that need not be read.
+        """
         commits = self._current()
         following: str | None = sha
-        while following is not None and (commit := commits.get(following)) is not None:
+        while following is not None:
+            if following in known:
+                info, following = known[following]
+                yield info
+                continue
+            commit = commits.get(following)
+            if commit is None:
+                return
             yield commit.info
             following = next(iter(commit.parents), None)
 
@@ -271,15 +346,35 @@ class Repository:
             at = stop + 21
         return found
 
+    def _is_passed(self, folder: str) -> bool:
+        """Whether a comparison does not go into a folder: it is ignored, and nothing in it is tracked."""
+        try:
+            if not self._opened.path_is_ignored(folder):
+                return False
+            index = self._opened.index
+            # Sorted by bytes, as git keeps them.
+            at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
+            return at == len(index) or not index[at].path.startswith(folder)
+        except (KeyError, ValueError, pygit2.GitError):
+            return False
+
     def _current(self) -> Commits:
         assert self._repository is not None
         return self._commits
 
     def _walk(self, tree: pygit2.Oid, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
-        self._loose.refuse_truncated(str(tree))
-        for entry in self._repository[tree].peel(pygit2.Tree):
-            path = f"{prefix}{entry.name}"
-            if entry.filemode == FileMode.TREE:
-                yield from self._walk(entry.id, f"{path}/")
+        # A loop: a clone may hold folders in each other by the thousand, more than a function may call itself.
+        folders = [(prefix, self._entries(tree))]
+        while folders:
+            prefix, entries = folders[-1]
+            entry = next(entries, None)
+            if entry is None:
+                folders.pop()
+            elif entry.filemode == FileMode.TREE:
+                folders.append((f"{prefix}{entry.name}/", self._entries(entry.id)))
             else:
-                yield path, TreeEntry(str(entry.id), int(entry.filemode))
+                yield f"{prefix}{entry.name}", TreeEntry(str(entry.id), int(entry.filemode))
+
+    def _entries(self, tree: pygit2.Oid) -> Iterator[pygit2.Object]:
+        self._loose.refuse_truncated(str(tree))
+        return iter(self._repository[tree].peel(pygit2.Tree))

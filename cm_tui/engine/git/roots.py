@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pygit2
+
 from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.opening import repository_around
+from cm_tui.engine.git.special_files import refuse_special_ignores
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.paths import PROJECT_FOLDER
 
@@ -25,6 +28,10 @@ _NOT_BELOW = (
     "/usr/lib64", "/usr/sbin", "/usr/share", "/Library", "/System", "c:/windows", "c:/program files",
     "c:/program files (x86)",
 )  # fmt: skip
+
+
+_SHOWN = 200
+"""Characters of a path that cannot be one in a message."""
 
 
 def find_root(start: Path | str | None = None, *, force: bool = False, around: bool = False) -> Path:
@@ -83,12 +90,15 @@ def _unsafe(root: Path) -> str | None:
 def _folder(start: Path | str | None) -> Path:
     try:
         folder = Path(start).expanduser().resolve() if start is not None else Path.cwd()
-    except (OSError, RuntimeError) as error:
-        raise NotFoundError(f"Cannot find {start or 'the current folder'}: {error}") from error
-    if folder.is_dir():
-        return folder
-    if folder.exists():
-        return folder.parent
+        if folder.is_dir():
+            return folder
+        if folder.exists():
+            return folder.parent
+    except OSError as error:
+        said = f"{str(start)[:_SHOWN]}: {error.strerror or error}" if start else f"the current folder: {error}"
+        raise NotFoundError(f"Cannot find {said}.", hint="Check the spelling, and what you may look at.") from error
+    except (RuntimeError, ValueError) as error:
+        raise NotFoundError(f"Cannot find {start}: {error}.", hint="Check the spelling.") from error
     raise NotFoundError(f"There is no folder {folder}.", hint="Check the spelling, or name another with --project.")
 
 
@@ -102,8 +112,17 @@ def _repository_root(folder: Path) -> Path | None:
             hint="Name a checkout of it, such as a worktree.",
         )
     root = Path(repository.workdir).resolve()
+    found = pygit2.discover_repository(str(folder))
+    is_inside = any(folder.is_relative_to(one) for one in (root, Path(repository.path).resolve()))
+    if not is_inside or pygit2.discover_repository(str(root)) != found:
+        # `core.worktree` stands in a file of the repository: what it names may be anybody's.
+        raise RefusedError(
+            f"The repository around {folder} says that its files lie in {root}, which is no checkout of it here.",
+            hint="Name a folder with a `.git` of its own.",
+        )
     if folder != root and folder.is_relative_to(root):
         inside = folder.relative_to(root).as_posix()
+        refuse_special_ignores(root, inside)
         if not inside.startswith(".git") and repository.path_is_ignored(f"{inside}/"):
             return None
     return root

@@ -80,6 +80,10 @@ class DerivedTables:
         self._state = object()
         return self._state
 
+    def forget(self) -> None:
+        """Take it that nothing is there: it is made from the beginning when it is asked for next."""
+        self._key = None
+
     def files_of(self, target: str) -> set[int]:
         """Ids of the files or packages that a path or a module's name means."""
         found = self._db.rows(
@@ -98,10 +102,13 @@ class DerivedTables:
     def _prepare(self) -> None:
         schema = self.view.schema
         if self._db.value("SELECT count(*) FROM duckdb_databases() WHERE database_name = ?", [schema]) == 0:
-            self._db.execute(f"ATTACH ':memory:' AS {schema}")
+            # Said, because a store that can only be read would make it read-only too.
+            self._db.execute(f"ATTACH ':memory:' AS {schema} (READ_WRITE)")
         self._db.run(script("macros"))
         families = sorted(language_facts.FAMILIES.values(), key=lambda family: family.name)
-        self.view.fill("family", ("family", "shares"), [(f.name, f.shares) for f in families])
+        self.view.fill("family", ("family", "shares", "guesses", "global_names", "counts_arguments"),
+                        [(f.name, f.shares, f.guesses, f.global_names, f.counts_arguments) for f in families])  # fmt: skip
+        self.view.fill("keyword", ("family", "name"), [(f.name, word) for f in families for word in f.keywords])
         self.view.fill("language", ("language", "family", "implicit"),
                         [(one, f.name, one in f.implicit) for f in families for one in f.languages])  # fmt: skip
         self.view.fill("self_word", ("family", "word", "role"),

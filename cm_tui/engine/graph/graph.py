@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from cm_tui.engine.graph import lookup
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
+from cm_tui.engine.graph.generation_tables import NOW, GenerationTables
+from cm_tui.engine.graph.kept_pages import KeptPages, PageKey
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS, Resolver
 from cm_tui.engine.graph.schema_view import SCHEMA, script
 from cm_tui.engine.store.database import Database
@@ -19,8 +23,14 @@ CALLS = ("call", "decorate")
 
 MAX_DEPTH = 3
 
-NOW = "now_file"
-"""Relation of what is there now."""
+
+class _Asked(NamedTuple):
+    """What a question stands on."""
+
+    tables: DerivedTables
+    resolver: Resolver
+    pages: KeptPages | None
+    """What was answered from the same; None: a snapshot of the past, which is asked about once or twice."""
 
 
 class Graph:
@@ -37,8 +47,9 @@ class Graph:
         self._db = db
         self._snapshot = snapshot
         self._read = read
+        self._generations = GenerationTables.of(db) if snapshot == NOW else None
         self._tables = DerivedTables.of(db, schema)
-        self._resolver = Resolver(self._tables, 1 if snapshot == NOW else PARTIAL_QUESTIONS)
+        self._resolver = Resolver(self._tables, PARTIAL_QUESTIONS)
 
     def symbols(
         self, *, file: str | None = None, kind: str | None = None, match: str | None = None, limit: int = 1000
@@ -64,25 +75,60 @@ class Graph:
         found = lookup.find_definitions(self._db, self._snapshot, name)
         return Page(found, len(found))
 
-    def callers(self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS) -> Page[Edge]:
+    def callers(
+        self,
+        name: str | SymbolKey,
+        *,
+        depth: int = 1,
+        kinds: Sequence[str] = CALLS,
+        unresolved: bool = False,
+        text: bool = True,
+    ) -> Page[Edge]:
         """Call sites of a symbol, then of the symbols that these stand in, up to `depth` hops; each site once.
 
-        Sites that may mean the symbol as well as another come last, as `ambiguous`; no hop follows them.
+        Sites that may mean the symbol as well as another, or something that is not known, come last, as `ambiguous`; no
+        hop follows them. Sites by the same names of which nothing is known are counted.
+
+        Args:
+            name: a name, the end of a qualified one, or a key.
+            depth: how many hops.
+            kinds: kinds of reference.
+            unresolved: list the sites that are counted otherwise, instead of the callers.
+            text: read the lines of the sites, and count those that were not resolved.
 
         Raises:
             NotFoundError: nothing bears that name.
             UsageError: the depth is not 1, 2 or 3.
         """
-        return self._walk(name, depth, self._resolver.callers, kinds)
+        missed: list[Edge] = []
+        seen: set[str] = set()
 
-    def callees(self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS) -> Page[Edge]:
+        def follow(resolver: Resolver, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
+            found = resolver.callers(targets, kinds, hop)
+            if text:
+                missed.extend(resolver.unresolved(targets, kinds, hop, seen))
+            return found
+
+        with self._asked() as asked:
+            page = self._walk(name, depth, "callers", follow, kinds, text=text)
+            return self._list_unresolved(asked.resolver, missed) if unresolved else _with_unresolved(page, len(missed))
+
+    def _list_unresolved(self, resolver: Resolver, missed: list[Edge]) -> Page[Edge]:
+        rows = tuple(resolver.with_text(missed, self._read if self._snapshot != NOW else None))
+        few = any(edge.candidates for edge in rows)
+        note = "each names what the project defines by that name: none is claimed" if few else ""
+        return Page(rows, len(rows), note, unresolved=len(rows))
+
+    def callees(
+        self, name: str | SymbolKey, *, depth: int = 1, kinds: Sequence[str] = CALLS, text: bool = True
+    ) -> Page[Edge]:
         """Return what a symbol calls, and what stands within it does; `path` is empty for what is not in the project.
 
         Raises:
             NotFoundError: nothing bears that name.
             UsageError: the depth is not 1, 2 or 3.
         """
-        return self._walk(name, depth, self._resolver.callees, kinds)
+        return self._walk(name, depth, "callees", Resolver.callees, kinds, text=text)
 
     def injectors(self, name: str | SymbolKey) -> Page[Edge]:
         """Classes whose constructor takes this type."""
@@ -98,10 +144,9 @@ class Graph:
         Raises:
             NotFoundError: the file is not in the index.
         """
-        lookup.check_file(self._db, self._snapshot, path)
-        with self._tables.lock:
-            self._tables.refresh(self._snapshot, self._read)
-            return self._imports("f.path = ?", [path])
+        with self._asked() as asked:
+            lookup.check_file(self._db, self._snapshot, path)
+            return _imports(asked.tables, "f.path = ?", [path])
 
     def importers(self, target: str) -> Page[ImportEdge]:
         """Return who imports a file, a folder's package, or a module by its name (one outside the project too).
@@ -110,10 +155,10 @@ class Graph:
             NotFoundError: no file is called so, and nothing imports a module of that name.
         """
         plain = target.strip().removesuffix("/")
-        with self._tables.lock:
-            self._tables.refresh(self._snapshot, self._read)
-            files = self._tables.files_of(plain)
-            page = self._imports(
+        with self._asked() as asked:
+            files = asked.tables.files_of(plain)
+            page = _imports(
+                asked.tables,
                 "i.target IN (SELECT unnest(?::BIGINT[])) OR (i.target IS NULL AND (i.module = ? "
                 "OR starts_with(i.module, ? || '.') OR starts_with(i.module, ? || '/') "
                 "OR starts_with(i.module, ? || '::')))",
@@ -127,39 +172,82 @@ class Graph:
 
     def resolve_all(self, kinds: Sequence[str] = CALLS, *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every call site with what it was resolved to, for measurements; see `Resolver.everything`."""
+        with self._asked() as asked:
+            return asked.resolver.everything(kinds, blind=blind)
+
+    @contextmanager
+    def _asked(self, *, resolve: bool = False) -> Iterator[_Asked]:
+        """Hold what a question stands on: of the generation that this thread reads, or of a snapshot of the past."""
+        if self._generations is not None:
+            with self._db.reading(), self._generations.asked(self._read, resolve=resolve) as found:
+                yield _Asked(found.tables, found.resolver, found.pages)
+            return
         with self._tables.lock:
-            self._tables.refresh(self._snapshot, self._read)
-            return self._resolver.everything(kinds, blind=blind)
+            if resolve:
+                self._resolver.prepare(self._snapshot, self._read)
+            else:
+                self._tables.refresh(self._snapshot, self._read)
+            yield _Asked(self._tables, self._resolver, None)
 
     def _walk(
         self,
         name: str | SymbolKey,
         depth: int,
-        follow: Callable[[set[int], Sequence[str], int], list[tuple[Edge, int]]],
+        direction: str,
+        follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
         kinds: Sequence[str],
+        *,
+        text: bool,
     ) -> Page[Edge]:
         if not 1 <= depth <= MAX_DEPTH:
             raise UsageError(f"Depth {depth} is out of range.", hint=f"Give 1 to {MAX_DEPTH}.")
-        with self._tables.lock:
-            found = lookup.find_definitions(self._db, self._snapshot, name)
-            self._resolver.prepare(self._snapshot, self._read)
-            here = self._resolver.ids(found)
-            seen: set[int] = set()
-            edges: list[Edge] = []
-            for hop in range(1, depth + 1):
-                seen |= here
-                step = follow(here, kinds, hop)
-                edges += [edge for edge, _ in step]
-                here = {other for edge, other in step if other > 0 and edge.resolution != "ambiguous"} - seen
-                if not here:
-                    break
+        with self._asked(resolve=True) as asked:
+            key = None if text or isinstance(name, str) else PageKey(name, direction, depth, tuple(kinds))
+            if key is not None and asked.pages is not None and (kept := asked.pages.get(key)) is not None:
+                return kept
+            edges = self._edges(asked.resolver, name, depth, follow, kinds)
             past = self._read if self._snapshot != NOW else None
-            return _page(self._resolver.with_text(edges, past), depth)
+            page = _page(asked.resolver.with_text(edges, past) if text else edges, depth)
+            if key is not None and asked.pages is not None:
+                asked.pages.put(key, page)
+            return page
 
-    def _imports(self, where: str, values: Sequence[Any]) -> Page[ImportEdge]:
-        rows = self._tables.view.rows(script("imports").replace("{where}", where), values)
-        edges = tuple(ImportEdge(*row) for row in rows)
-        return Page(edges, len(edges))
+    def _edges(
+        self,
+        resolver: Resolver,
+        name: str | SymbolKey,
+        depth: int,
+        follow: Callable[[Resolver, set[int], Sequence[str], int], list[tuple[Edge, int]]],
+        kinds: Sequence[str],
+    ) -> list[Edge]:
+        here = resolver.ids_of(name) if isinstance(name, SymbolKey) else set()
+        # By a name, or to say of a key that nothing has it.
+        here = here or resolver.ids(lookup.find_definitions(self._db, self._snapshot, name))
+        seen: set[int] = set()
+        edges: list[Edge] = []
+        for hop in range(1, depth + 1):
+            seen |= here
+            step = follow(resolver, here, kinds, hop)
+            edges += [edge for edge, _ in step]
+            here = {other for edge, other in step if other > 0 and edge.resolution != "ambiguous"} - seen
+            if not here:
+                break
+        return edges
+
+
+def _imports(tables: DerivedTables, where: str, values: Sequence[Any]) -> Page[ImportEdge]:
+    rows = tables.view.rows(script("imports").replace("{where}", where), values)
+    edges = tuple(ImportEdge(*row) for row in rows)
+    return Page(edges, len(edges))
+
+
+def _with_unresolved(page: Page[Edge], count: int) -> Page[Edge]:
+    """Say of how many more sites nothing is known."""
+    if not count:
+        return page
+    more = " more" if page.rows else ""
+    said = f"{count:,}{more} {'site' if count == 1 else 'sites'} could not be resolved"
+    return replace(page, note="; ".join(filter(None, (page.note, said))), unresolved=count)
 
 
 def _page(edges: list[Edge], depth: int) -> Page[Edge]:

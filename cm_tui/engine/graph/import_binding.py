@@ -69,6 +69,7 @@ class Binder:
         self._other = OtherModules(modules)
         self._folders = {f.id: posixpath.dirname(p) for p, f in modules.by_path.items()
                          if posixpath.basename(p) in {"__init__.py", "__init__.pyi"}}  # fmt: skip
+        self._java_files = {f.id: p for p, f in modules.by_path.items() if p.endswith(".java")}
         self.bound = Bound()
 
     def bind(self, row: ImportRow) -> None:
@@ -157,11 +158,16 @@ class Binder:
         elif row.name == "*" or (not named and not row.alias and self._takes_all(row.family, target)):
             self.bound.stars.add((-row.file, -target.file))
         elif target.member:
-            self.bound.add(row, local, None, target.member, -target.file)
+            self.bound.add(row, local, None, self._within_class(target.file, target.member), -target.file)
         elif row.family == "jvm":
             self.bound.add(row, local, None, _last(full or ""), -target.file)
         else:
             self.bound.add(row, local, -target.file)
+
+    def _within_class(self, file: int, member: str) -> str:
+        """Return a name as it is reached from the top of a file: what a Java file offers stands in its class."""
+        path = self._java_files.get(file)
+        return member if path is None else f"{posixpath.basename(path).removesuffix('.java')}.{member}"
 
     @staticmethod
     def _takes_all(family: str, target: Target) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 
 from cm_tui.engine.graph.import_binding import Binder, ImportRow
@@ -36,6 +35,8 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
     """
     modules = ModuleIndex([File(*row) for row in view.rows("SELECT id, path, family FROM graph.file")], manifests)
     _add_namespaces(view, modules)
+    for family, key in view.rows("SELECT DISTINCT family, key FROM graph.home ORDER BY ALL"):
+        modules.package(family, key)
     binder = Binder(modules, {(file, name) for file, name in view.rows(_DEFINED_BY_PACKAGES)})
     for row in view.rows(_IMPORTS):
         binder.bind(ImportRow(*row))
@@ -43,7 +44,6 @@ def fill_import_tables(view: SchemaView, manifests: Mapping[str, str]) -> Binder
     _fill_names(view, binder)
     _fill_stars(view, binder)
     _fill_targets(view, binder)
-    _add_shared_packages(modules)
     view.fill("package", ("id", "key", "family"), [(p.id, p.path, p.family) for p in modules.pseudo])
     return binder
 
@@ -53,17 +53,6 @@ def _add_namespaces(view: SchemaView, modules: ModuleIndex) -> None:
     for family, name in view.rows(_NAMESPACES):
         if family in spanning:
             modules.package(family, name)
-
-
-def _add_shared_packages(modules: ModuleIndex) -> None:
-    """Make the packages whose files see each other's names, if no import has asked for them."""
-    by_folder = sharing("folder")
-    for folder, family in sorted(
-        {(posixpath.dirname(path), file.family) for path, file in modules.by_path.items() if file.family in by_folder}
-    ):
-        modules.package(family, folder)
-    for family in sorted(sharing("project")):
-        modules.package(family, "")
 
 
 def _fill_names(view: SchemaView, binder: Binder) -> None:
@@ -87,6 +76,11 @@ def _fill_stars(view: SchemaView, binder: Binder) -> None:
     # What a Lua file gives back is a table: its members are what the file offers.
     view.execute(
         "INSERT INTO graph.star SELECT -file, canon FROM graph.def WHERE family = 'lua' AND kind = 'namespace'"
+    )
+    # So does a class of Java whose static members are all imported.
+    view.execute(
+        "INSERT INTO graph.star SELECT s.scope, d.canon FROM graph.star s JOIN graph.def d ON d.file = -s.target "
+        "JOIN graph.file f ON f.id = d.file WHERE f.language = 'java' AND d.is_class AND d.parent < 0"
     )
 
 

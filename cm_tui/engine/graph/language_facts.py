@@ -26,6 +26,22 @@ rune string
 """
 
 
+_JVM = """
+AssertionError Boolean Byte Character CharSequence Class Comparable Double Enum Error Exception Float
+IllegalArgumentException IllegalStateException Integer Iterable Long Math NullPointerException Number Object Override
+Runnable Runtime RuntimeException Short String StringBuffer StringBuilder SuppressWarnings System Thread Throwable
+UnsupportedOperationException Void
+"""
+_RUST = """
+Box Default Drop Err From Into None Ok Option Result Some String Vec alloc core format panic print println std str
+unreachable vec
+"""
+_C_KEYWORDS = """
+alignas alignof const_cast decltype defined dynamic_cast noexcept reinterpret_cast requires sizeof static_assert
+static_cast typeid __attribute__ __declspec
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Languages whose definitions may call each other."""
@@ -38,7 +54,15 @@ class Family:
     """Words for the object itself, its class, and the object seen from its bases."""
     builtins: tuple[str, ...] = ()
     """Names that the language brings."""
-    shares: Literal["", "folder", "namespace", "project"] = ""
+    guesses: bool = False
+    """Whether a name that is defined once in the project is what a call on something unknown means."""
+    global_names: bool = False
+    """Whether a bare name that is found nowhere near may be a function of any file."""
+    counts_arguments: bool = False
+    """Whether a call has to give as many arguments as its function takes."""
+    keywords: tuple[str, ...] = ()
+    """Words of the language that look like calls to the extractor."""
+    shares: Literal["", "folder", "package", "namespace", "project"] = ""
     """Whose top-level names a file sees without an import."""
     modules: Literal["path", "dotted", "namespace", "go", "rust", "dart"] = "path"
     """How an import names a file; Python and JavaScript have modules of their own."""
@@ -52,30 +76,33 @@ class Family:
 
 _ALL = (
     Family("python", ("python",), self_words={"self": "object", "cls": "class", "Self": "object", "super": "super"},
-           builtins=tuple(n for n in dir(builtins) if not n.startswith("_"))),
+           builtins=tuple(n for n in dir(builtins) if not n.startswith("_")), guesses=True),
     Family("js", ("javascript", "typescript", "tsx"), self_words={"this": "object", "super": "super"},
-           builtins=tuple(_JAVASCRIPT.split())),
+           builtins=tuple(_JAVASCRIPT.split()), guesses=True),
     Family("go", ("go",), builtins=tuple(_GO.split()), shares="folder", modules="go", separator="/"),
-    Family("rust", ("rust",), self_words={"self": "object", "Self": "class"}, modules="rust", separator="::"),
+    Family("rust", ("rust",), self_words={"self": "object", "Self": "class"}, builtins=tuple(_RUST.split()),
+           counts_arguments=True, modules="rust", separator="::"),
     Family("jvm", ("java", "kotlin", "scala"), ("java", "kotlin", "scala"), {"this": "object", "super": "super"},
-           shares="folder", modules="dotted", suffixes=(".java", ".kt", ".kts", ".scala")),
-    Family("c", ("c", "cpp"), ("cpp",), {"this": "object"}, shares="namespace",
+           builtins=tuple(_JVM.split()), shares="package", modules="dotted",
+           suffixes=(".java", ".kt", ".kts", ".scala")),
+    Family("c", ("c", "cpp"), ("cpp",), {"this": "object"}, builtins=("std",), global_names=True, counts_arguments=True,
+           keywords=tuple(_C_KEYWORDS.split()), shares="namespace",
            suffixes=(".h", ".hpp", ".hh", ".hxx", ".c", ".cc", ".cpp"), takes_all=True),
     Family("csharp", ("csharp",), ("csharp",), {"this": "object", "base": "super"}, shares="namespace",
            modules="namespace", takes_all=True),
-    Family("fsharp", ("fsharp",), shares="project", modules="dotted", suffixes=(".fs",), takes_all=True),
+    Family("fsharp", ("fsharp",), global_names=True, shares="project", modules="dotted", suffixes=(".fs",), takes_all=True),
     Family("ruby", ("ruby",), ("ruby",), {"self": "object", "super": "super"}, shares="project", suffixes=(".rb",),
            takes_all=True),
     Family("php", ("php",), self_words={"this": "object", "self": "class", "static": "class", "parent": "super"},
            shares="namespace", modules="namespace", suffixes=(".php",), separator="\\", takes_all=True),
     Family("swift", ("swift",), ("swift",), {"self": "object", "Self": "class", "super": "super"}, shares="project"),
-    Family("lua", ("lua",), self_words={"self": "object"}, modules="dotted", suffixes=(".lua",)),
-    Family("bash", ("bash",), shares="project", suffixes=(".sh", ".bash"), takes_all=True),
-    Family("elixir", ("elixir",), shares="project", modules="dotted", suffixes=(".ex", ".exs"), takes_all=True),
+    Family("lua", ("lua",), global_names=True, self_words={"self": "object"}, modules="dotted", suffixes=(".lua",)),
+    Family("bash", ("bash",), global_names=True, shares="project", suffixes=(".sh", ".bash"), takes_all=True),
+    Family("elixir", ("elixir",), global_names=True, shares="project", modules="dotted", suffixes=(".ex", ".exs"), takes_all=True),
     Family("dart", ("dart",), ("dart",), {"this": "object", "super": "super"}, modules="dart", suffixes=(".dart",),
            takes_all=True),
     Family("zig", ("zig",), self_words={"self": "object", "Self": "class"}, suffixes=(".zig",)),
-    Family("haskell", ("haskell",), modules="dotted", suffixes=(".hs",), takes_all=True),
+    Family("haskell", ("haskell",), global_names=True, modules="dotted", suffixes=(".hs",), takes_all=True),
 )  # fmt: skip
 FAMILIES = {family.name: family for family in _ALL}
 _DEFAULT = Family("", ())
@@ -86,7 +113,7 @@ def facts_of(family: str) -> Family:
     return FAMILIES.get(family, _DEFAULT)
 
 
-def sharing(kind: Literal["folder", "namespace", "project"]) -> frozenset[str]:
+def sharing(kind: Literal["folder", "package", "namespace", "project"]) -> frozenset[str]:
     """Return the families whose files see each other's names within a folder, a namespace or the whole project."""
     return frozenset(family.name for family in _ALL if family.shares == kind)
 

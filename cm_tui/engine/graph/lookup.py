@@ -11,6 +11,7 @@ from cm_tui.engine.parse.qualified_name import QualifiedName
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Page, Symbol, SymbolKey
+from cm_tui.model.page import bounded
 
 _SELECT = """
 SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line, s.overload,
@@ -34,7 +35,8 @@ def list_symbols(db: Database, snapshot: str, file: str | None, kind: str | None
     where, values = _where(file, kind)
     total = db.value(f"SELECT count(*) FROM {snapshot} f JOIN symbol s ON s.blob = f.blob {where}", values)  # noqa: S608 - likewise
     rows = db.rows(
-        _SELECT.format(snapshot=snapshot) + where + " ORDER BY f.path, s.start_line, s.idx LIMIT ?", [*values, limit]
+        _SELECT.format(snapshot=snapshot) + where + " ORDER BY f.path, s.start_line, s.idx LIMIT ?",
+        [*values, bounded(limit)],
     )
     return Page(tuple(Symbol(*row) for row in rows), int(total))
 
@@ -67,12 +69,12 @@ def match_symbols(
              "length(s.qualname), f.path, s.start_line LIMIT ?")  # fmt: skip
     rows = db.rows(
         _SELECT.format(snapshot=snapshot) + where + order,
-        [*values, lowered, flat, flat, flat, lowered, max(limit, _RANKED)],
+        [*values, lowered, flat, flat, flat, lowered, max(bounded(limit), _RANKED)],
     )
     found = sorted(
         (Symbol(*row) for row in rows), key=lambda s: (-_fit(s, match), len(s.qualname), s.path, s.start_line)
     )
-    return Page(tuple(found[:limit]), int(total))
+    return Page(tuple(found[: bounded(limit)]), int(total))
 
 
 def find_definitions(db: Database, snapshot: str, name: str | SymbolKey) -> tuple[Symbol, ...]:

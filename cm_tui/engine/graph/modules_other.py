@@ -131,11 +131,10 @@ class OtherModules:
             found = self._suffix(family, parts[:size])
             if found is not None:
                 return Target(found, ".".join(parts[size:]) or None)
-        if facts_of(family).shares == "folder":
-            for size in range(len(parts), max(1, len(parts) - 2), -1):
-                folder = self._folder("/".join(parts[:size]))
-                if folder is not None:
-                    return Target(self._modules.package(family, folder), ".".join(parts[size:]) or None)
+        for size in range(len(parts), 0, -1):
+            package = ".".join(parts[:size])
+            if self._modules.has_package(family, package):
+                return Target(self._modules.package(family, package), ".".join(parts[size:]) or None)
         return OUTSIDE
 
     def _suffix(self, family: str, parts: list[str]) -> int | None:
@@ -143,10 +142,6 @@ class OtherModules:
         fits = [p for p in self._by_stem.get(parts[-1], ())
                 if p.endswith(facts_of(family).suffixes) and ("/" + p.rsplit(".", 1)[0]).endswith(tail)]  # fmt: skip
         return self._modules.id_of(min(fits, key=lambda p: (len(p), p))) if fits else None
-
-    def _folder(self, tail: str) -> str | None:
-        fits = [f for f in self._modules.children if f == tail or f.endswith("/" + tail)]
-        return min(fits, key=lambda f: (len(f), f)) if fits else None
 
     def _namespaced(self, family: str, module: str) -> Target:
         parts = [p for p in re.split(r"[.\\]", module) if p]
@@ -158,7 +153,12 @@ class OtherModules:
 
     def _path(self, family: str, importer: str, module: str) -> Target:
         """Find a path as in `#include` or `require_relative`: from the importer's folder, from the root, or anywhere."""
+        if "::" in module or self._modules.has_package(family, module):
+            return self._namespaced(family, module.replace("::", "."))
         extensions = ("", *facts_of(family).suffixes)
+        if family == "c":
+            # What a header in quotes is not beside, it is below one of the folders that the compiler is given.
+            module = module.removeprefix("./")
         near = posixpath.normpath(posixpath.join(posixpath.dirname(importer), module))
         found = self._modules.first(*(near + e for e in extensions), *(module + e for e in extensions))
         if found is None and not module.startswith("."):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import duckdb
+
+from cm_tui.engine.graph import edge_rows
 from cm_tui.engine.graph.derived_tables import DerivedTables, Read
 from cm_tui.engine.graph.schema_view import SchemaView, script
 from cm_tui.engine.scan.content_reader import ChangedError
@@ -17,6 +20,10 @@ SMALL = 20_000
 
 PARTIAL_QUESTIONS = 10
 """So many questions about one snapshot of the past cost about as much as resolving all of it; most get one or two."""
+
+_KEPT_IDS = 10_000
+FEW = 5
+"""As many definitions of a name are told beside a site that none of them is claimed for."""
 
 
 class Resolver:
@@ -37,38 +44,83 @@ class Resolver:
         self._asked = 0
         self._state: object = None
         self._whole = False
+        self._ids: dict[SymbolKey, frozenset[int]] = {}
 
     def prepare(self, snapshot: str, read: Read | None) -> None:
         """Get ready for a question about a relation of (path, blob); `read` as for `DerivedTables.refresh`."""
         state = self._tables.refresh(snapshot, read)
         if state != self._state:
             self._state, self._asked, self._whole = state, 0, False
+            self._ids.clear()
         late = self._asked >= self._partial_questions
         if not self._whole and (late or self._db.value("SELECT count(*) FROM reference") <= SMALL):
-            self._resolve("true")
-            self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
-            self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
-            self._whole = True
+            self.resolve_all()
         self._asked += 1
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all references are resolved."""
+        return self._whole
+
+    def resolve_all(self) -> None:
+        """Resolve all references; answers are then read off."""
+        self._resolve("true")
+        self._db.execute("CREATE OR REPLACE TABLE graph.all_sites AS FROM site")
+        self._db.execute("CREATE OR REPLACE TABLE graph.all_edges AS FROM edge ORDER BY node")
+        for table in ("site", "edge", "done", "seed"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        self._whole = True
 
     def callers(self, targets: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges that end at the targets, each with the id of the caller (negative: a module)."""
         self._choose(targets)
-        if not self._whole:
+        # What makes an object calls the class; its constructor by that name is meant with it.
+        self._db.execute(script("constructed"))
+        whole = self._sees_whole()
+        if not whole:
             names = [row[0] for row in self._db.rows(script("names"))]
             if not names:
                 return []
             self._resolve(f"r.kind IN ({_quoted(kinds)}) AND r.name IN ({_quoted(names)})")
-        return self._edges("callers", kinds, hop)
+        self._choose_sites("callers", kinds, whole=whole)
+        wanted = {row[0] for row in self._db.rows("SELECT id FROM wanted")}
+        return edge_rows.callers(self._db, wanted, hop)
+
+    def unresolved(self, targets: set[int], kinds: Sequence[str], hop: int, seen: set[str]) -> list[Edge]:
+        """Sites by the names of the targets that were not resolved; to be asked after `callers` of the same targets.
+
+        Args:
+            targets: ids of groups of overloads.
+            kinds: kinds of reference.
+            hop: the step at which the targets were reached.
+            seen: names that were asked for before, whose sites are left out; those of the targets are added.
+
+        Returns:
+            Edges without a target; `target` is the name as called, `candidates` the definitions of that name where
+            there are at most `FEW`.
+        """
+        if not targets:
+            return []
+        self._choose(targets)
+        sites, edges = _tables(whole=self._sees_whole())
+        sql = script("unresolved").replace("{sites}", sites).replace("{edges}", edges)
+        rows = self._db.rows(sql.replace("{kinds}", _quoted(kinds)), [sorted(seen)])
+        found = edge_rows.unresolved(self._db, rows, hop, FEW)
+        seen |= {
+            row[0] for row in self._db.rows("SELECT DISTINCT name FROM wanted w JOIN graph.def d ON d.canon = w.id")
+        }
+        return found
 
     def callees(self, sources: set[int], kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
         """Edges that start at the sources or within them, each with the id of the callee (0: none is claimed)."""
         self._choose(sources)
         self._db.execute(script("enclosed"))
-        if not self._whole:
+        whole = self._sees_whole()
+        if not whole:
             inside = "(f.id, r.symbol) IN (SELECT file, idx FROM inside)"
             self._resolve(f"r.kind IN ({_quoted(kinds)}) AND {inside}")
-        return self._edges("callees", kinds, hop)
+        self._choose_sites("callees", kinds, whole=whole)
+        return edge_rows.callees(self._db, hop)
 
     def everything(self, kinds: Sequence[str], *, blind: bool = False) -> list[tuple[Any, ...]]:
         """Return every site and what it was resolved to; sites that may mean several definitions have several rows.
@@ -87,7 +139,16 @@ class Resolver:
             self._db.run(script("edges"))
         return self._db.rows(script("all_edges"))
 
-    def ids(self, symbols: Iterable[Symbol]) -> set[int]:
+    def ids_of(self, key: SymbolKey) -> set[int]:
+        """Ids of the group of overloads that a symbol belongs to; none where nothing has that key."""
+        kept = self._ids.get(key)
+        if kept is None:
+            if len(self._ids) >= _KEPT_IDS:
+                self._ids.clear()
+            kept = self._ids[key] = frozenset(self.ids([key]))
+        return set(kept)
+
+    def ids(self, symbols: Iterable[Symbol | SymbolKey]) -> set[int]:
         """Ids of the groups of overloads that symbols belong to."""
         keys = [(s.path, s.qualname, s.kind, s.overload) for s in symbols]
         return {row[0] for row in self._db.rows(script("ids"), [list(column) for column in zip(*keys, strict=True)])}
@@ -103,11 +164,20 @@ class Resolver:
         if not sites:
             return []
         rows = self._db.rows(script("lines"), [[path for path, _ in sites], [line for _, line in sites]])
-        # SQL's trim leaves tabs and carriage returns.
-        texts = {(path, line): text.strip() for path, line, text in rows if text}
+        passages = self._lines_of({id_ for _, _, id_, _ in rows})
+        texts = {(path, line): passages[id_][line - start].strip() for path, line, id_, start in rows}
         if read is not None:
             texts |= self._read_lines([site for site in sites if site not in texts], read)
         return [replace(edge, text=texts.get((edge.site, edge.line)) or "") for edge in edges]
+
+    def _lines_of(self, ids: Collection[int]) -> dict[int, list[str]]:
+        """Lines of passages, by id."""
+        if not ids:
+            return {}
+        # Written out, numbers let DuckDB skip the blocks that cannot hold them.
+        wanted = ", ".join(str(int(id_)) for id_ in ids)
+        rows = self._db.rows(f"SELECT id, text FROM passage WHERE id IN ({wanted})")  # noqa: S608 - numbers
+        return {id_: text.split("\n") for id_, text in rows}
 
     def _read_lines(self, sites: Sequence[tuple[str, int]], read: Read) -> dict[tuple[str, int], str]:
         paths = sorted({path for path, _ in sites})
@@ -133,19 +203,25 @@ class Resolver:
         self._tables.propagate()
         self._db.run(script("edges"))
 
-    def _edges(self, direction: str, kinds: Sequence[str], hop: int) -> list[tuple[Edge, int]]:
-        sites, edges = ("graph.all_sites", "graph.all_edges") if self._whole else ("site", "edge")
-        sql = script(direction).replace("{sites}", sites).replace("{edges}", edges).replace("{kinds}", _quoted(kinds))
-        result: list[tuple[Edge, int]] = []
-        for *values, names, paths, types, numbers, other in self._db.rows(sql):
-            path, qualname, kind, line, site, reference, resolution, target, target_path, start = values
-            keys = [SymbolKey(p, q, k, n) for p, q, k, n in zip(paths, names, types, numbers, strict=True)]
-            edge = Edge(
-                path, qualname, kind, line, site, reference, resolution, hop, target, target_path,
-                candidates=tuple(keys) if resolution == "ambiguous" else (), start_line=start,
-            )  # fmt: skip
-            result.append((edge, other))
-        return result
+    def _sees_whole(self) -> bool:
+        """Whether all is resolved as far as this question sees: one that began before that happened does not."""
+        if not self._whole:
+            return False
+        try:
+            self._db.cursor.execute(self._db.sql("FROM graph.all_edges LIMIT 0"))
+        except duckdb.CatalogException:
+            return False
+        return True
+
+    def _choose_sites(self, direction: str, kinds: Sequence[str], *, whole: bool) -> None:
+        sites, edges = _tables(whole=whole)
+        sql = script(direction).replace("{sites}", sites).replace("{edges}", edges)
+        self._db.run(sql.replace("{kinds}", _quoted(kinds)))
+
+
+def _tables(*, whole: bool) -> tuple[str, str]:
+    """Names of the tables of sites and edges."""
+    return ("graph.all_sites", "graph.all_edges") if whole else ("site", "edge")
 
 
 def _quoted(values: Iterable[str]) -> str:

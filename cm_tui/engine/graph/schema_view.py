@@ -6,19 +6,18 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import proxy
 
 from cm_tui.engine.store.bulk import transpose
+from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.database import Database
-
-if TYPE_CHECKING:
-    import duckdb
+from cm_tui.engine.store.generations import Generations
 
 SCHEMA = "graph"
 _SCHEMA = re.compile(r"\bgraph\.")
 _IDS = ("scope", "node", "there", "target", "file", "id", "symbol")
-_FLAGS = ("implicit", "reexport")
+_FLAGS = ("implicit", "reexport", "guesses", "global_names", "counts_arguments")
 
 
 @cache
@@ -41,9 +40,14 @@ class SchemaView:
         self.schema = schema
 
     @property
-    def cursor(self) -> duckdb.DuckDBPyConnection:
+    def cursor(self) -> Cursor:
         """This thread's cursor."""
         return self._db.cursor
+
+    @property
+    def generations(self) -> Generations:
+        """States of the store that questions are answered from."""
+        return self._db.generations
 
     def sql(self, text: str) -> str:
         """Return a query with the set's own schema; to be asked for before values are put in."""

@@ -13,7 +13,7 @@ from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.tree_reader import TreeReader
 from cm_tui.engine.index.stored_state import digest_of_rules
 from cm_tui.engine.index.target_state import drop_unused
-from cm_tui.engine.mainline import coverage, user_marks
+from cm_tui.engine.mainline import coverage, former_commits, user_marks
 from cm_tui.engine.mainline.coverage import Coverage
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.store import bulk
@@ -50,6 +50,10 @@ class Backfill:
         """Blob by path at the end that is being read on: the oldest or the newest that is known."""
         self._files_of: tuple[int, str] | None = None
         self._shas: dict[int, str] = {}
+        self._former: dict[int, former_commits.Changes] = {}
+        """What commits changed that were on the mainline before, by ordinal."""
+        self.compared = 0
+        """Commits whose trees were compared with their parents', as nothing was known of them."""
         self._newest: tuple[int, str] = (0, "")
 
     def steps(self, cancel: Cancel) -> Generator[Coverage, None, None]:
@@ -118,10 +122,11 @@ class Backfill:
         if not coverage.is_current(self._db, self._rules):
             with self._db.transaction():
                 coverage.clear(self._db)
+                coverage.drop_retained(self._db)
         known = coverage.load(self._db)
         if newest[0] != self._newest:
             self._newest = newest[0]
-            self._shas = {}
+            self._shas, self._former = {}, {}
         work = _Work(time.monotonic() + _BATCH_SECONDS, cancel, turn)
         head = self._newest[0]
         try:
@@ -221,8 +226,13 @@ class Backfill:
 
     def _changes(self, older: int, newer: int) -> Iterator[tuple[str, int | None, int | None]]:
         """Yield what differs between two commits of the mainline; 0 is nothing."""
+        sha = self._sha(newer)
+        if older and newer in self._former:
+            yield from self._former[newer]
+            return
+        self.compared += 1
         before = self._repository.tree_of(self._sha(older)) if older else None
-        return self._reader.changes(before, self._repository.tree_of(self._sha(newer)))
+        yield from self._reader.changes(before, self._repository.tree_of(sha))
 
     def _sha(self, ordinal: int) -> str:
         """Return a commit of the mainline, read with those around it: a long one is not read as a whole for a short way."""
@@ -230,6 +240,7 @@ class Backfill:
             block = ordinal // _BLOCK * _BLOCK
             sql = "SELECT ord, sha FROM line_commit WHERE ord BETWEEN ? AND ?"
             self._shas |= self._db.rows(sql, [block, block + _BLOCK - 1])
+            self._former |= former_commits.changes(self._db, block, block + _BLOCK - 1, self._rules)
         return self._shas[ordinal]
 
     def _load(self, known: Coverage, end: str, where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.commit_filter import parse_word
 from cm_tui.engine.mainline import commits as stored_mainline
@@ -11,9 +12,11 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import NotIndexedError
 from cm_tui.model import Cancel, CommitPoint, Page
+from cm_tui.model.page import MOST_ROWS, bounded
 
 _COLUMNS = "ord, sha, time, author, subject"
-_BEYOND_ALL = 2**31 - 1
+_MOST_MATCHES = 999_999
+"""As many of the largest as the database picks out at once."""
 
 
 class MainlineCommits:
@@ -58,8 +61,9 @@ class MainlineCommits:
     def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """List commits, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        note = "" if self._repository.git else "No git: no history"
-        top = _BEYOND_ALL if before is None else before
+        without = f"No history: {FOREIGN}" if self._repository.is_foreign else "No git: no history"
+        note = "" if self._repository.git else without
+        top = MOST_ROWS if before is None else bounded(before)
         words = match.lower().split()
         if not words:
             total = int(self._db.value("SELECT count(*) FROM line_commit"))
@@ -72,7 +76,7 @@ class MainlineCommits:
             total, ordinals = self._db.rows(
                 "SELECT count(*), max(ord, ?) FILTER (WHERE ord < ?) FROM line_commit "  # noqa: S608 - our own words
                 f"WHERE {' AND '.join(where for where, _ in conditions)}",
-                [max(1, limit), top, *values],
+                [max(1, min(limit, _MOST_MATCHES)), top, *values],
             )[0]
             found = (ordinals or [])[: max(0, limit)]
         rows = self.many(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cm_tui.counts import count, noun
+from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commits import MainlineCommits
@@ -29,6 +31,8 @@ class CoverageReport:
         self._db = db
         self._repository = repository
         self._commits = commits
+        self.goal: int | None = None
+        """The ordinal that a reading on its way goes back to; None while there is none."""
         self._counted: tuple[tuple[Coverage, str | None] | None, tuple[int, int]] = (None, (0, 0))
 
     def status(self) -> HistoryStatus:
@@ -52,6 +56,7 @@ class CoverageReport:
             blobs=blobs - missing,
             missing=missing,
             vacuumed=self.pruned(known),
+            wanted=max(count, length - max(1, self.goal) + 1) if self.goal is not None and length else 0,
             text=self._sentence(head, first, count, missing),
             notes=tuple(self._notes(known, length, missing)),
         )
@@ -98,7 +103,9 @@ class CoverageReport:
 
     def _notes(self, known: Coverage, length: int, missing: int) -> Sequence[str]:
         notes = []
-        if not self._repository.git:
+        if self._repository.is_foreign:
+            notes.append(f"There is no history: {FOREIGN}")
+        elif not self._repository.git:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:
             notes.append("This clone is shallow: what lies before its first commit is not here.")
@@ -110,25 +117,27 @@ class CoverageReport:
             notes.append(known.broken)
         if missing:
             notes.append(
-                f"{missing:,} file version{' is' if missing == 1 else 's are'} not in this clone: what was in there is not "
+                f"{count(missing, 'file version')} {noun(missing, 'is', 'are')} not in this clone: what was in there is not "
                 "known. Once git has them (a partial clone gets all by `git fetch --refetch --no-filter`), "
                 "`cm history backfill` reads them."
             )
         if 0 < known.to_ord < length:
-            notes.append(f"The newest {length - known.to_ord:,} commits have not been read yet.")
+            notes.append(
+                f"The newest {count(length - known.to_ord, 'commit')} {noun(length - known.to_ord, 'has', 'have')} not been read yet."
+            )
         return notes
 
-    def _sentence(self, head: CommitPoint | None, first: CommitPoint | None, count: int, missing: int) -> str:
+    def _sentence(self, head: CommitPoint | None, first: CommitPoint | None, known: int, missing: int) -> str:
         if head is None:
             return "no history: there is no commit" if self._repository.git else "no history: this project has no git"
         if first is None:
-            return f"history not read yet, {head.ordinal:,} commits on the mainline"
-        lacking = f", without {missing:,} file version{'s' * (missing != 1)} not in this clone" if missing else ""
-        if count == head.ordinal and coverage.load(self._db).rooted:
+            return f"history not read yet, {count(head.ordinal, 'commit')} on the mainline"
+        lacking = f", without {count(missing, 'file version')} not in this clone" if missing else ""
+        if known == head.ordinal and coverage.load(self._db).rooted:
             whole = "the whole mainline is read" if missing else "the whole history is known"
-            return f"{whole}, {count:,} commits since {day(first.time)}{lacking}"
-        ends = ", where this clone ends" if count == head.ordinal and self._missing_parent() is not None else ""
-        return f"history known back to {day(first.time)}{ends}, {count:,} of {head.ordinal:,} commits{lacking}"
+            return f"{whole}, {count(known, 'commit')} since {day(first.time)}{lacking}"
+        ends = ", where this clone ends" if known == head.ordinal and self._missing_parent() is not None else ""
+        return f"history known back to {day(first.time)}{ends}, {known:,} of {count(head.ordinal, 'commit')}{lacking}"
 
     def _missing_parent(self) -> str | None:
         """Return what came before the mainline's first commit and is not here; None: nothing did."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pygit2
 
 from cm_tui.config import Config
+from cm_tui.counts import count, noun
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.graph.graph import NOW
+from cm_tui.engine.graph.generation_tables import NOW
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.history.snapshots import Snapshots
 from cm_tui.engine.history.symbol_diff import SYMBOL_COLUMNS, Bodies, compare
@@ -120,8 +121,8 @@ class DriftDetector:
             return resolved, self._snapshots.changes(since, f"#{head.ordinal}", limit)
         if since != LAST:
             self._snapshots.require(since)
-        newer_than = f"#{resolved.moment.ordinal}"
-        if not resolved.known:
+        newer_than = resolved.asked
+        if not resolved.known and not resolved.moment.ahead:
             notes.append(f"What changed since {resolved.moment.sha[:SHORT_SHA]} cannot be answered: {resolved.note}.")
             return resolved, None
         return resolved, self._snapshots.changes(newer_than, f"#{head.ordinal}", limit)
@@ -135,8 +136,10 @@ class DriftDetector:
             why = f"its file moved to {moved[path]}" if path in moved else "its file is gone"
             yield from self._of_file(path, gone, "tombstoned", why)
         edited, new = list(plan.modified), [*plan.added, *moved.values()]
-        if len(edited) + len(new) > _PARSED:
-            notes.append(f"{len(edited) + len(new):,} files differ: they were not compared symbol by symbol.")
+        if (many := len(edited) + len(new)) > _PARSED:
+            notes.append(
+                f"{count(many, 'file')} {noun(many, 'differs', 'differ')} and {noun(many, 'was', 'were')} not compared symbol by symbol."
+            )
             indexed = self._indexed(edited)
             for path in edited:
                 yield from self._of_file(path, indexed, "drifted", "its file was edited")

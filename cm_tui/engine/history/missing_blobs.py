@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pygit2
 
+from cm_tui import counts
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.store import bulk
@@ -43,7 +44,7 @@ def note(db: Database, snapshot: str) -> str:
     if not paths:
         return ""
     named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
-    what = "a file of that revision is" if len(paths) == 1 else f"{len(paths):,} files of that revision are"
+    what = f"{counts.count(len(paths), 'file')} of that revision {counts.noun(len(paths), 'is', 'are')}"
     return f"the content of {what} not in this clone, so nothing within is known: {named}"
 
 
@@ -71,8 +72,21 @@ def now_available(db: Database, repository: Repository) -> list[tuple[str, int, 
 
 
 def any_now_available(db: Database, repository: Repository) -> bool:
-    """True when some of it can be read by now; of very many, only the first are looked for."""
-    found = db.rows("SELECT oid FROM blob WHERE language = ? ORDER BY id LIMIT ?", [LANGUAGE, _PROBED])
+    """True when some of the mainline's can be read by now; of very many, only the first are looked for."""
+    found = db.rows(
+        "SELECT oid FROM blob WHERE language = ? AND id IN (SELECT blob FROM file_span) ORDER BY id LIMIT ?",
+        [LANGUAGE, _PROBED],
+    )
+    return any(content(repository, oid) is not None for (oid,) in found)
+
+
+def any_back(db: Database, repository: Repository, side: int) -> bool:
+    """True when something of a commit off the mainline can be read by now that was not there when it was read."""
+    found = db.rows(
+        "SELECT b.oid FROM blob b WHERE b.language = ? AND b.id IN (SELECT blob FROM side_file WHERE side = ?) "
+        "ORDER BY b.id LIMIT ?",
+        [LANGUAGE, side, _PROBED],
+    )
     return any(content(repository, oid) is not None for (oid,) in found)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.index.target_state import drop_unused
-from cm_tui.engine.mainline import coverage, user_marks
+from cm_tui.engine.mainline import coverage, side_commits, user_marks
 from cm_tui.engine.mainline.coverage import Coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -22,6 +22,9 @@ _SECONDS = {"h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_00
 _COUNTS = """
 WITH dropped AS (
     SELECT DISTINCT blob FROM file_span WHERE {where}
+    UNION SELECT blob FROM side_file WHERE blob IS NOT NULL
+    UNION SELECT before FROM former_change WHERE before IS NOT NULL
+    UNION SELECT after FROM former_change WHERE after IS NOT NULL
     EXCEPT SELECT blob FROM file_span WHERE NOT ({where})
     EXCEPT SELECT blob FROM head_file
     EXCEPT SELECT blob FROM worktree
@@ -64,8 +67,7 @@ class Pruner:
     def _oldest_kept(self, before: str | None, older_than: str | None) -> tuple[int, str]:
         """Return the ordinal, and what has to be said when it is not that of what was named."""
         if before is not None:
-            resolved = self._revisions.resolve(before)
-            return resolved.moment.ordinal, "" if resolved.exact else resolved.note
+            return self._revisions.on_mainline(before)
         age = _AGE.fullmatch((older_than or "").strip())
         if age is None:
             raise UsageError(f"{older_than!r} is no age.", hint="Write it as 30d, 12w, 6m or 2y.")
@@ -79,7 +81,10 @@ class Pruner:
         """Drop what lies before an ordinal; 0: all of it."""
         known = coverage.load(self._db)
         head = self._commits.head()
-        if not known.to_ord or head is None:
+        beside = bool(
+            self._db.value("SELECT (SELECT count(*) FROM side_commit) + (SELECT count(*) FROM former_commit)")
+        )
+        if head is None or not (known.to_ord or (beside and keep == 0)):
             return _nothing(dry_run, None, "no history is known")
         whole = keep == 0 or keep > known.to_ord
         if not whole and keep <= known.from_ord:
@@ -87,6 +92,7 @@ class Pruner:
         where = "true" if whole else f"to_ord IS NOT NULL AND to_ord <= {keep:d}"
         counts = self._db.rows(_COUNTS.format(where=where))[0]
         last = min(known.to_ord, head.ordinal - 1) if whole else keep - 1
+        first_known = known.from_ord or last + 1
         first = head if whole else self._commits.at(keep)
         if not dry_run:
             self._delete(where, known, keep=None if whole else keep, floor=head.ordinal)
@@ -96,7 +102,7 @@ class Pruner:
         said = "would be" if dry_run else "was"
         note = f"history before {first.sha[:SHORT_SHA]} ({day(first.time)}) {said} removed" if first else ""
         spans, blobs, symbols, references, size = map(int, counts)
-        commits = max(0, last - known.from_ord + 1)
+        commits = max(0, last - first_known + 1)
         return PruneReport(dry_run, first, commits, spans, blobs, symbols, references, size, note)
 
     def _delete(self, where: str, known: Coverage, *, keep: int | None, floor: int) -> None:
@@ -109,7 +115,9 @@ class Pruner:
                 self._db.execute("UPDATE file_span SET from_ord = 0 WHERE from_ord <= ?", [keep])
                 kept = replace(known, from_ord=keep, floor=keep, rooted=False, version=known.version + 1)
                 coverage.save(self._db, kept)
+            # What lies off the mainline is read again when it is asked for.
             coverage.drop_retained(self._db)
+            side_commits.clear(self._db)
             drop_unused(self._db)
 
 

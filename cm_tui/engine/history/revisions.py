@@ -1,9 +1,10 @@
-"""Revisions: from a name, such as a branch, a commit, `#17` or a date, to the commit of the mainline that it means."""
+"""Revisions: from a name, such as a branch, a commit, `#17` or a date, to the commit that it means."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections import OrderedDict
 from datetime import UTC, datetime
 
 from cm_tui.engine.git.repository import Repository
@@ -11,18 +12,20 @@ from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commit_filter import ORDINAL
 from cm_tui.engine.history.commits import MainlineCommits
 from cm_tui.engine.history.coverage_report import CoverageReport
+from cm_tui.engine.history.side_reader import SideReader
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import CommitPoint, ResolvedRevision
 from cm_tui.model.dates import day
-from cm_tui.model.history import SHORT_SHA
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:?\d\d)?)?")
 _STEPS_BACK = re.compile(r"([^~^]+)~(\d{0,9})")
 _LONGEST_NAME = 1000
 _NAME_ONE = "Name a branch, a tag, a commit, #17 or a date such as 2024-05-01."
 _A_DAY = 86_400
+_KEPT_PLACES = 1000
+_KEPT_ORDINALS = 200_000
 
 
 class Revisions:
@@ -33,19 +36,26 @@ class Revisions:
         repository: the checkout.
         commits: the mainline.
         report: says why a commit cannot be answered.
+        side: has the files of commits off the mainline.
     """
 
-    def __init__(self, db: Database, repository: Repository, commits: MainlineCommits, report: CoverageReport) -> None:
+    def __init__(
+        self, db: Database, repository: Repository, commits: MainlineCommits, report: CoverageReport, side: SideReader
+    ) -> None:
         self.commits = commits
         self._db = db
         self._repository = repository
         self._report = report
+        self._side = side
+        self._places: OrderedDict[tuple[str, str, int], tuple[int, int, bool]] = OrderedDict()
+        """Where commits lie by their sha and the newest commit of the mainline, as `_place` says it."""
+        self._ordinals: tuple[CommitPoint | None, dict[str, int]] = (None, {})
 
     def resolve(self, revision: str) -> ResolvedRevision:
-        """Find the commit of the mainline that a name means.
+        """Find the commit that a name means, and where it lies.
 
         Raises:
-            NotFoundError: nothing is called so, or nothing of it is on the mainline.
+            NotFoundError: nothing is called so.
             UsageError: the name is ambiguous or malformed, or there is no git.
         """
         self.commits.ensure()
@@ -75,6 +85,19 @@ class Revisions:
             return self._dated(revision, name, head)
         return self._of_sha(revision, sha, head)
 
+    def on_mainline(self, revision: str) -> tuple[int, str]:
+        """Return the ordinal of a revision, or of its nearest ancestor, and what has to be said about that.
+
+        Raises:
+            NotFoundError: there is no such revision, or it shares no commit with the mainline.
+        """
+        resolved = self.resolve(revision)
+        if not resolved.moment.ordinal:
+            raise NotFoundError(
+                f"{revision} shares no commit with the mainline of HEAD.", hint="`cm history line` lists its commits."
+            )
+        return resolved.moment.ordinal, resolved.said if resolved.moment.ahead or not resolved.exact else ""
+
     def _counted_back(self, asked: str, name: str, steps: int, head: CommitPoint) -> ResolvedRevision | None:
         """Go so many first parents back from a commit of the mainline: those are counted already, however many they are."""
         start = self.commits.of_shas([self._repository.resolve(name)])
@@ -85,34 +108,73 @@ class Revisions:
         on_mainline = self.commits.of_shas([sha]).get(sha)
         if on_mainline is not None:
             return self._resolved(on_mainline, asked, sha, head)
-        ordinal = self._nearest_ancestor(sha)
-        found = self.commits.at(ordinal) if ordinal else None
-        if found is None:
-            raise NotFoundError(
-                f"{asked} shares no commit with the mainline of HEAD.", hint="`cm history line` lists its commits."
-            )
-        name = sha[:SHORT_SHA] if sha.startswith(asked) else f"{asked} ({sha[:SHORT_SHA]})"
-        note = (
-            f"{name} is not on the first-parent line of HEAD; its nearest ancestor there is "
-            f"#{found.ordinal} {found.sha[:SHORT_SHA]}"
+        commit, is_whole = self._off_mainline(sha, head)
+        files = self._side.stored(sha)
+        notes = [
+            "" if is_whole else "commits before it are not in this clone, so its nearest ancestor may be another",
+            missing_blobs.note(self._db, files) if files else "",
+        ]
+        return ResolvedRevision(
+            commit, asked, sha, exact=True, known=files is not None, note="; ".join(filter(None, notes))
         )
-        return self._resolved(found, asked, sha, head, note)
 
-    def _nearest_ancestor(self, sha: str) -> int:
-        """Return the ordinal of the nearest ancestor on the mainline; 0: none.
+    def point(self, sha: str) -> CommitPoint:
+        """Return where a commit lies; whether it can be answered is not looked at.
 
-        Whatever way leads from a commit to the mainline, it meets it first at an ancestor: the highest of those is it.
+        Raises:
+            MissingError: it is not in this clone, or damaged.
+            NotFoundError: there is no commit yet.
         """
-        ordinals = dict(self._db.rows("SELECT sha, ord FROM line_commit"))
-        seen, waiting, best = {sha}, [sha], 0
+        on_mainline, head = self.commits.of_shas([sha]).get(sha), self.commits.head()
+        if on_mainline is not None:
+            return on_mainline
+        if head is None:
+            raise NotFoundError("There is no commit yet.", hint="History begins with the first one.")
+        return self._off_mainline(sha, head)[0]
+
+    def _off_mainline(self, sha: str, head: CommitPoint) -> tuple[CommitPoint, bool]:
+        info = self._repository.commit(sha)
+        ordinal, ahead, is_whole = self._place(sha, head)
+        return CommitPoint(ordinal, sha, info.time, info.author, info.subject, ahead), is_whole
+
+    def _place(self, sha: str, head: CommitPoint) -> tuple[int, int, bool]:
+        """Find where a commit off the mainline lies.
+
+        Whatever way leads from a commit to the mainline, it meets it first at an ancestor: the highest of those is the nearest.
+
+        Returns:
+            the ordinal of the nearest ancestor on the mainline (0: none); how many commits the ways there have; whether
+            all of those are in this clone.
+        """
+        key = (sha, head.sha, head.ordinal)
+        if key in self._places:
+            return self._places[key]
+        ordinals = self._all_ordinals(head)
+        seen, waiting, best, ends = {sha}, [sha], 0, []
         while waiting:
-            for parent in self._repository.parents(waiting.pop()):
+            commit = waiting.pop()
+            parents = self._repository.parents(commit)
+            if not parents:
+                ends.append(commit)
+            for parent in parents:
                 if parent in ordinals:
                     best = max(best, ordinals[parent])
                 elif parent not in seen:
                     seen.add(parent)
                     waiting.append(parent)
-        return best
+        is_whole = all(self._repository.missing_parent(end) is None for end in ends)
+        self._places[key] = best, len(seen), is_whole
+        if len(self._places) > _KEPT_PLACES:
+            self._places.popitem(last=False)
+        return self._places[key]
+
+    def _all_ordinals(self, head: CommitPoint) -> dict[str, int]:
+        """Return the ordinals of the mainline by sha; those of one that is not too long are kept for the next commit."""
+        kept_head, ordinals = self._ordinals
+        if kept_head != head:
+            ordinals = dict(self._db.rows("SELECT sha, ord FROM line_commit"))
+            self._ordinals = (head, ordinals) if len(ordinals) <= _KEPT_ORDINALS else (None, {})
+        return ordinals
 
     def _dated(self, asked: str, text: str, head: CommitPoint) -> ResolvedRevision:
         """Find the last commit before everything that was made from a time on."""

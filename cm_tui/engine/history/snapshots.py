@@ -1,19 +1,27 @@
-"""Snapshots: the files of one commit of the mainline, and what differs between two of them."""
+"""Snapshots: the files of one commit, and what differs between two of them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import symbol_diff
 from cm_tui.engine.history.revisions import Revisions, snapshot_at
+from cm_tui.engine.history.side_reader import SideReader
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
-from cm_tui.errors import NotFoundError
+from cm_tui.errors import CmError, NotFoundError
 from cm_tui.model import Page, ResolvedRevision, SymbolChange
-from cm_tui.model.history import BEFORE_FIRST
+from cm_tui.model.history import BEFORE_FIRST, SHORT_SHA
+
+T = TypeVar("T")
 
 _NO_FILES = "(SELECT path, blob FROM file_span WHERE false)"
+_PARENT = re.compile(r"(.+)(?:~1?|\^1?)")
+_ATTEMPTS = 5
 
 
 class Snapshots:
@@ -23,20 +31,25 @@ class Snapshots:
         db: the store.
         repository: the checkout.
         revisions: resolves names.
+        side: has the files of commits off the mainline.
     """
 
-    def __init__(self, db: Database, repository: Repository, revisions: Revisions) -> None:
+    def __init__(self, db: Database, repository: Repository, revisions: Revisions, side: SideReader) -> None:
         self._db = db
         self._repository = repository
         self._revisions = revisions
+        self._side = side
 
     def require(self, revision: str) -> ResolvedRevision:
-        """Resolve a name to a revision whose files can be answered.
+        """Resolve a name to a revision whose files can be answered; one off the mainline is read first.
 
         Raises:
             NotFoundError: there is no such revision, or it is not known.
         """
         resolved = self._revisions.resolve(revision)
+        if resolved.moment.ahead and not resolved.known:
+            self._side.files(resolved.moment)
+            resolved = self._revisions.resolve(revision)
         if not resolved.sha:
             raise NotFoundError(
                 f"Nothing was there yet: {resolved.note}.", hint="`cm at '#1'` shows what the first commit brought."
@@ -52,6 +65,24 @@ class Snapshots:
         """Return the snapshot at an ordinal that is known."""
         return snapshot_at(ordinal) if coverage.load(self._db).covers(ordinal) else "head_file"
 
+    def of(self, resolved: ResolvedRevision) -> str:
+        """Return the snapshot of a revision that is known, or lies off the mainline.
+
+        Raises:
+            NotFoundError: it lies off the mainline and cannot be read.
+        """
+        commit = resolved.moment
+        return self._side.files(commit) if commit.ahead else self.at(commit.ordinal)
+
+    def steadily(self, question: Callable[[], T]) -> T:
+        """Answer a question from one state of the past: once more when the mainline has become another one meanwhile."""
+        for _ in range(_ATTEMPTS):
+            version = coverage.load(self._db).version
+            answer = question()
+            if coverage.load(self._db).version == version:
+                break
+        return answer
+
     def changes(self, before: str, after: str, limit: int) -> Page[SymbolChange]:
         """Compare the symbols of two revisions.
 
@@ -60,17 +91,34 @@ class Snapshots:
         """
         older, note = self._before(before)
         newer = self.require(after)
-        page = symbol_diff.changes(self._db, older, self.at(newer.moment.ordinal), limit)
-        return replace(page, note="; ".join(filter(None, (page.note, note, newer.note))))
+        page = symbol_diff.changes(self._db, older, self.of(newer), limit)
+        return replace(page, note="; ".join(filter(None, (page.note, note, newer.said))))
 
     def _before(self, revision: str) -> tuple[str, str]:
         """Return the snapshot that others are compared with, and what has to be said about it; empty before the first commit."""
+        first_one = self._without_parent(revision)
+        if first_one is not None:
+            return _NO_FILES, self._cut_off(first_one, first_one[:SHORT_SHA])
         if revision.strip() != BEFORE_FIRST and self._revisions.resolve(revision).sha:
             resolved = self.require(revision)
-            return self.at(resolved.moment.ordinal), resolved.note
+            return self.of(resolved), resolved.said
         commits = self._revisions.commits
         commits.ensure()
         first = commits.at(1)
-        cut_off = first is not None and self._repository.missing_parent(first.sha) is not None
-        note = "#1 has parents that are not in this clone: what they had counts as added" if cut_off else ""
-        return _NO_FILES, note
+        return _NO_FILES, self._cut_off(first.sha, "#1") if first is not None else ""
+
+    def _without_parent(self, revision: str) -> str | None:
+        """Return the commit before which a name such as `v0.1~1` asks for what cannot be there: it has no parent here."""
+        found = _PARENT.fullmatch(revision.strip())
+        if found is None:
+            return None
+        try:
+            resolved = self._revisions.resolve(found[1])
+        except CmError:
+            return None
+        commit = resolved.moment
+        return commit.sha if commit.ahead and not self._repository.parents(commit.sha) else None
+
+    def _cut_off(self, sha: str, name: str) -> str:
+        is_cut = self._repository.missing_parent(sha) is not None
+        return f"{name} has parents that are not in this clone: what they had counts as added" if is_cut else ""

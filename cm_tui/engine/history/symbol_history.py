@@ -54,7 +54,7 @@ class SymbolHistories:
         keys = self._versions.find(name)
         if not keys:
             shown = name.qualname if isinstance(name, SymbolKey) else name
-            raise NotFoundError(f"Nothing that is known was ever called {shown}.", hint=self._report.hint())
+            raise NotFoundError(f"No commit that is known has anything called {shown}.", hint=self._report.hint())
         self._versions.load_same_bodies(keys)
         traced = {key: self._trace(key) for key in keys}
         if not isinstance(name, SymbolKey):

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
@@ -15,6 +15,7 @@ from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commits import MainlineCommits
 from cm_tui.engine.history.coverage_report import CoverageReport
 from cm_tui.engine.history.revisions import Revisions
+from cm_tui.engine.history.side_reader import SideReader
 from cm_tui.engine.history.snapshots import Snapshots
 from cm_tui.engine.index import files
 from cm_tui.engine.mainline import coverage
@@ -23,6 +24,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import (
     Cancel,
+    CommitPoint,
     Drift,
     FileEntry,
     HistoryStatus,
@@ -37,7 +39,7 @@ from cm_tui.model import (
     SymbolKey,
 )
 from cm_tui.model.dates import day
-from cm_tui.model.history import SHORT_SHA
+from cm_tui.model.history import SHORT_SHA, reading_text
 
 T = TypeVar("T")
 
@@ -50,7 +52,7 @@ FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE starts_with(f.path, ?) ORDE
 
 
 class HistoricalView:
-    """Answers about revisions of the mainline.
+    """Answers about revisions: commits of the mainline, and any other one.
 
     Args:
         db: the store.
@@ -64,8 +66,11 @@ class HistoricalView:
         self._config = config
         self.commits = MainlineCommits(db, repository)
         self.report = CoverageReport(db, repository, self.commits)
-        self.revisions = Revisions(db, repository, self.commits, self.report)
-        self.snapshots = Snapshots(db, repository, self.revisions)
+        self.side = SideReader(db, repository, config)
+        self.revisions = Revisions(db, repository, self.commits, self.report, self.side)
+        self.snapshots = Snapshots(db, repository, self.revisions, self.side)
+        self.compared = 0
+        """Commits whose trees were compared with their parents' by this process, as nothing was known of them."""
         self._schemas: OrderedDict[str, str] = OrderedDict()
         self._graphs: dict[str, Graph] = {}
 
@@ -73,7 +78,9 @@ class HistoricalView:
 
     def graph_at(self, ordinal: int) -> Graph:
         """Return the graph of symbols at an ordinal that is known."""
-        snapshot = self.snapshots.at(ordinal)
+        return self._graph_of(self.snapshots.at(ordinal))
+
+    def _graph_of(self, snapshot: str) -> Graph:
         graph = self._graphs.get(snapshot)
         if graph is None:
             schema = _SCHEMAS[len(self._schemas)] if len(self._schemas) < len(_SCHEMAS) else self._free_oldest()
@@ -94,19 +101,27 @@ class HistoricalView:
         Raises:
             NotFoundError: there is no such revision, or it is not known.
         """
-        resolved = self.snapshots.require(revision)
-        try:
-            return _with_note(question(self.graph_at(resolved.moment.ordinal)), resolved)
-        except NotFoundError as error:
-            raise _not_found_at(error, resolved) from error
+
+        def answer() -> Page[T]:
+            resolved = self.snapshots.require(revision)
+            try:
+                return _with_note(question(self._graph_of(self.snapshots.of(resolved))), resolved)
+            except NotFoundError as error:
+                raise _not_found_at(error, resolved) from error
+
+        return self.snapshots.steadily(answer)
 
     def files(self, revision: str, folder: str) -> Page[FileEntry]:
         """List the files below a folder at a revision."""
-        resolved = self.snapshots.require(revision)
-        snapshot = self.snapshots.at(resolved.moment.ordinal)
         prefix = f"{folder.rstrip('/')}/" if folder.strip("/") else ""
-        rows = tuple(FileEntry(*row) for row in self._db.rows(_FILES.format(snapshot=snapshot), [prefix]))
-        return _with_note(Page(rows, len(rows)), resolved)
+
+        def answer() -> Page[FileEntry]:
+            resolved = self.snapshots.require(revision)
+            sql = _FILES.format(snapshot=self.snapshots.of(resolved))
+            rows = tuple(FileEntry(*row) for row in self._db.rows(sql, [prefix]))
+            return _with_note(Page(rows, len(rows)), resolved)
+
+        return self.snapshots.steadily(answer)
 
     def source(self, revision: str, path: str, start_line: int, end_line: int | None) -> Source:
         """Return lines of a file as it was at a revision.
@@ -114,14 +129,17 @@ class HistoricalView:
         Raises:
             NotFoundError: it was not there then, or its content is not in this clone.
         """
-        resolved = self.snapshots.require(revision)
-        commit = resolved.moment
-        snapshot = self.snapshots.at(commit.ordinal)
-        sql = f"SELECT b.oid, b.language FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE f.path = ?"  # noqa: S608 - our own relation
-        rows = self._db.rows(sql, [path])
+
+        def answer() -> tuple[CommitPoint, list[tuple[Any, ...]]]:
+            resolved = self.snapshots.require(revision)
+            snapshot = self.snapshots.of(resolved)
+            sql = f"SELECT b.oid, b.language FROM {snapshot} f JOIN blob b ON b.id = f.blob WHERE f.path = ?"  # noqa: S608 - our own relation
+            return resolved.moment, self._db.rows(sql, [path])
+
+        commit, rows = self.snapshots.steadily(answer)
         if not rows:
             raise NotFoundError(
-                f"{path} was not there at #{commit.ordinal} {commit.sha[:SHORT_SHA]}.",
+                f"{path} was not there at {_named(commit)}.",
                 hint="`cm at REF files` lists what was.",
             )
         try:
@@ -143,7 +161,7 @@ class HistoricalView:
         self.commits.ensure()
         head = self.commits.head()
         # A day before the first commit means all of it.
-        goal = self.revisions.resolve(since).moment.ordinal if since is not None else 1
+        goal = self.revisions.on_mainline(since)[0] if since is not None else 1
         if depth is not None and head is not None:
             goal = head.ordinal - depth + 1
         yield from self._read(goal, cancel)
@@ -174,24 +192,31 @@ class HistoricalView:
     def _read(self, goal: int, cancel: Cancel) -> Generator[Progress, None, None]:
         from cm_tui.engine.history.backfill import Backfill
 
-        status = self.report.status()
-        yield self._progress(status, goal)
-        if status.head is None:
-            return
-        with closing(Backfill(self._db, self._repository, self._config, goal).steps(cancel)) as steps:
-            for _ in steps:
-                yield self._progress(self.report.status(), goal)
+        self.report.goal = goal
+        reading = Backfill(self._db, self._repository, self._config, goal)
+        try:
+            status = self.report.status()
+            yield self._progress(status)
+            if status.head is None:
+                return
+            with closing(reading.steps(cancel)) as steps:
+                for _ in steps:
+                    yield self._progress(self.report.status())
+        finally:
+            self.compared += reading.compared
+            self.report.goal = None
 
     @staticmethod
-    def _progress(status: HistoryStatus, goal: int) -> Progress:
-        wanted = max(status.known, status.length - max(1, goal) + 1) if status.length else 0
-        return Progress("history", status.known, wanted, status.text, searchable=True)
+    def _progress(status: HistoryStatus) -> Progress:
+        """Return how far the reading is: in the numbers that `HistoryStatus` has of it, and in their words."""
+        message = status.text if status.known >= status.wanted else reading_text(status.known, status.wanted)
+        return Progress("history", status.known, status.wanted, message, searchable=True)
 
     # --- several revisions ---
 
     def changes(self, before: str, after: str, limit: int) -> Page[SymbolChange]:
         """Compare the symbols of two revisions."""
-        return self.snapshots.changes(before, after, limit)
+        return self.snapshots.steadily(lambda: self.snapshots.changes(before, after, limit))
 
     def symbol_histories(self, name: str | SymbolKey, limit: int, *, callers: bool) -> Page[SymbolHistory]:
         """Return the histories of the symbols that bear a name."""
@@ -223,11 +248,16 @@ class HistoricalView:
 def _not_found_at(error: NotFoundError, resolved: ResolvedRevision) -> NotFoundError:
     """Say what was not found, and at which revision."""
     commit = resolved.moment
-    message = f"At #{commit.ordinal} {commit.sha[:SHORT_SHA]} ({day(commit.time)}): {error.message}"
-    hint = error.hint.replace("`cm symbols --match`", f"`cm at '#{commit.ordinal}' --match`")
+    message = f"At {_named(commit)} ({day(commit.time)}): {error.message}"
+    ref = commit.sha[:SHORT_SHA] if commit.ahead else f"'#{commit.ordinal}'"
+    hint = error.hint.replace("`cm symbols --match`", f"`cm at {ref} --match`")
     return NotFoundError(message, hint=" ".join(filter(None, (resolved.note and f"{resolved.note}.", hint))))
 
 
 def _with_note(page: Page[T], resolved: ResolvedRevision) -> Page[T]:
     """Add to a page what has to be said about its revision."""
-    return replace(page, note="; ".join(filter(None, (page.note, resolved.note)))) if resolved.note else page
+    return replace(page, note="; ".join(filter(None, (page.note, resolved.said)))) if resolved.said else page
+
+
+def _named(commit: CommitPoint) -> str:
+    return commit.sha[:SHORT_SHA] if commit.ahead else f"#{commit.ordinal} {commit.sha[:SHORT_SHA]}"

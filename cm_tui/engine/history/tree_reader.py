@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Container, Iterator
 
 import pygit2
 
@@ -54,7 +54,7 @@ class TreeReader:
         self._own = own_folders(repository.root)
         self._pool = Pool(config.index.workers, PARSE_SECONDS, db.folder / "parsing-history")
         self._known: dict[tuple[str, str], int] = {}
-        self._classified: dict[tuple[str, str, bool], int | None] = {}
+        self._classified: dict[tuple[str, str, bool, bool], int | None] = {}
         self._pending: list[Task] = []
         self._absent: dict[str, int] = {}
         """File versions that are not in this clone and that the store does not have yet: blob by object id."""
@@ -62,10 +62,18 @@ class TreeReader:
         self._next = 1
         self.parsed = 0
 
-    def begin(self) -> None:
-        """Take over what the store knows by now."""
-        sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? ORDER BY id"
-        known = {(oid, language): number for oid, language, number in self._db.rows(sql, [EXTRACTOR_VERSION])}
+    def begin(self, oids: Collection[str] | None = None) -> None:
+        """Take over what the store knows by now.
+
+        Args:
+            oids: contents that will be asked for; all when not given.
+        """
+        sql = "SELECT oid, language, id FROM blob WHERE parsed_by = ? {} ORDER BY id"
+        if oids is None:
+            rows = self._db.rows(sql.format(""), [EXTRACTOR_VERSION])
+        else:
+            rows = self._db.rows(sql.format("AND oid IN (SELECT unnest(?::VARCHAR[]))"), [EXTRACTOR_VERSION, [*oids]])
+        known = {(oid, language): number for oid, language, number in rows}
         if known != self._known:
             # Another run may have dropped or replaced blobs.
             self._known = known
@@ -74,7 +82,7 @@ class TreeReader:
             self._absent.clear()
             self._bytes = 0
         newest = self._db.value("SELECT max(id) FROM blob") or 0
-        self._next = max(newest + 1, int(self._db.get_meta(NEXT_BLOB) or 1))
+        self._next = max(newest + 1, self._db.number(NEXT_BLOB, 1))
 
     def close(self) -> None:
         """End the parser processes."""
@@ -86,12 +94,20 @@ class TreeReader:
         Raises:
             MissingError: a tree is not in this clone, or damaged.
         """
-        found = list(self.trees.changes(before, after))
-        for change in [*found, *self._around_vendors(found, before, after)]:
-            old = self._blob_of(before, change.path, change.before)
-            new = self._blob_of(after, change.path, change.after)
+        for change in self.differing(before, after):
+            old = self.blob_of(before, change.path, change.before)
+            new = self.blob_of(after, change.path, change.after)
             if old != new:
                 yield change.path, old, new
+
+    def differing(self, before: bytes | None, after: bytes) -> list[Change]:
+        """Return the paths at which two trees may differ in what is indexed.
+
+        Raises:
+            MissingError: a tree is not in this clone, or damaged.
+        """
+        found = list(self.trees.changes(before, after))
+        return [*found, *self._around_vendors(found, before, after)]
 
     def flush(self) -> None:
         """Parse and store what is new."""
@@ -110,7 +126,7 @@ class TreeReader:
         """Return the blob of a file version that was not there before, or None when it is to be left out."""
         return self._classify(path, oid, included=self._rules.included(path))
 
-    def _blob_of(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
+    def blob_of(self, tree: bytes | None, path: str, entry: TreeEntry | None) -> int | None:
         """Return the blob of a file, or None when it is left out."""
         if entry is None or tree is None or entry.is_link or entry.is_submodule or not is_text(path):
             return None
@@ -119,7 +135,7 @@ class TreeReader:
         included = self._rules.included(path)
         if not included and self._is_vendored(tree, path):
             return None
-        key = (entry.oid, posixpath.basename(path), included)
+        key = (entry.oid, posixpath.basename(path), included, self._rules.credentials_wanted(path))
         if key not in self._classified:
             if len(self._classified) > _KEPT_CLASSIFIED:
                 self._classified.clear()
@@ -133,7 +149,7 @@ class TreeReader:
         data = None if size is None else missing_blobs.content(self._repository, oid)
         if data is None:
             return self._without_content(oid)
-        if by_content(path, data, included=included) is not None:
+        if self._rules.verdict(path, by_content(path, data, included=included)) is not None:
             return None
         language = language_of(path, data[:HEAD_BYTES])
         number = self._known.get((oid, language))

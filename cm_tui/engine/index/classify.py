@@ -65,10 +65,9 @@ class FileClassifier:
             if held is not None and held.oid == oid and held.blob in self._stored.current and not self._full:
                 self.verdicts[path, oid] = held.blob
                 return True
-        content = self._content(path, oid)
-        reason = self._stored.rejected.get(content)
+        reason = self._stored.rejection(path, oid, self._rules)
         if reason is not None and not self._full:
-            self._reject(path, oid, content, reason)
+            self._reject(path, oid, self._content(path, oid), reason)
             return True
         return False
 
@@ -97,7 +96,7 @@ class FileClassifier:
 
     def _tasks_for(self, path: str, oid: str, data: bytes) -> Iterator[Task]:
         content = self._content(path, oid)
-        reason = by_content(path, data, included=content.included)
+        reason = self._rules.verdict(path, by_content(path, data, included=content.included))
         if reason is not None:
             self._reject(path, oid, content, reason)
             return

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.search.passages import text_at
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import FileEntry, Page, SkippedFile, Source, Symbol
+
+_SHOWN = 200
+"""Characters of a path that cannot be one in a message."""
 
 _FILES = """
 SELECT f.path, b.language, b.lines, b.bytes, (SELECT count(*) FROM symbol s WHERE s.blob = b.id), b.generated, b.error,
@@ -22,12 +28,14 @@ WHERE starts_with(f.path, ?)
 ORDER BY f.path
 """
 
-_SYMBOL_AT = """
-SELECT f.path, s.qualname, s.name, s.kind, b.language, s.signature, s.doc, s.start_line, s.end_line, s.overload, p.qualname
-FROM now_file f JOIN blob b ON b.id = f.blob JOIN symbol s ON s.blob = b.id
-LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
-WHERE f.path = ? AND ? BETWEEN s.start_line AND s.end_line
-ORDER BY s.end_line - s.start_line, s.start_line DESC LIMIT 1
+_BLOBS = """
+SELECT f.path, f.blob, b.oid, b.language FROM now_file f JOIN blob b ON b.id = f.blob
+WHERE f.path IN (SELECT unnest(?::VARCHAR[]))
+"""
+# Numbers that are written out let DuckDB skip the blocks that cannot hold them.
+_SYMBOLS = """
+SELECT blob, idx, parent, qualname, name, kind, signature, doc, start_line, end_line, overload FROM symbol
+WHERE blob IN ({blobs}) ORDER BY end_line - start_line, start_line DESC
 """
 
 
@@ -44,12 +52,6 @@ def skipped(db: Database) -> Page[SkippedFile]:
     return Page(rows, len(rows))
 
 
-def symbol_at(db: Database, path: str, line: int) -> Symbol | None:
-    """Return the innermost symbol around a line."""
-    rows = db.rows(_SYMBOL_AT, [path, line])
-    return Symbol(*rows[0]) if rows else None
-
-
 def relative(root: Path, path: str) -> str:
     """Return a path as the index has it: relative to the root, with `/`.
 
@@ -59,15 +61,23 @@ def relative(root: Path, path: str) -> str:
 
     Raises:
         RefusedError: it leads out of the project.
+        NotFoundError: no system has such a path.
     """
-    given = Path(path).expanduser()
+    given = Path(path)
+    with contextlib.suppress(RuntimeError):
+        # Where nobody is called so, it is a name like any other.
+        given = given.expanduser()
     absolute = given if given.is_absolute() else root / given
-    if not given.is_absolute() and not absolute.exists() and given.exists():
-        absolute = Path.cwd() / given
-    inside = os.path.normpath(absolute)
-    if not Path(inside).is_relative_to(root) and not Path(inside).resolve().is_relative_to(root):
+    try:
+        if not given.is_absolute() and not absolute.exists() and given.exists():
+            absolute = Path.cwd() / given
+        inside = Path(os.path.normpath(absolute))
+        below = inside if inside.is_relative_to(root) else inside.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        said = error.strerror if isinstance(error, OSError) else None
+        raise NotFoundError(f"{path[:_SHOWN]} is no path: {said or error}.", hint="Check the spelling.") from error
+    if not below.is_relative_to(root):
         raise RefusedError(f"{path} is outside the project {root}.", hint="Name a file below the project's root.")
-    below = Path(inside) if Path(inside).is_relative_to(root) else Path(inside).resolve()
     return PurePosixPath(below.relative_to(root).as_posix()).as_posix()
 
 
@@ -79,32 +89,103 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def source(db: Database, contents: ContentReader, path: str, start_line: int, end_line: int | None) -> Source:
-    """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
+class _Blob(NamedTuple):
+    """What the index has at a path."""
 
-    What is remembered and is no file, such as an episode, has lines too: a file of the same path comes first.
+    id: int
+    oid: str
+    language: str
 
-    Raises:
-        NotFoundError: the file is not in the index, or nothing holds its text any more.
+
+@dataclass(frozen=True)
+class _File:
+    """A file's text as one question sees it."""
+
+    text: str
+    language: str
+    stale: bool = False
+    kept: bool = False
+
+
+class FileView:
+    """Files of the index as one question looks at them: each is read once, and the symbols of many at a time.
+
+    Args:
+        db: the store.
+        contents: reads what is on disk and in git.
     """
-    rows = db.rows("SELECT b.oid, b.language FROM now_file f JOIN blob b ON b.id = f.blob WHERE f.path = ?", [path])
-    if not rows:
-        remembered = text_at(db, path)
-        if remembered is not None:
-            return slice_lines(path, remembered, "markdown", start_line, end_line)
-        raise NotFoundError(
-            f"{path} is not in the index.", hint="`cm skipped` lists what was left out; `cm index` looks again."
-        )
-    oid, language = rows[0]
-    try:
-        found, data = contents.from_disk(path)
-    except OSError as error:
+
+    def __init__(self, db: Database, contents: ContentReader) -> None:
+        self._db = db
+        self._contents = contents
+        self._blobs: dict[str, _Blob | None] = {}
+        self._files: dict[str, _File] = {}
+        self._symbols: dict[str, list[Symbol]] = {}
+
+    def prepare(self, paths: Iterable[str]) -> None:
+        """Read at once what will be asked about several files."""
+        wanted = [path for path in dict.fromkeys(paths) if path not in self._symbols]
+        self._look_up(wanted)
+        new = {path: blob for path in wanted if (blob := self._blobs[path])}
+        self._symbols |= {path: [] for path in new}
+        if not new:
+            return
+        blobs = ", ".join(str(int(blob.id)) for blob in new.values())
+        rows = self._db.rows(_SYMBOLS.format(blobs=blobs))
+        names = {(blob, idx): qualname for blob, idx, _, qualname, *_ in rows}
+        at: dict[int, list[str]] = {}
+        for path, blob in new.items():
+            at.setdefault(blob.id, []).append(path)
+        for blob, _, parent, qualname, name, kind, *rest in rows:
+            outer = names.get((blob, parent))
+            for path in at[blob]:
+                self._symbols[path].append(Symbol(*(path, qualname, name, kind, new[path].language, *rest, outer)))
+
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+        """Lines of an indexed file, as it is on disk; as it was indexed when it has vanished or a link is in its place.
+
+        What is remembered and is no file, such as an episode, has lines too: a file of the same path comes first.
+
+        Raises:
+            NotFoundError: the file is not in the index, or nothing holds its text any more.
+        """
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        file = self._files[path]
+        found = slice_lines(path, file.text, file.language, start_line, end_line, stale=file.stale)
+        return replace(found, kept=file.kept) if file.kept else found
+
+    def symbol_at(self, path: str, line: int) -> Symbol | None:
+        """Return the innermost symbol around a line."""
+        if path not in self._symbols:
+            self.prepare([path])
+        return next((one for one in self._symbols.get(path, ()) if one.start_line <= line <= one.end_line), None)
+
+    def _look_up(self, paths: Iterable[str]) -> None:
+        new = [path for path in dict.fromkeys(paths) if path not in self._blobs]
+        if new:
+            self._blobs |= dict.fromkeys(new)
+            self._blobs |= {path: _Blob(*rest) for path, *rest in self._db.rows(_BLOBS, [new])}
+
+    def _read(self, path: str) -> _File:
+        self._look_up([path])
+        blob = self._blobs[path]
+        if blob is None:
+            remembered = text_at(self._db, path)
+            if remembered is not None:
+                return _File(remembered, "markdown")
+            raise NotFoundError(
+                f"{path} is not in the index.", hint="`cm skipped` lists what was left out; `cm index` looks again."
+            )
         try:
-            kept = contents.text(path, oid)
-        except ChangedError:
-            raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
-        return replace(slice_lines(path, kept, language, start_line, end_line, stale=True), kept=True)
-    return slice_lines(path, data.decode("utf-8", "replace"), language, start_line, end_line, stale=found != oid)
+            found, data = self._contents.from_disk(path)
+        except OSError as error:
+            try:
+                kept = self._contents.text(path, blob.oid)
+            except ChangedError:
+                raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
+            return _File(kept, blob.language, stale=True, kept=True)
+        return _File(data.decode("utf-8", "replace"), blob.language, stale=found != blob.oid)
 
 
 def slice_lines(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import Config
+from cm_tui.counts import count, noun
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.classify import FileClassifier
@@ -23,8 +24,9 @@ from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
 from cm_tui.engine.scan.working_tree import WorkingTreeScan, path_filter
 from cm_tui.engine.search.code_source import CodeSource
 from cm_tui.engine.search.source import MakeSource, SourceContext
-from cm_tui.engine.store import bulk
+from cm_tui.engine.store import bulk, seal
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.generations import GENERATION
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import Cancel, IndexPlan, Progress
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.vectors import VectorIndex
 
 PARSE_SECONDS = 30.0
-"""How long a parser may take for a batch before the blob at fault is cut by lines."""
+"""Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
 _ROWS_A_COMMIT = 100_000
 _ATTEMPTS = 20
 
@@ -123,11 +125,13 @@ class _Run:
         with self._timed("scan"):
             self._scan(full=full, since=since, paths=paths)
         found = len(self._tree.files.committed) + len(self._tree.files.disk)
-        yield Progress("scan", found, found, f"{found:,} files")
+        yield Progress("scan", found, found, f"{count(found, 'file')}")
         yield from self._parse()
         self._cancel.check()
         yield Progress("store", 0, 1, "Writing the index")
         state = self._store()
+        # What follows gives no numbers to blobs, and may take long.
+        WriterLock.of(self._db).end_numbering()
         yield Progress("store", 1, 1, "Keyword and symbol search answer now", searchable=True)
         yield from self._fill_vectors()
         summary = summarise(
@@ -147,8 +151,9 @@ class _Run:
             if "indexed_at" not in self._stored.meta:
                 raise NotIndexedError("This project has no index yet.", hint="Run `cm index` first.")
             chosen = path_filter(self._root, paths)
-            # Rows of another checkout cannot be mixed with files of this one.
-            if self._stored.meta.get("root") == str(self._root):
+            # Rows of another checkout cannot be mixed with files of this one, nor what other rules let in.
+            meta = self._stored.meta
+            if (meta.get("root"), meta.get("rules")) == (str(self._root), self._digest):
                 self._chosen = chosen
         self._tree = WorkingTreeScan(
             self._repository, self._config.index, self._contents, self._stored.sizes, self._chosen
@@ -160,7 +165,9 @@ class _Run:
             now = {**scan.committed, **scan.disk}
             differing = sum(entry.oid != now.get(path, entry.oid) for path, entry in base.items())
             differing += sum(path not in base for path, oid in now.items() if oid is not None)
-            self._notes.append(f"{differing:,} files differ from {since}; the index was compared as a whole.")
+            self._notes.append(
+                f"{count(differing, 'file')} {noun(differing, 'differs', 'differ')} from {since}; the index was compared as a whole."
+            )
 
     def _parse(self) -> Iterator[Progress]:
         unread = self._classifier.unread
@@ -226,13 +233,15 @@ class _Run:
             sources = [source for source in self._sources if changed or source.has_changed(self._db)]
             if not sources:
                 self._remember(state, changed=False)
+                seal.write(self._db)
                 return state
-            with self._db.transaction():
+            with self._db.generations.changing(), self._db.transaction():
                 if changed:
                     write(self._db, state)
                 with self._timed("keywords"):
                     delta = passages.sync(self._db, sources, self._prepare)
                 self._remember(state, changed=changed)
+            seal.write(self._db)
             self._notes += delta.notes
         self._seconds["store"] -= self._seconds["keywords"]
         return state
@@ -264,12 +273,12 @@ class _Run:
             facts["rules"] = self._digest
             facts["identity"] = identity.text
         if changed:
-            facts["generation"] = str(int(meta.get("generation", "0")) + 1)
+            facts[GENERATION] = str(self._db.number(GENERATION) + 1)
         with self._db.transaction():
             for key, value in facts.items():
                 if meta.get(key) != value:
                     self._db.set_meta(key, value)
-        if meta.get("root") != facts["root"] and self._db.folder == identity.folder:
+        if self._db.folder == identity.folder:
             identity.write_manifest(self._root)
 
     def _fill_vectors(self) -> Iterator[Progress]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.index.stored_state import ContentKey, StoredState, digest_of_rules, load
+from cm_tui.engine.index.stored_state import StoredState, digest_of_rules, load
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION, HEAD_BYTES, language_of
 from cm_tui.engine.scan.skip_rules import SkipRules, suffix_of
@@ -69,7 +69,7 @@ def _now(scan: ScannedFiles, stored: StoredState, rules: SkipRules, skipped: dic
     for path, oid in merged.items():
         if oid is None:
             continue
-        reason = stored.rejected.get(ContentKey(oid, suffix_of(path), rules.included(path)))
+        reason = stored.rejection(path, oid, rules)
         if reason is None:
             now[path] = oid
         else:
@@ -86,7 +86,7 @@ def _before(stored: StoredState, repository: Repository, rules: SkipRules, since
         for path, entry in tree.items()
         if not (entry.is_link or entry.is_submodule)
         and rules.by_path(path) is None
-        and ContentKey(entry.oid, suffix_of(path), rules.included(path)) not in stored.rejected
+        and stored.rejection(path, entry.oid, rules) is None
     }
 
 

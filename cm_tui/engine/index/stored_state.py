@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.scan.skip_rules import RULES_VERSION
+from cm_tui.engine.scan.skip_rules import RULES_VERSION, SkipRules, suffix_of
 from cm_tui.engine.store.database import Database
 
 NEXT_BLOB = "next_blob"
@@ -52,6 +52,10 @@ class StoredState:
         """Return the blob at a path."""
         return self.overlay[path] if path in self.overlay else self.spans.get(path)
 
+    def rejection(self, path: str, oid: str, rules: SkipRules) -> str | None:
+        """Return why content that was judged before is left out at a path; None when it is not."""
+        return rules.verdict(path, self.rejected.get(ContentKey(oid, suffix_of(path), rules.included(path))))
+
     def paths(self) -> set[str]:
         """Return every path that holds a blob."""
         return {path for path in {*self.spans, *self.overlay} if self.at(path) is not None}
@@ -66,7 +70,7 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
         rules: digest of the rules; verdicts on content that were made by others are left out.
     """
     stored = StoredState(meta=dict(db.rows("SELECT key, value FROM meta")))
-    stored.next_id = int(stored.meta.get(NEXT_BLOB, "1"))
+    stored.next_id = db.number(NEXT_BLOB, 1)
     for path, blob, oid in db.rows("SELECT h.path, b.id, b.oid FROM head_file h JOIN blob b ON b.id = h.blob"):
         stored.spans[path] = BlobAtPath(blob, oid)
     for path, blob, oid in db.rows("SELECT w.path, b.id, b.oid FROM worktree w LEFT JOIN blob b ON b.id = w.blob"):
@@ -93,5 +97,6 @@ def load(db: Database, extractor: str, rules: str) -> StoredState:
 
 def digest_of_rules(config: IndexConfig, extractor: str) -> str:
     """Return a digest of the rules that decide on content, so that verdicts of others are not trusted."""
-    parts = (RULES_VERSION, extractor, repr(config.include), repr(config.exclude), str(config.max_file_bytes))
+    patterns = (config.include, config.untrusted_include, config.exclude)
+    parts = (RULES_VERSION, extractor, *map(repr, patterns), str(config.max_file_bytes))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

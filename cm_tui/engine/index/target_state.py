@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cm_tui.engine.index.classify import FileClassifier
 from cm_tui.engine.index.stored_state import ContentKey, StoredState
-from cm_tui.engine.mainline import commits, coverage
+from cm_tui.engine.mainline import commits, coverage, former_commits, side_commits
 from cm_tui.engine.mainline.commits import MainlineChange
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.scan.working_tree import ScannedFiles
@@ -89,6 +89,8 @@ def is_stored(db: Database, state: TargetState, stored: StoredState) -> bool:
         and state.rejected == stored.rejected
         and state.line is None
         and coverage.is_current(db, state.rules)
+        and former_commits.is_by(db, state.rules)
+        and side_commits.are_by(db, state.rules)
         and not db.value(_UNUSED_COUNT)
     )
 
@@ -96,7 +98,7 @@ def is_stored(db: Database, state: TargetState, stored: StoredState) -> bool:
 _UNUSED = f"""
 SELECT id FROM blob
 WHERE id NOT IN (
-    SELECT blob FROM head_file UNION SELECT blob FROM file_span UNION SELECT blob FROM worktree WHERE blob IS NOT NULL
+    SELECT blob FROM head_file UNION SELECT blob FROM worktree WHERE blob IS NOT NULL UNION {coverage.IN_USE}
     UNION SELECT unnest(value::INTEGER[]) FROM meta WHERE key = '{coverage.RETAINED}'
 )
 """  # noqa: S608 - our own word
@@ -114,6 +116,9 @@ def write(db: Database, state: TargetState) -> None:
         if not coverage.is_current(db, state.rules):
             coverage.clear(db)
             coverage.drop_retained(db)
+        if not former_commits.is_by(db, state.rules):
+            coverage.drop_retained(db)
+        side_commits.drop_others(db, state.rules)
         coverage.merge_duplicate_blobs(db)
         contents = sorted(state.rejected)
         verdicts = ((*content, state.rejected[content]) for content in contents)

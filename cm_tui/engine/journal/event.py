@@ -8,10 +8,17 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cm_tui.engine.redaction import redact_record
 from cm_tui.errors import UsageError
 
+EXACT = frozenset({"root", "base", "stop", "patch_digest", "origin"})
+"""Fields that stay as they are: a folder, commits, ids of events, digests."""
 MAX_BYTES = 1_000_000
 """The longest line."""
+ERASED = "erased"
+"""Kind of what is left of an event whose content was erased: its id, its time and the kind that it was."""
+ERASURE = "journal.erased"
+"""Kind of the event that says, behind them, which events were erased: whoever has read them lets go of them."""
 
 
 class Position(NamedTuple):
@@ -61,12 +68,13 @@ class Problem(NamedTuple):
 
 
 def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict[str, Any], bytes]:
-    """Return a new event and its line.
+    """Return a new event and its line; whoever writes an event, no secret that is recognised stands in it.
 
     Raises:
         UsageError: the data cannot be written as JSON, or is too much.
     """
     now = time.time_ns()
+    data = without_secrets(data)
     fields = {"id": f"{now:016x}{os.urandom(4).hex()}", "time": now / 1e9, "kind": kind, "head": head, "data": data}
     try:
         # ASCII: a name that is not UTF-8 survives, and no line breaks but ours.
@@ -79,6 +87,17 @@ def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict
             hint="Shorten its texts.",
         )
     return fields, line
+
+
+def without_secrets(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event's data without secrets; its field `redacted` counts them."""
+    try:
+        clean, secrets = redact_record(data, EXACT)
+    except RecursionError:
+        # What holds itself is no JSON: writing it says so.
+        return dict(data)
+    known = clean.get("redacted", 0)
+    return {**clean, "redacted": known + secrets} if secrets and isinstance(known, int) else clean
 
 
 def parse_line(line: bytes) -> dict[str, Any] | str:

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cm_tui.counts import count, noun
 from cm_tui.engine.journal.event import Event, Position, Problem
 from cm_tui.engine.journal.journal import START, Journal
 
@@ -18,6 +19,8 @@ class _Progress:
     """The part of a journal that was checked."""
 
     at: Position = START
+    last: tuple[Position, str] = (START, "")
+    """The last event: where it ends, and its id."""
     events: int = 0
     problems: list[Problem] = field(default_factory=list)
 
@@ -39,7 +42,7 @@ class JournalCheck:
         if not self.problems:
             return ""
         more = f"; and {self.problems - len(self.locations):,} more" if self.problems > len(self.locations) else ""
-        lines = "1 line of the journal is" if self.problems == 1 else f"{self.problems:,} lines of the journal are"
+        lines = f"{count(self.problems, 'line')} of the journal {noun(self.problems, 'is', 'are')}"
         return f"{lines} no event and left out: {'; '.join(self.locations)}{more}."
 
 
@@ -58,8 +61,8 @@ def check(root: Path) -> JournalCheck:
     with _lock:
         progress = _checked.get(journal.folder, _Progress())
         end = journal.end()
-        if end < progress.at:
-            # It was removed, or put back to what it was earlier.
+        if end < progress.at or not journal.holds(*progress.last):
+            # It was removed, or put back to what it was earlier, or is another one.
             progress = _Progress()
         if end > progress.at:
             _check_further(journal, progress)
@@ -74,6 +77,7 @@ def _check_further(journal: Journal, progress: _Progress) -> None:
         if isinstance(found, Event):
             progress.events += 1
             progress.at = found.position
+            progress.last = (found.position, found.id)
         else:
             progress.problems.append(found)
             progress.at = Position(found.position.segment, found.position.offset + found.bytes)

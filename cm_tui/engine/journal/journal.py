@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from cm_tui import paths
-from cm_tui.engine.journal.event import MAX_BYTES, Event, Position, Problem, as_event, new_line, parse_line
-from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.journal.lock import locked
+from cm_tui.engine.journal.event import ERASED, MAX_BYTES, Event, Position, Problem, as_event, new_line, parse_line
+from cm_tui.engine.journal.location import claim, folder_of
+from cm_tui.engine.journal.segment import line_before, lines
 from cm_tui.errors import StoreError
+from cm_tui.locks import locked
 
 SEGMENT_BYTES = 16_000_000
 """A file that has reached this size is closed, and the next one begun."""
@@ -24,18 +25,20 @@ START = Position(1, 0)
 
 
 class Journal:
-    """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once and never changed.
+    """Events of one project in files `000001.jsonl`, `000002.jsonl` …, each line written once.
 
-    An event that `append` returned is on disk. A crash in the middle of a write leaves a torn line: it is stepped over
+    Only an erasure changes a line, which keeps its length. An event that `append` returned is on disk. A crash in the middle of a write leaves a torn line: it is stepped over
     by the next append and by every reader, and `problems` tells of it.
 
     Args:
         folder: where the files lie; made with the first event.
         segment_bytes: size from which a new file is begun.
+        root: of the checkout that writes, which owns a journal that it begins.
     """
 
-    def __init__(self, folder: Path, *, segment_bytes: int = SEGMENT_BYTES) -> None:
+    def __init__(self, folder: Path, *, segment_bytes: int = SEGMENT_BYTES, root: Path | None = None) -> None:
         self.folder = folder
+        self._root = root
         self._segment_bytes = segment_bytes
 
     @classmethod
@@ -45,10 +48,12 @@ class Journal:
         Raises:
             RefusedError: git's data cannot be opened.
         """
-        return cls(folder_of(root))
+        return cls(folder_of(root), root=root)
 
     def append(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
         """Write an event and wait until the disk has it.
+
+        What looks like a secret is taken out of every text of it, whoever writes: branch and file names, arguments, ids.
 
         Args:
             kind: what happened, such as `hook.git`.
@@ -60,10 +65,49 @@ class Journal:
             UsageError: the data cannot be written as JSON, or is too much.
         """
         fields, line = new_line(kind, data, head)
+        return as_event(fields, self.append_line(line))
+
+    def append_line(self, line: bytes) -> Position:
+        """Write the line of an event and wait until the disk has it; gives where the next begins.
+
+        Raises:
+            StoreError: as for `append`.
+        """
+        with self.held():
+            return self._write(line)
+
+    def append_after(
+        self, cause: Event, kind: str, data: Mapping[str, Any], *, head: str | None = None
+    ) -> Event | None:
+        """Write an event that was made from another one; None when that one was erased meanwhile.
+
+        Raises:
+            StoreError: as `append`.
+            UsageError: as `append`.
+        """
+        with self.held():
+            if not self.holds(cause.position, cause.id) or self._kind_at(cause.position) == ERASED:
+                return None
+            return self.append_held(kind, data, head=head)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the journal: nobody else writes to it meanwhile. It is made where there is none.
+
+        Raises:
+            StoreError: its folder cannot be used, or another process holds it.
+        """
+        if self._root is not None and not self.folder.exists():
+            claim(self.folder.name, self._root)
         with self._reported():
             paths.private_dir(paths.private_dir(self.folder.parent) / self.folder.name)
             with locked(self.folder / _LOCK, LOCK_SECONDS):
-                return as_event(fields, self._write(line))
+                yield
+
+    def append_held(self, kind: str, data: Mapping[str, Any], *, head: str | None = None) -> Event:
+        """The same as `append`, for a caller that holds the journal."""
+        fields, line = new_line(kind, data, head)
+        return as_event(fields, self._write(line))
 
     def read(self, after: Position | None = None) -> Iterator[Event]:
         """Events in the order in which they were written; what is no event is left out.
@@ -106,7 +150,7 @@ class Journal:
         Raises:
             StoreError: the file cannot be read.
         """
-        file = self._file(problem.position.segment)
+        file = self.file(problem.position.segment)
         with self._reported(), file.open("rb") as stream:
             left, line = problem.position.offset, 1
             while left > 0 and (piece := stream.read(min(left, MAX_BYTES))):
@@ -116,19 +160,49 @@ class Journal:
 
     def end(self) -> Position:
         """Return where the next event will begin: reading from here gives only what comes later."""
-        segments = self._segments()
+        segments = self.segments()
         if not segments:
             return START
         with self._reported():
-            return Position(segments[-1], self._file(segments[-1]).stat().st_size)
+            return Position(segments[-1], self.file(segments[-1]).stat().st_size)
+
+    def holds(self, position: Position, event_id: str) -> bool:
+        """Return whether an event ends at a position: where it does not, this is another journal than the one read.
+
+        Args:
+            position: of the event that was read last; `START` holds in every journal.
+            event_id: of that event; empty where that is not known: any line will do.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+        if position == START:
+            return True
+        line = self._line_before(position)
+        if not line or not event_id:
+            return bool(line)
+        fields = parse_line(line)
+        return isinstance(fields, dict) and fields["id"] == event_id
+
+    def _kind_at(self, position: Position) -> str:
+        fields = parse_line(self._line_before(position))
+        return fields["kind"] if isinstance(fields, dict) else ""
+
+    def _line_before(self, position: Position) -> bytes:
+        path = self.file(position.segment)
+        with self._reported():
+            if not path.exists():
+                return b""
+            with path.open("rb") as file:
+                return line_before(file, position.offset)
 
     # --- writing ---
 
     def _write(self, line: bytes) -> Position:
-        segment = (self._segments() or [1])[-1]
-        if _size(self._file(segment)) >= self._segment_bytes:
+        segment = (self.segments() or [1])[-1]
+        if _size(self.file(segment)) >= self._segment_bytes:
             segment += 1
-        file = self._file(segment)
+        file = self.file(segment)
         new = not file.exists()
         fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
@@ -140,7 +214,7 @@ class Journal:
         finally:
             os.close(fd)
         if new:
-            _sync_folder(self.folder)
+            sync_folder(self.folder)
         return Position(segment, end)
 
     # --- reading ---
@@ -158,16 +232,32 @@ class Journal:
         at = start
         while True:
             # Listed before a file is read to its end: one that has a successor then is complete.
-            segments = self._segments()
+            segments = self.segments()
             closed = any(segment > at.segment for segment in segments)
             if at.segment in segments:
-                with self._reported(), self._file(at.segment).open("rb") as file:
-                    yield from _lines(file, at, torn=torn or closed)
+                yield from self._segment(at, torn=torn or closed)
             if not closed:
                 return
             at = Position(min(segment for segment in segments if segment > at.segment), 0)
 
-    def _segments(self) -> list[int]:
+    def _segment(self, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
+        """Read one file; one that is replaced meanwhile is being overwritten, and read on from its successor."""
+        at: Position | None = start
+        while at is not None:
+            with self._reported(), self.file(start.segment).open("rb") as file:
+                begun, at = at, None
+                for found in lines(file, begun, torn=torn):
+                    if isinstance(found, Problem) and os.fstat(file.fileno()).st_nlink == 0:
+                        at = found.position
+                        break
+                    yield found
+
+    def segments(self) -> list[int]:
+        """Return the numbers of the files, in order.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
         try:
             names = [path.name for path in self.folder.iterdir()]
         except FileNotFoundError:
@@ -176,7 +266,8 @@ class Journal:
             raise _failure(self.folder, error) from error
         return sorted(int(name[:-6]) for name in names if name.endswith(".jsonl") and name[:-6].isdecimal())
 
-    def _file(self, segment: int) -> Path:
+    def file(self, segment: int) -> Path:
+        """Return the file of a number, whether it is there or not."""
         return self.folder / f"{segment:06}.jsonl"
 
     @contextmanager
@@ -185,46 +276,6 @@ class Journal:
             yield
         except OSError as error:
             raise _failure(self.folder, error) from error
-
-
-def _lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
-    """Events and problems from a position on; a last line without an end is one of them only when `torn`."""
-    at = start.offset
-    size = os.fstat(file.fileno()).st_size
-    if at > size:
-        yield Problem(start, 0, f"the file ends before this place, at {size:,}")
-        return
-    file.seek(max(at - 1, 0))
-    if at and file.read(1) != b"\n":
-        # Not between two lines: the file is another one than when the position was taken, or its end was torn.
-        at += _skip_line(file)
-    while line := file.readline(MAX_BYTES + 1):
-        begin = Position(start.segment, at)
-        whole = line.endswith(b"\n")
-        at += len(line) if whole else len(line) + _skip_line(file)
-        ended = whole or _ends_with_newline(file)
-        if not ended and not torn:
-            return
-        fields = parse_line(line) if ended else "torn"
-        if isinstance(fields, dict):
-            yield as_event(fields, Position(start.segment, at))
-        elif line.strip():
-            yield Problem(begin, at - begin.offset, fields)
-
-
-def _skip_line(file: BinaryIO) -> int:
-    """Step behind the end of a line, in pieces: nobody knows how long it is."""
-    skipped = 0
-    while piece := file.readline(MAX_BYTES):
-        skipped += len(piece)
-        if piece.endswith(b"\n"):
-            break
-    return skipped
-
-
-def _ends_with_newline(file: BinaryIO) -> bool:
-    file.seek(-1, os.SEEK_CUR)
-    return file.read(1) == b"\n"
 
 
 def _last_byte(fd: int, size: int) -> bytes:
@@ -241,7 +292,7 @@ def _write_whole(fd: int, data: bytes, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a new file's name last; Windows has no such call and needs none."""
     if os.name == "nt":
         return

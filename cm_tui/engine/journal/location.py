@@ -21,8 +21,8 @@ def base() -> Path:
 def folder_of(root: Path) -> Path:
     """Return the folder of the journal of the project at a root; not made here.
 
-    A cached identity holds as long as git's configuration and the branch stay: a remote, a first commit and an
-    orphan branch change them.
+    A cached identity holds as long as git's configuration, the branch and the links stay: a remote, a first commit, an
+    orphan branch and a person change them.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -39,14 +39,39 @@ def folder_of(root: Path) -> Path:
     return base() / name
 
 
+def claim(name: str, root: Path) -> None:
+    """Make a checkout the owner of the journal that it is about to begin.
+
+    Args:
+        name: of the journal's folder, as `folder_of` gave it.
+        root: of the checkout.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    from cm_tui.engine.git import checkout_links
+
+    folder = os.path.realpath(root)
+    checkout_links.claim(name, Path(folder))
+    # It is the same journal as before; only the links have changed.
+    put(base() / _MAP, folder, {"sign": _sign(Path(folder)), "name": name})
+
+
 def _sign(root: Path) -> list[Any]:
     """Return what an identity depends on, cheap to look at."""
     folders = git_folders(root)
     if folders is None:
         return []
     head = head_of(folders)
+    # Another `.git` in the same place is another repository, or points at one.
+    marker = (root / ".git").lstat()
+    own = [marker.st_dev, marker.st_ino]
+    return [head.text, head.sha is not None, *own, *_stamp(folders.common / "config"), *_stamp(paths.links_file())]
+
+
+def _stamp(file: Path) -> list[int]:
     try:
-        found = (folders.common / "config").stat()
+        found = file.stat()
     except OSError:
-        return [head.text, head.sha is not None]
-    return [head.text, head.sha is not None, found.st_mtime_ns, found.st_size, found.st_ino]
+        return []
+    return [found.st_mtime_ns, found.st_size, found.st_ino]

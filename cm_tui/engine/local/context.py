@@ -3,47 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.code import LocalCode
+from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.engine.local.search import LocalSearch
-from cm_tui.model import Edge, Pack, PackRequest, Page, Symbol, SymbolKey
+from cm_tui.model import Edge, Pack, PackRequest, Page, Source, SymbolKey
+from cm_tui.model.page import bounded
+
+if TYPE_CHECKING:
+    from cm_tui.engine.index.files import FileView
 
 
 class LocalContext(LocalSearch, LocalCode):
     """What a chat needs to know, chosen by the engine or by a person."""
 
+    @of_one_generation
     def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
         """Choose what answers a question, within a budget of tokens."""
         from cm_tui.engine.context.from_query import auto_pack
 
+        files = self._file_view()
         return auto_pack(
             question,
-            budget,
+            bounded(budget),
             neighbours,
             search=self.search,
-            source=self.source,
-            symbol_at=self._symbol_at,
-            callers=self.callers,
+            source=files.source,
+            symbol_at=files.symbol_at,
+            callers=self._used_by,
             callees=self._uses,
+            prepare=files.prepare,
         )
 
+    @of_one_generation
     def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
         """Make a pack of what a person chose, in that order."""
         from cm_tui.engine.context.pack import manual_pack
 
-        return manual_pack(items, budget, question, source=self.source, symbol_at=self._symbol_at)
+        files = self._file_view()
 
+        def source(path: str, start_line: int, end_line: int | None) -> Source:
+            # What somebody asks for may be no path of the index.
+            return files.source(self._inside(path), start_line, end_line)
+
+        return manual_pack(items, bounded(budget), question, source=source, symbol_at=files.symbol_at)
+
+    @of_one_generation
     def neighbours(self, items: Sequence[PackRequest]) -> tuple[PackRequest, ...]:
         """Return callers, callees and used types of what was chosen, nearest first."""
         from cm_tui.engine.context.neighbours import neighbours_of
 
-        return neighbours_of(items, symbol_at=self._symbol_at, callers=self.callers, callees=self._uses)
+        files = self._file_view()
+        files.prepare([item.path for item in items])
+        found = neighbours_of(
+            items, symbol_at=files.symbol_at, callers=self._used_by, callees=self._uses, prepare=files.prepare
+        )
+        return tuple(found)
 
-    def _symbol_at(self, path: str, line: int) -> Symbol | None:
-        from cm_tui.engine.index import files
+    def _file_view(self) -> FileView:
+        """Files as one question sees them."""
+        from cm_tui.engine.index.files import FileView
+        from cm_tui.engine.scan.content_reader import ContentReader
 
-        return files.symbol_at(self._db, path, line)
+        return FileView(self._db, ContentReader(self._repository))
 
     def _uses(self, key: SymbolKey) -> Page[Edge]:
         """What a symbol calls, the types it names, and what it derives from."""
-        return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"))
+        return self._graph.callees(key, kinds=("call", "decorate", "type", "inherit"), text=False)
+
+    def _used_by(self, key: SymbolKey) -> Page[Edge]:
+        """Return who calls a symbol."""
+        return self._graph.callers(key, text=False)

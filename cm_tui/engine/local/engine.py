@@ -40,7 +40,7 @@ class LocalEngine(LocalContext, LocalHistory, LocalMemory):
         """Open the project with an empty store: what was there, whole or damaged, is thrown away."""
         root, store = projects.locate(folder)
         config = load_config(root)
-        projects.clear_store(store)
+        projects.begin_rebuild(root, store)
         return cls(root, store, config)
 
     def __enter__(self) -> Self:

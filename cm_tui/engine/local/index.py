@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.engine import lazy
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.rooms import LocalRooms
+from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
 from cm_tui.model import Cancel, Check, FileEntry, Freshness, IndexPlan, Page, Progress, ProjectStatus, SkippedFile
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class LocalIndex(LocalRooms):
 
         return unwatched(self.stale_reason(), self._db.get_meta("indexed_at"), self._external_layers(self._root))
 
+    @of_one_generation
     def status(self) -> ProjectStatus:
         """Return the project and its index at a glance."""
         from cm_tui.engine.status import status
@@ -59,34 +60,65 @@ class LocalIndex(LocalRooms):
         The last step carries the summary; the outcome behind it, which never leaves this process, the paths as well.
         """
         inside = [self._inside(path) for path in paths]
+        self._refuse_read_only()
+        self._claim()
         return (yield from self._indexer().run(full=full, since=since, paths=inside, cancel=cancel))
 
     def rebuild(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Throw the index away and make it again."""
-        self._begin_anew(projects.clear_store)
+        self._refuse_read_only()
+        self._claim()
+        self._begin_anew(lambda store: projects.begin_rebuild(self._root, store))
         yield from self._indexer().run(full=True, cancel=cancel)
 
-    def reset(self) -> None:
-        """Remove the project's index; the engine stays open on an empty one."""
+    def reset(self, *, drop_episodes: bool = False) -> None:
+        """Remove the project's index, with what agents' sessions recorded if wanted; the engine stays open on an empty one."""
+        if drop_episodes:
+            from cm_tui.engine.journal import location
+
+            # First: what is left when this is ended in the middle is an index that the next run mends.
+            projects.drop_episodes(location.folder_of(self._root).name)
         self._begin_anew(projects.remove_store)
 
-    def doctor(self) -> tuple[Check, ...]:
-        """Check model, extension, grammars, compiled parts, store and versions."""
-        from cm_tui.engine.doctor import examine, examine_store
+    def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
+        """Check model, extension, grammars, compiled parts, versions, and all of the store."""
+        from cm_tui.engine.doctor import StoreParts, examine, examine_store
 
-        return (*examine(self._root), *examine_store(self._db, self._vectors))
+        with_vectors = self.config.embedding.provider != "none"
+        parts = StoreParts(self._root, self._db, lambda: self._repository, lambda: self._vectors, with_vectors)
+        return (*examine(self._root), *examine_store(parts, full=full))
 
+    @of_one_generation
     def files(self, folder: str = "") -> Page[FileEntry]:
         """Return the indexed files below a folder, all levels, sorted by path."""
         from cm_tui.engine.index import files
 
         return files.files(self._db, folder)
 
+    @of_one_generation
     def skipped(self) -> Page[SkippedFile]:
         """Return the files that were looked at and left out of the index."""
         from cm_tui.engine.index import files
 
         return files.skipped(self._db)
+
+    def _refuse_read_only(self) -> None:
+        """Stop before anything is read for a store that cannot take it.
+
+        Raises:
+            StoreReadOnlyError: it can only be read here.
+        """
+        if self._db.is_read_only:
+            from cm_tui.engine.store.failures import read_only
+
+            raise read_only(self._db.file)
+
+    def _claim(self) -> None:
+        """Note whose memory this store becomes, before anything is in it; a store elsewhere is nobody's memory."""
+        from cm_tui.engine.git.identity import claim, identify
+
+        if identify(self._root).folder == self.store:
+            claim(self._root)
 
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.store.database import Database
@@ -94,9 +126,12 @@ class LocalIndex(LocalRooms):
         self._close_searcher()
         self._db.close()
         lazy.reset(self, keep=("_provider",))
-        remove(self.store)
-        self._is_new = True
-        self._db = Database(self.store)
+        try:
+            remove(self.store)
+        finally:
+            # What could not be removed goes on answering.
+            self._is_new = not projects.store_file(self.store).exists()
+            self._db = Database(self.store)
 
     def _indexer(self) -> Indexer:
         from cm_tui.engine.index.indexer import Indexer

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from cm_tui.config import Config
 from cm_tui.engine.api import projects
@@ -24,7 +26,29 @@ if TYPE_CHECKING:
     from cm_tui.model.freshness import LayerState
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
+
+
+def of_one_generation(method: Callable[P, R]) -> Callable[P, R]:
+    """Have a question answered from one state of the index, and its number named in the answer where there is room.
+
+    A question about an earlier revision is answered from git's history, which does not change.
+    """
+
+    @wraps(method)
+    def ask(*args: P.args, **values: P.kwargs) -> R:
+        if values.get("at") is not None:
+            return method(*args, **values)
+        rooms: Any = args[0]
+        with rooms._db.reading() as number:  # noqa: SLF001 - a method of its own
+            answer: Any = method(*args, **values)
+        named: R = replace(answer, generation=number) if hasattr(answer, "generation") else answer
+        return named
+
+    return ask
 
 
 class LocalRooms:
@@ -59,6 +83,20 @@ class LocalRooms:
         return self._root
 
     @property
+    def generation(self) -> int:
+        """Return the state of the index that a question of this moment is answered from."""
+        return self._db.generations.current
+
+    @property
+    def read_only_note(self) -> str:
+        """Return what is to be said where the store can only be read; nothing where it can be written."""
+        if not self._db.is_read_only:
+            return ""
+        from cm_tui.engine.store.failures import read_only
+
+        return f"{read_only(self._db.file).message} Answers come from it as it is, and nothing is kept."
+
+    @property
     def uses_daemon(self) -> bool:
         """Return False: this engine goes straight to the store."""
         return False
@@ -75,7 +113,10 @@ class LocalRooms:
         self._closed = True
         self._close_searcher()
         unused = (
-            self._is_new and not self._db.value("SELECT count(*) FROM blob") and not self._db.get_meta("indexed_at")
+            self._is_new
+            and not self._db.is_read_only
+            and not self._db.value("SELECT count(*) FROM blob")
+            and not self._db.get_meta("indexed_at")
         )
         self._db.close()
         if unused:
@@ -98,6 +139,12 @@ class LocalRooms:
 
         return Graph(self._db, ContentReader(self._repository).text)
 
+    def _read_text(self, path: str, oid: str) -> str:
+        """Return a file of the project as text."""
+        from cm_tui.engine.scan.content_reader import ContentReader
+
+        return ContentReader(self._repository).text(path, oid)
+
     @shared_property
     def _history(self) -> HistoricalView:
         from cm_tui.engine.history.time_travel import HistoricalView
@@ -115,7 +162,13 @@ class LocalRooms:
     def _provider(self) -> Provider:
         from cm_tui.engine.embed import provider_for
 
-        return provider_for(self.config.embedding)
+        return provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
+
+    def _is_still_chosen(self) -> bool:
+        """Return whether the settings of this moment still name this model: trust may have been taken back meanwhile."""
+        from cm_tui.config import load_config
+
+        return load_config(self._root).embedding == self.config.embedding
 
     @shared_property
     def _vectors(self) -> VectorIndex:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
 from cm_tui.engine.git.commits import CommitInfo
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.mainline import coverage, former_commits
 from cm_tui.engine.mainline.coverage import truncate_to
 from cm_tui.engine.store import bulk
 from cm_tui.engine.store.database import Database
@@ -14,7 +16,7 @@ from cm_tui.engine.store.database import Database
 _COLUMNS = ("ord", *CommitInfo._fields)
 _END = "line_shallow"
 """Key in `meta`: where the mainline ends while that is not the first commit of all, so that its ordinals may still move."""
-_FIRST_PIECE = 64
+_LONGEST_PIECE = 1024
 _GAP = "gap"
 """Value of that key when no shallow clone is the reason: commits are missing, or damaged."""
 
@@ -49,10 +51,9 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
     if newest and newest[0][0] == head:
         return None
     boundary = repository.shallow_boundary()
-    line = repository.first_parents(head)
+    former = former_commits.commits(db)
     commits: list[CommitInfo] = []
-    # In pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
-    while piece := list(islice(line, max(_FIRST_PIECE, len(commits)))):
+    for piece in _pieces(repository.first_parents(head, former), former):
         sql = "SELECT sha, ord FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))"
         stored = dict(db.rows(sql, [[commit.sha for commit in piece]]))
         fork = next((number for number, commit in enumerate(piece) if commit.sha in stored), None)
@@ -60,6 +61,23 @@ def compare(db: Database, repository: Repository, head: str | None) -> MainlineC
         if fork is not None:
             return MainlineChange(keep=stored[piece[fork].sha], commits=commits[::-1], end=db.get_meta(_END) or "")
     return MainlineChange(commits=commits[::-1], end=_end(repository, boundary, commits))
+
+
+def _pieces(line: Iterable[CommitInfo], former: former_commits.Known) -> Iterator[list[CommitInfo]]:
+    """Cut a line into pieces that grow: mostly one commit is new, and a long line need not be compared as a whole.
+
+    One ends where commits that are known from before do: the next is probably on the mainline, and nothing beyond it is read.
+    """
+    piece: list[CommitInfo] = []
+    most = 1
+    for commit in line:
+        piece.append(commit)
+        is_last_former = commit.sha in former and former[commit.sha][1] not in former
+        if is_last_former or len(piece) >= (_LONGEST_PIECE if commit.sha in former else most):
+            yield piece
+            piece, most = [], 1 if is_last_former else min(2 * most, _LONGEST_PIECE)
+    if piece:
+        yield piece
 
 
 def end_moved(db: Database, repository: Repository) -> bool:
@@ -98,6 +116,12 @@ def _compare_whole(db: Database, repository: Repository, head: str) -> MainlineC
 def write(db: Database, change: MainlineChange) -> None:
     """Make the stored mainline that of HEAD, and truncate what is covered to the fork."""
     with db.transaction():
+        if not change.shift:
+            covered = coverage.load(db)
+            former_commits.keep_leaving(
+                db, keep=change.keep, first=covered.from_ord, last=covered.to_ord, rules=covered.rules,
+                returning=[commit.sha for commit in change.commits],
+            )  # fmt: skip
         truncate_to(db, keep=change.keep, shift=change.shift)
         start = 0 if change.shift else change.keep
         db.execute("DELETE FROM line_commit WHERE ord > ?", [start])

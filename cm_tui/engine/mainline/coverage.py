@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 
-from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.mainline import former_commits, user_marks
 from cm_tui.engine.store.database import Database
 
 _KEY = "history"
 RETAINED = "spare"
 """Key in `meta`: blobs of commits that have left the mainline, retained for when they come back, as branches do."""
 _MAX_RETAINED = 10_000
+_NAMING_BLOBS = (("file_span", "blob"), ("side_file", "blob"), ("former_change", "before"), ("former_change", "after"))
+"""Tables of the past that name blobs, and the columns in which they do."""
+IN_USE = " UNION ".join(f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL" for table, column in _NAMING_BLOBS)  # noqa: S608 - our own names
+"""Query for the blobs that the past needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +45,16 @@ class Coverage:
 
 
 def load(db: Database) -> Coverage:
-    """What is covered."""
+    """What is covered.
+
+    Raises:
+        StoreDamagedError: what the store says of it cannot be read.
+    """
     text = db.get_meta(_KEY)
-    return Coverage(**json.loads(text)) if text else Coverage()
+    try:
+        return Coverage(**json.loads(text)) if text else Coverage()
+    except (ValueError, TypeError) as error:
+        raise db.unreadable(_KEY, text) from error
 
 
 def save(db: Database, covered: Coverage) -> None:
@@ -86,13 +97,18 @@ def _retain(db: Database, keep: int) -> None:
         "EXCEPT SELECT blob FROM file_span WHERE from_ord <= ? ORDER BY blob DESC",
         [keep, keep],
     )
-    kept = json.loads(db.get_meta(RETAINED) or "[]")
+    text = db.get_meta(RETAINED)
+    try:
+        kept = list(json.loads(text or "[]"))
+    except (ValueError, TypeError) as error:
+        raise db.unreadable(RETAINED, text) from error
     db.set_meta(RETAINED, json.dumps(list(dict.fromkeys([*(row[0] for row in found), *kept]))[:_MAX_RETAINED]))
 
 
 def drop_retained(db: Database) -> None:
-    """Retain no blobs of commits that have left the mainline; the caller holds the transaction."""
+    """Retain nothing of commits that have left the mainline; the caller holds the transaction."""
     db.execute("DELETE FROM meta WHERE key = ?", [RETAINED])
+    former_commits.clear(db)
 
 
 def _shift(db: Database, covered: Coverage, shift: int) -> Coverage:
@@ -140,9 +156,12 @@ def is_current(db: Database, rules: str) -> bool:
 
 
 def merge_duplicate_blobs(db: Database) -> None:
-    """Let spans name the newest of several blobs of one content: a full run has parsed it again."""
+    """Let the past name the newest of several blobs of one content: a full run has parsed it again."""
     covered = load(db)
     twice = "SELECT id, max(id) OVER (PARTITION BY oid, language) AS newest FROM blob QUALIFY newest <> id"
-    if covered.to_ord and db.value(f"SELECT count(*) FROM ({twice})"):  # noqa: S608 - our own query
-        db.execute(f"UPDATE file_span SET blob = m.newest FROM ({twice}) m WHERE m.id = file_span.blob")  # noqa: S608 - likewise
+    if not db.value(f"SELECT count(*) FROM ({twice})"):  # noqa: S608 - our own query
+        return
+    for table, column in _NAMING_BLOBS:
+        db.execute(f"UPDATE {table} SET {column} = m.newest FROM ({twice}) m WHERE m.id = {table}.{column}")  # noqa: S608 - likewise
+    if covered.to_ord:
         save(db, replace(covered, version=covered.version + 1))

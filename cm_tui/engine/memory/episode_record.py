@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self, get_args
 
 from cm_tui.engine.journal import Event
-from cm_tui.model import Episode
+from cm_tui.model import Actor, Episode, EpisodeType, Outcome, Step, StepKind
 
 KIND = "episode"
 """Kind of the events that hold an episode."""
-_TYPE = "task"
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DIGEST = re.compile(r"[0-9a-f]{16,64}")
+_LATEST = 2.0**40
+"""Times beyond are damage: a journal can be edited by hand, and a transcript says what it likes."""
+_MOST = 2**53
+"""Counts beyond are damage too."""
+_FIRST_VERSION = (
+    "type", "agent", "session", "root", "prompts", "answer", "files", "base", "patch", "patch_digest", "patch_cut",
+    "redacted", "note", "stop",
+)  # fmt: skip
+"""Fields that are written even where they are empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecord:
     """The record of one turn of a session; the event around it has its id, its time and HEAD when it stopped."""
 
+    type: EpisodeType = "task"
     agent: str = ""
     session: str = ""
     root: str = ""
@@ -36,44 +48,81 @@ class EpisodeRecord:
     note: str = ""
     stop: str = ""
     """Id of the event that ended the turn."""
+    actor: Actor = "agent"
+    at: float | None = None
+    """When it ended, where that is not when it was written down: seconds since the epoch."""
+    origin: str = ""
+    """Digest that names the turn in the transcript that it was read from: the same one is not recorded twice."""
+    title: str = ""
+    parent: str = ""
+    turn: int = 0
+    plan: str = ""
+    verdict: str = ""
+    outcome: Outcome = ""
+    steps: tuple[Step, ...] = ()
+    step_count: int = 0
+    tools: tuple[str, ...] = ()
+    tokens: int = 0
+    tags: tuple[str, ...] = ()
 
     def to_event_data(self) -> dict[str, Any]:
-        """Return the data of its event, which JSON can hold."""
-        lists = {"prompts": list(self.prompts), "files": list(self.files)}
-        return {"type": _TYPE, **asdict(self), **lists, "base": self.base or None}
+        """Return the data of its event, which JSON can hold; what later versions added is left out where it is empty."""
+        data: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _FIRST_VERSION or value != field.default:
+                data[field.name] = list(value) if isinstance(value, tuple) else value
+        if self.steps:
+            data["steps"] = [_step_data(step) for step in self.steps]
+        return {**data, "base": self.base or None}
 
     @classmethod
     def from_event(cls, event: Event) -> Self:
         """Read an event's data; what is not as expected is left out."""
         data = event.data
         return cls(
-            agent=_text(data.get("agent")),
-            session=_text(data.get("session")),
-            root=_text(data.get("root")),
-            prompts=_texts(data.get("prompts")),
-            answer=_text(data.get("answer")),
-            files=_texts(data.get("files")),
+            type=_one_of(data, "type", get_args(EpisodeType), "task"),
+            agent=_text(data, "agent"),
+            session=_text(data, "session"),
+            root=_text(data, "root"),
+            prompts=_texts(data, "prompts"),
+            answer=_text(data, "answer"),
+            files=_texts(data, "files"),
             base=_sha(data.get("base")),
-            patch=_text(data.get("patch")),
-            patch_digest=_text(data.get("patch_digest")),
+            patch=_text(data, "patch"),
+            patch_digest=_text(data, "patch_digest"),
             patch_cut=data.get("patch_cut") is True,
-            redacted=data["redacted"] if isinstance(data.get("redacted"), int) else 0,
-            note=_text(data.get("note")),
-            stop=_text(data.get("stop")),
+            redacted=_count(data, "redacted"),
+            note=_text(data, "note"),
+            stop=_text(data, "stop"),
+            actor=_one_of(data, "actor", get_args(Actor), "agent"),
+            at=_time(data.get("at")),
+            origin=_text(data, "origin") if _DIGEST.fullmatch(_text(data, "origin")) else "",
+            title=_text(data, "title"),
+            parent=_text(data, "parent"),
+            turn=_count(data, "turn"),
+            plan=_text(data, "plan"),
+            verdict=_text(data, "verdict"),
+            outcome=_one_of(data, "outcome", get_args(Outcome), ""),
+            steps=tuple(_steps(data.get("steps"))),
+            step_count=_count(data, "step_count"),
+            tools=_texts(data, "tools"),
+            tokens=_count(data, "tokens"),
+            tags=_texts(data, "tags"),
         )
 
 
 def read_episode(event: Event, *, patch: bool) -> Episode:
-    """Return the episode that an event holds, not yet laid on the mainline.
+    """Return the episode that an event holds, not yet laid on the mainline, as it was recorded.
 
     Args:
         event: one of kind `episode`.
-        patch: whether its patch comes along; its number of lines always does.
+        patch: whether its patch and its steps come along; how many there are always does.
     """
     record, head = EpisodeRecord.from_event(event), _sha(event.head)
     return Episode(
         id=event.id,
-        time=event.time,
+        time=event.time if record.at is None else record.at,
         agent=record.agent,
         session=record.session,
         prompts=record.prompts,
@@ -89,15 +138,63 @@ def read_episode(event: Event, *, patch: bool) -> Episode:
         patch_cut=record.patch_cut,
         redacted=record.redacted,
         note=record.note,
+        type=record.type,
+        actor=record.actor,
+        title=record.title,
+        parent=record.parent,
+        turn=record.turn,
+        plan=record.plan,
+        verdict=record.verdict,
+        outcome=record.outcome,
+        steps=record.steps if patch else (),
+        step_count=max(record.step_count, len(record.steps)),
+        tools=record.tools,
+        tokens=record.tokens,
+        tags=record.tags,
     )
 
 
-def _text(value: object) -> str:
+def _step_data(step: Step) -> dict[str, Any]:
+    return {field.name: value for field in fields(step) if (value := getattr(step, field.name)) != field.default}
+
+
+def _steps(found: object) -> Iterator[Step]:
+    for data in found if isinstance(found, list) else ():
+        if isinstance(data, dict) and data.get("kind") in get_args(StepKind):
+            yield Step(
+                kind=data["kind"],
+                text=_text(data, "text"),
+                tool=_text(data, "tool"),
+                result=_text(data, "result"),
+                path=_text(data, "path"),
+                failed=data.get("failed") is True,
+            )
+
+
+def _text(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: object) -> tuple[str, ...]:
+def _texts(data: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    value = data.get(name)
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _one_of(data: Mapping[str, Any], name: str, known: tuple[Any, ...], otherwise: Any) -> Any:
+    value = data.get(name)
+    return value if isinstance(value, str) and value in known else otherwise
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else 0
+
+
+def _time(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) and 0 <= value < _LATEST else None
 
 
 def _sha(value: object) -> str:

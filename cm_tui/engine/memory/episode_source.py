@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.redact import redact
+from cm_tui.engine.memory.visibility import Visibility
 from cm_tui.engine.parse.chunks import chunk_lines
+from cm_tui.engine.redaction import redact
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError, UsageError
+from cm_tui.model import EPISODES
 
 _POSITION = "episode_position"
 """Key in `meta`: how far the journal was read."""
+_EVENT = "episode_event"
+"""Key in `meta`: id of the event that was read last, by which another journal is told."""
 _TITLE_CHARS = 300
 _LATEST = 2.0**40
 """Times beyond are damage: a journal can be edited by hand."""
@@ -29,7 +33,7 @@ class EpisodeSource:
         context: says whose journal it is.
     """
 
-    name = "episode"
+    name = EPISODES
 
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
@@ -37,30 +41,70 @@ class EpisodeSource:
     def has_changed(self, db: Database) -> bool:
         """Return whether the journal has grown, is another one, or cannot be looked at."""
         try:
-            return Journal.of(self._root).end() != _position(db)
+            journal, at = Journal.of(self._root), _position(db)
+            return journal.end() != at or not journal.holds(at, _event(db))
         except CmError:
             return True
 
     def changes(self, db: Database, *, anew: bool) -> Changes:
-        """Read on from where the journal was left; a journal that is shorter than that is another one."""
+        """Read on from where the journal was left; one that does not have what was read last is another one."""
         try:
-            journal = Journal.of(self._root)
-            before = _position(db)
-            other = before > journal.end()
-            end = START if anew or other else before
-            passages: list[SourcePassage] = []
-            for event in journal.read(end):
-                end = event.position
-                if event.kind == episode_record.KIND:
-                    passages += passages_of(event)
+            return self._read(Journal.of(self._root), db, anew=anew)
         except CmError as error:
             if anew:
                 # The passages that there are go all the same: they are read again next time.
-                db.set_meta(_POSITION, str(START))
+                _keep(db, START, "")
             return Changes([], [], [f"Episodes are as they were: {error.message}"])
-        db.set_meta(_POSITION, str(end))
-        gone = [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [self.name])] if other else []
-        return Changes(gone, passages)
+
+    def _read(self, journal: Journal, db: Database, *, anew: bool) -> Changes:
+        before = _position(db)
+        other = not journal.holds(before, _event(db))
+        read = _Reading(journal, START if anew or other else before)
+        if read.seen.restored and not (anew or other):
+            # What was hidden stands before the place.
+            other = True
+            read = _Reading(journal, START)
+        _keep(db, read.end, read.event or _event(db))
+        return Changes(_ids(db) if other else _ids_at(db, read.seen.hidden), read.passages)
+
+
+class _Reading:
+    """What a journal has behind a place.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+
+    def __init__(self, journal: Journal, start: Position) -> None:
+        self.end, self.event = start, ""
+        self.seen = Visibility()
+        by_episode: dict[str, list[SourcePassage]] = {}
+        for event in journal.read(start):
+            self.end, self.event = event.position, event.id
+            self.seen.follow(event)
+            if event.kind == episode_record.KIND:
+                by_episode[event.id] = list(passages_of(event))
+        hidden = self.seen.hidden
+        self.passages = [one for id_, passages in by_episode.items() if id_ not in hidden for one in passages]
+
+
+def read_again(db: Database) -> None:
+    """Have every episode read again at the next comparison, by the rules of today."""
+    _keep(db, Position(1, 1), "-")
+
+
+def _ids(db: Database) -> list[int]:
+    return [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [EpisodeSource.name])]
+
+
+def _ids_at(db: Database, episodes: Iterable[str]) -> list[int]:
+    sql = "SELECT id FROM passage WHERE source = ? AND path IN (SELECT unnest(?))"
+    paths = [_path(one) for one in episodes]
+    return [row[0] for row in db.rows(sql, [EpisodeSource.name, paths])] if paths else []
+
+
+def _path(episode: str) -> str:
+    return f"episode/{_NOT_IN_A_PATH.sub('_', episode)}"
 
 
 def passages_of(event: Event) -> Iterator[SourcePassage]:
@@ -72,7 +116,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
     title = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
     for chunk in chunk_lines(lines):
         yield SourcePassage(
-            path=f"episode/{_NOT_IN_A_PATH.sub('_', event.id)}",
+            path=_path(event.id),
             start_line=chunk.start_line,
             end_line=chunk.end_line,
             title=title,
@@ -92,3 +136,12 @@ def _position(db: Database) -> Position:
         return Position.parse(db.get_meta(_POSITION) or str(START))
     except UsageError:
         return START
+
+
+def _event(db: Database) -> str:
+    return db.get_meta(_EVENT) or ""
+
+
+def _keep(db: Database, position: Position, event: str) -> None:
+    db.set_meta(_POSITION, str(position))
+    db.set_meta(_EVENT, event)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from cm_tui.counts import count
+from cm_tui.engine.git.commits import MissingError
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import read_episode
 from cm_tui.engine.memory.turns import Turns
+from cm_tui.engine.memory.visibility import Visibility
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import CommitPoint, Episode, Page
 from cm_tui.model.dates import day
@@ -52,9 +56,7 @@ class Episodes:
         self._revisions = revisions
         self._repository = repository
         self._lock = threading.Lock()
-        self._at: Position | None = None
-        self._kept: list[_Kept] = []
-        self._turns = Turns()
+        self._begin_anew()
 
     def page(self, match: str, before: str | None, limit: int) -> Page[Episode]:
         """Return those that have every word, newest first.
@@ -84,7 +86,7 @@ class Episodes:
             UsageError: there are several.
             StoreError: the journal cannot be read.
         """
-        kept = self._named(name.strip().lower())
+        kept = _named(self._read(), name)
         event = next(self._journal.read(kept.at), None)
         if event is None or event.id != kept.episode.id:
             raise NotFoundError(f"The journal no longer has the episode {kept.episode.id}.")
@@ -95,38 +97,54 @@ class Episodes:
         self._read()
         return tuple(sorted(moment.ordinal for moment in self._on_mainline().values()))
 
+    def named(self, name: str, *, forgotten: bool = False) -> str:
+        """Return the id of an episode by a beginning of it, or `last`.
+
+        Args:
+            name: what was typed.
+            forgotten: look among those that are hidden, instead of the others.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: there are several.
+            StoreError: the journal cannot be read.
+        """
+        return _named(self._read(forgotten=forgotten), name).episode.id
+
     # --- the journal ---
 
-    def _read(self) -> list[_Kept]:
-        """Return all that there are by now, newest first."""
+    def _begin_anew(self) -> None:
+        self._at: Position | None = None
+        self._event = ""
+        """Id of the event that ends at that place."""
+        self._kept: list[_Kept] = []
+        self._turns = Turns()
+        self._visibility = Visibility()
+
+    def _read(self, *, forgotten: bool = False) -> list[_Kept]:
+        """Return all that there are by now, newest first: those that are shown, or those that are forgotten."""
         with self._lock:
+            if self._at is not None and not self._journal.holds(self._at, self._event):
+                self._begin_anew()
             for event in self._journal.read(self._at):
                 self._follow(event)
-                self._at = event.position
-            return self._kept[::-1]
+                self._at, self._event = event.position, event.id
+            hidden = self._visibility.forgotten
+            return [one for one in reversed(self._kept) if (one.episode.id in hidden) == forgotten]
 
     def _follow(self, event: Event) -> None:
         self._turns.follow(event, self._at or START)
+        self._visibility.follow(event)
         if event.kind == episode_record.KIND:
             self._kept.append(_Kept(read_episode(event, patch=False), self._at))
+        elif event.kind == ERASURE:
+            erased = self._visibility.erased
+            self._kept = [one for one in self._kept if one.episode.id not in erased]
 
     def _note(self) -> str:
         waiting = self._turns.unrecorded
         turns = "turn of a session waits" if waiting == 1 else "turns of sessions wait"
         return f"{waiting:,} {turns} for the daemon, which records them." if waiting else ""
-
-    def _named(self, name: str) -> _Kept:
-        kept = self._read()
-        if name == LAST and kept:
-            return kept[0]
-        found = [one for one in kept if one.episode.id == name]
-        if not found and len(name) >= _SHORTEST_NAME:
-            found = [one for one in kept if one.episode.id.startswith(name)]
-        if not found:
-            raise _no_such(name)
-        if len(found) > 1:
-            raise UsageError(f"{len(found):,} episodes begin with {name!r}.", hint="Give more of the id.")
-        return found[0]
 
     # --- the mainline ---
 
@@ -134,27 +152,26 @@ class Episodes:
         """Return the commits of all episodes that are on the mainline, by sha."""
         self._revisions.commits.ensure()
         with self._lock:
-            shas = {one.episode.sha for one in self._kept}
+            hidden = self._visibility.forgotten
+            shas = {one.episode.sha for one in self._kept if one.episode.id not in hidden}
         return self._revisions.commits.of_shas(shas) if self._repository.git else {}
 
     def _placed(self, episode: Episode, on_mainline: Mapping[str, CommitPoint]) -> Episode:
         moment = on_mainline.get(episode.sha)
-        return replace(episode, moment=moment, why="" if moment else self._why(episode.sha))
-
-    def _why(self, sha: str) -> str:
-        """Return why a commit is not on the mainline."""
-        if not sha:
-            return _NOT_RECORDED
+        if moment is not None:
+            return replace(episode, moment=moment, why="")
+        if not episode.sha:
+            return replace(episode, moment=None, why=_NOT_RECORDED)
         if not self._repository.git:
-            return "this project has no git: its commits cannot be read"
+            return replace(episode, moment=None, why="this project has no git: its commits cannot be read")
         try:
-            self._repository.resolve(sha)
-        except NotFoundError:
-            return f"{sha[:10]} is not in this repository: it was rewritten and cleaned up, or made in another clone"
-        return f"{sha[:10]} is not on the first-parent line of HEAD"
+            return replace(episode, moment=self._revisions.point(self._repository.resolve(episode.sha)), why="")
+        except (MissingError, NotFoundError):
+            gone = "is not in this repository: it was rewritten and cleaned up, or made in another clone"
+            return replace(episode, moment=None, why=f"{episode.sha[:10]} {gone}")
 
     def _replayed(self, episode: Episode) -> Episode:
-        """Return the episode with the nearest commit on the mainline."""
+        """Return the episode with what has to be said of its commit."""
         placed = self._placed(episode, self._on_mainline())
         if not episode.sha or not self._repository.git:
             return placed
@@ -163,6 +180,20 @@ class Episodes:
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)
+
+
+def _named(kept: Sequence[_Kept], name: str) -> _Kept:
+    name = name.strip().lower()
+    if name == LAST and kept:
+        return kept[0]
+    found = [one for one in kept if one.episode.id == name]
+    if not found and len(name) >= _SHORTEST_NAME:
+        found = [one for one in kept if one.episode.id.startswith(name)]
+    if not found:
+        raise _no_such(name)
+    if len(found) > 1:
+        raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}.", hint="Give more of the id.")
+    return found[0]
 
 
 def _has(kept: _Kept, word: str, on_mainline: Mapping[str, CommitPoint]) -> bool:

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import episode_record
-from cm_tui.engine.memory.journal_cursor import JournalCursor
+from cm_tui.engine.memory.journal_cursor import CursorPosition, JournalCursor
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn, Turns
+from cm_tui.engine.memory.visibility import ids_of
 from cm_tui.errors import CmError, UsageError
 
 LEAVE_SECONDS = 15.0
@@ -122,6 +124,8 @@ class _Reader:
         self._lock = threading.Lock()
         self._cursor = JournalCursor(journal.folder.name)
         self._at: Position | None = None
+        self._event = ""
+        """Id of the event that ends at that place."""
         self._past = self._settled = START
         self._turns = Turns()
         self._stops: dict[str, tuple[Position, Turn]] = {}
@@ -131,6 +135,9 @@ class _Reader:
     def news(self) -> list[tuple[Event, Turn | None]]:
         """Events since last time, which are then past; a stop comes with the turn that it ended."""
         with self._lock:
+            if self._at is not None and not self._journal.holds(self._at, self._event):
+                # The journal was replaced: nothing that was read of the other one counts.
+                self._at, self._stops = None, {}
             at = begun = self._begin() if self._at is None else self._at
             try:
                 found = list(self._follow(at))
@@ -149,8 +156,11 @@ class _Reader:
         """What is not done yet behind a place: events, turns that they ended, and the place before each."""
         self._at = at
         for event in self._journal.read(at):
-            before, self._at = self._at, event.position
+            before, self._at, self._event = self._at, event.position, event.id
             turn = self._turns.follow(event, before)
+            if event.kind == ERASURE:
+                for id_ in ids_of(event):
+                    self._stops.pop(id_, None)
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
             if event.position > self._past or turn is not None:
@@ -171,7 +181,8 @@ class _Reader:
         try:
             found = record_turn(root, turn, stop, now=time.time())
             if found is not None:
-                self._journal.append(episode_record.KIND, found.to_event_data(), head=stop.head)
+                # Whoever erased the stop meanwhile has erased what the episode would say.
+                self._journal.append_after(stop, episode_record.KIND, found.to_event_data(), head=stop.head)
         except UsageError as error:
             # It would be too long for the journal the next time too.
             _log.warning("recording a session of %s: %s", root, error)
@@ -185,10 +196,11 @@ class _Reader:
     def _begin(self) -> Position:
         kept = self._cursor.read()
         self._turns = Turns(kept.patches)
-        if kept.past > self._journal.end():
+        self._past = self._settled = START
+        if not self._journal.holds(kept.past, kept.event):
             # The journal is another one than that.
             return START
-        self._past, self._settled = kept.past, kept.settled
+        self._past, self._settled, self._event = kept.past, kept.settled, kept.event
         return kept.start
 
     def _keep(self) -> None:
@@ -196,4 +208,4 @@ class _Reader:
         begins = [turn.begin for _, turn in self._stops.values()]
         settled = min([at, *(before for before, _ in self._stops.values())])
         start = min([settled, self._turns.begin or at, *begins])
-        self._cursor.write(start=start, settled=settled, past=at, patches=self._turns.patches)
+        self._cursor.write(CursorPosition(start, settled, at, self._turns.patches, self._event))

@@ -26,6 +26,8 @@ class CursorPosition(NamedTuple):
     """Up to here everything else was done."""
     patches: Mapping[tuple[str, str], str] = {}
     """Digests of the patches that were recorded last, by root and session."""
+    event: str = ""
+    """Id of the event that ends at `past`, by which another journal is told; empty: an earlier version kept none."""
 
 
 class JournalCursor:
@@ -52,19 +54,19 @@ class JournalCursor:
                 Position.parse(kept.get("settled", str(past))),
                 past,
                 {(str(root), str(session)): str(digest) for root, session, digest in kept.get("patches", ())},
+                str(kept.get("event", "")),
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
             return CursorPosition()
 
-    def write(
-        self, *, start: Position, settled: Position, past: Position, patches: Mapping[tuple[str, str], str]
-    ) -> None:
+    def write(self, kept: CursorPosition) -> None:
         """Keep a position; on a full disk the one that was kept before stays, and something is done twice at worst."""
         fields = {
-            "position": str(past),
-            "settled": str(settled),
-            "start": str(start),
-            "patches": [[*who, digest] for who, digest in patches.items()],
+            "position": str(kept.past),
+            "event": kept.event,
+            "settled": str(kept.settled),
+            "start": str(kept.start),
+            "patches": [[*who, digest] for who, digest in kept.patches.items()],
         }
         try:
             paths.private_dir(paths.private_dir(paths.state_dir()) / self._file.parent.name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.visibility import ids_of
 
 PROMPT_CHARACTERS = 8_000
 """What is kept of each prompt."""
@@ -35,10 +37,13 @@ class Turn:
     """Digest of the patch that the session's episode before recorded."""
     last: float = 0.0
     """When something happened last."""
+    events: list[str] = field(default_factory=list)
+    """Ids of its prompts and edits."""
 
     def add(self, event: Event) -> None:
         """Add a prompt or an edit."""
         self.last = event.time
+        self.events.append(event.id)
         if event.kind == "hook.prompt":
             if not self.prompts:
                 self.base = event.head
@@ -79,6 +84,11 @@ class Turns:
         """Return the number of turns with a prompt that ended and have no episode yet."""
         return len(self._unrecorded)
 
+    @property
+    def under_way(self) -> Collection[Turn]:
+        """Return the turns that have not ended yet."""
+        return self._under_way.values()
+
     def follow(self, event: Event, before: Position) -> Turn | None:
         """Take in an event; returns the turn that it ended.
 
@@ -96,10 +106,12 @@ class Turns:
             return self._end(event, self._under_way.pop(session, Turn(before)), session)
         elif event.kind == episode_record.KIND:
             self._record(EpisodeRecord.from_event(event), session)
+        elif event.kind == ERASURE:
+            self._erase(ids_of(event))
         return None
 
     def is_recorded(self, stop: Event) -> bool:
-        """Return whether an episode for a stop was among the events."""
+        """Return whether an episode for a stop was among the events, or the stop was erased."""
         return stop.id in self._recorded
 
     def _end(self, stop: Event, turn: Turn, session: Session) -> Turn:
@@ -114,6 +126,12 @@ class Turns:
         self._unrecorded.discard(record.stop)
         before_this = self._patches.pop(session, "")
         self._patches[session] = record.patch_digest or before_this
+
+    def _erase(self, ids: frozenset[str]) -> None:
+        """Let go of turns that are erased, each of which is erased whole; a stop that is gone gets no episode."""
+        self._recorded |= ids
+        self._unrecorded -= ids
+        self._under_way = {session: turn for session, turn in self._under_way.items() if ids.isdisjoint(turn.events)}
 
     def _forget(self, since: float) -> None:
         while True:

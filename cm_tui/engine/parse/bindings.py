@@ -45,6 +45,7 @@ class _Bindings:
         self._around = around
         self._located = around.located
         self._language = language
+        self._unbound = language.builtin - language.known_types
         self._types_of: dict[tuple[int | None, str], list[str]] = {}
         """Types of variables and parameters so far, by scope and name."""
         self._outer_names = {item.row.name for item in around.located if item.row.parent is None}
@@ -92,7 +93,7 @@ class _Bindings:
     def _types(self, captures: Captures, scope: int | None) -> list[str]:
         if "type" in captures:
             text = text_of(captures["type"][0])
-            return normalise.bound_types(text, self._language.transparent, self._language.builtin)
+            return normalise.bound_types(text, self._language.transparent, self._unbound)
         if "call" in captures:
             callee = normalise.receiver_text(text_of(captures["call"][0]))
             return [f"call:{callee}"] if callee and callee[0] not in "\"'([{" else []

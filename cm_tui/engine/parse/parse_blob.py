@@ -6,8 +6,12 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
+from cm_tui.engine.parse.c_heads import Head
+from cm_tui.engine.parse.c_plain_macros import without_plain_macros
+from cm_tui.engine.parse.c_repair import repair
 from cm_tui.engine.parse.chunks import chunk_lines, chunk_symbols
 from cm_tui.engine.parse.error_recovery import recover_functions
+from cm_tui.engine.parse.lost_definitions import in_words, openings_by_lines, openings_of_heads, without_known
 from cm_tui.engine.parse.markdown import links, sections
 from cm_tui.engine.parse.records import LocatedSymbol, ParsedBlob, ParsedSymbol
 from cm_tui.engine.parse.references import extract_references
@@ -25,10 +29,6 @@ _GENERATED = re.compile(
 _LONG_LINE = 5000
 _ONE_LINE = 2
 """Signature, and the line that it stands in."""
-
-
-_BARE_MACRO = re.compile(rb"^[ \t]*[A-Z0-9_]*(?:BEGIN|END|OPEN|CLOSE|NAMESPACE)[A-Z0-9_]*[ \t]*\r?$", re.MULTILINE)
-"""Line that is only a macro such as `LIB_NAMESPACE_BEGIN`: taken for a type, it would hide the definition after it."""
 
 
 def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
@@ -106,7 +106,10 @@ def _digest(text: str) -> int:
 def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str]) -> None:
     source = _source(language, data)
     try:
+        heads: list[Head] = []
         tree = parse(language, source)
+        if language.macros and tree.root_node.has_error:
+            tree, heads = repair(language, source, tree)
         found = find(language, tree)
         if language.recovery and (language.recover_always or tree.root_node.has_error):
             recover_functions(found, language.recovery, lines)
@@ -120,7 +123,11 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
         blob.imports = links(found, lines, located)
         blob.chunks = chunk_symbols(lines, located)
         return
-    located = build_symbols(found, language, source, lines)
+    # What was blanked to be read is still a part of a signature.
+    located = build_symbols(found, language, source if language.name == "razor" else data, lines)
+    openings = openings_of_heads(source, heads) if language.macros else openings_by_lines(language, lines, tree)
+    if lost := without_known(openings, located):
+        blob.error = in_words(lost)
     if language.name == "razor":
         located, found = _without_component(located, found)
     blob.symbols = [item.row for item in located]
@@ -129,8 +136,8 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
 
 
 def _source(language: Language, data: bytes) -> bytes:
-    if language.name in {"c", "cpp"}:
-        return _BARE_MACRO.sub(lambda line: b" " * len(line[0]), data)
+    if language.macros:
+        return without_plain_macros(data)
     if language.name == "razor":
         from cm_tui.engine.parse.razor_preprocessor import to_csharp
 

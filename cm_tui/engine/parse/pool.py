@@ -8,6 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,11 +16,12 @@ from itertools import chain
 from pathlib import Path
 
 from cm_tui.engine.parse.row_batches import Batch
-from cm_tui.engine.parse.worker import Task, parse_batch
+from cm_tui.engine.parse.worker import CPU_SIGNAL, Task, parse_batch
 from cm_tui.errors import CmError
 
 BATCH_BYTES = 200_000
 BATCH_BLOBS = 64
+PATIENCE = 20.0
 SMALL_BYTES = 300_000
 """Below this a process would take longer to start than it saves."""
 
@@ -35,14 +37,16 @@ class Pool:
 
     Args:
         workers: processes; 0: one a core.
-        timeout: seconds that a batch may take.
+        timeout: seconds of CPU that a blob may take; how busy the machine is does not count.
         guard: a file that exists while this process itself parses; if a run finds it, the last one died parsing, and
             even a little work goes to processes, which may.
+        patience: how many times `timeout` may pass by the clock without a sign of life; for what waits and takes no CPU.
     """
 
-    def __init__(self, workers: int, timeout: float, guard: Path) -> None:
+    def __init__(self, workers: int, timeout: float, guard: Path, patience: float = PATIENCE) -> None:
         self._size = workers or os.cpu_count() or 1
         self._timeout = timeout
+        self._patience = patience
         self._guard = guard
         self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
         self._workers: list[_Worker] = []
@@ -101,7 +105,7 @@ class Pool:
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="cm-parse")
             for _ in range(self._size):
-                worker = _Worker(self._timeout)
+                worker = _Worker(self._timeout, self._patience * self._timeout)
                 self._workers.append(worker)
                 self._idle.put(worker)
 
@@ -129,15 +133,23 @@ def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
 class _Worker:
     """One process and its pipes; used by one thread at a time."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, silence: float) -> None:
         self._timeout = timeout
+        self._silence = silence
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._late = threading.Event()
+        self._ended_by = 0
+        self._deadline = 0.0
 
     def parse(self, tasks: list[Task]) -> Batch:
-        """Parse a batch, again without the blob at fault as often as that takes."""
+        """Parse a batch, again without the blob at fault as often as that takes.
+
+        A blob that took too much CPU would take it again; what a crash or a silence was due to may have passed, so
+        those get a second try.
+        """
         remaining = list(tasks)
+        tried: set[int] = set()
         while True:
             batch, at = self._attempt(remaining)
             if batch is not None:
@@ -145,10 +157,19 @@ class _Worker:
             if at is None and not self._stopped:
                 # The process never began: no way to have one here, or no memory for it. This process can do it.
                 return parse_batch(remaining)
-            why = f"the parser took longer than {self._timeout:g} s" if self._late.is_set() else "the parser crashed"
             if at is None or remaining[at].failed or self._stopped:
                 raise WorkerLostError("A parser process was lost.", hint="Run the command again; `cm doctor` may help.")
-            remaining[at] = remaining[at]._replace(failed=why)
+            too_long = self._ended_by == CPU_SIGNAL
+            if too_long or at in tried:
+                remaining[at] = remaining[at]._replace(failed=self._why(too_long=too_long))
+            tried.add(at)
+
+    def _why(self, *, too_long: bool) -> str:
+        if too_long:
+            return f"the parser took longer than {self._timeout:g} s of CPU"
+        if self._late.is_set():
+            return f"the parser gave no sign of life for {self._silence:g} s, twice"
+        return "the parser crashed, twice"
 
     def stop(self) -> None:
         """End the process at once."""
@@ -161,9 +182,9 @@ class _Worker:
         assert process.stdin is not None
         assert process.stdout is not None
         self._late.clear()
-        alarm = threading.Timer(self._timeout, self._expire)
-        alarm.daemon = True
-        alarm.start()
+        self._deadline = time.monotonic() + self._silence
+        done = threading.Event()
+        threading.Thread(target=self._watch, args=(process, done), name="cm-parse-watch", daemon=True).start()
         at: int | None = None
         try:
             pickle.dump(tasks, process.stdin, protocol=pickle.HIGHEST_PROTOCOL)
@@ -173,18 +194,19 @@ class _Worker:
                 if isinstance(message, dict):
                     return message, None
                 at = message
+                self._deadline = time.monotonic() + self._silence
         except (EOFError, OSError, pickle.UnpicklingError, ValueError):
             self._end()
             return None, at
         finally:
-            alarm.cancel()
+            done.set()
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             # -P: a project's own files must never be imported in place of libraries.
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START],
+                [sys.executable, "-P", "-c", _START, f"{self._timeout:g}"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -193,18 +215,20 @@ class _Worker:
             )
         return self._process
 
-    def _expire(self) -> None:
-        self._late.set()
-        process = self._process
-        if process is not None:
-            process.kill()
+    def _watch(self, process: subprocess.Popen[bytes], done: threading.Event) -> None:
+        """Kill a process that has said nothing for too long."""
+        while not done.wait(max(0.05, self._deadline - time.monotonic())):
+            if time.monotonic() >= self._deadline:
+                self._late.set()
+                process.kill()
+                return
 
     def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
-        process.wait()
+        self._ended_by = -process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 try:

@@ -80,9 +80,11 @@ class _References:
         name, receiver = _name_and_receiver(raw)
         if not name or (raw.kind in {"type", "inject"} and name in self._no_types):
             return None
+        args = raw.captures.get("args")
         if raw.kind == "call" and self._is_local_call(raw.position, symbol, name, receiver):
             return None
-        args = raw.captures.get("args")
+        if self._language.macros and args and (name.startswith("~") or _is_declaration(args[0])):
+            return None
         arity = argument_count(args[0] if args else None, self._found)
         named = raw.captures.get("name")
         row = named[0].start_point[0] if named else raw.node.end_point[0]
@@ -136,6 +138,29 @@ def _receiver_text(nodes: Sequence[Node]) -> str:
     if nodes[-1].end_byte - nodes[0].start_byte > _MAX_CHAIN:
         return "…"
     return normalise.receiver_text("".join(map(text_of, nodes))).rstrip(".")
+
+
+def _is_declaration(args: Node) -> bool:
+    """Whether what the grammar took for a call is none: a type stands before the name of each argument, or a colon before it.
+
+    Neighbouring strings, one of them behind a macro, are the only other thing that leaves an error among arguments.
+    """
+    call = args.parent
+    if call is not None and call.parent is not None:
+        before = call.prev_sibling
+        if call.parent.type in {"ERROR", "bitfield_clause"}:
+            return True
+        # What qualifies a name is no part of a call where the grammar is that of C.
+        if before is not None and before.type == "ERROR" and text_of(before).endswith(":"):
+            return True
+    if not args.has_error:
+        return False
+    previous = ""
+    for child in args.children:
+        if child.type == "ERROR" and not previous.endswith("string_literal") and previous != "concatenated_string":
+            return True
+        previous = child.type
+    return False
 
 
 def _injected(attributes: Sequence[RawReference], around: EnclosingSymbols, blob: ParsedBlob) -> list[ParsedReference]:

@@ -20,6 +20,55 @@ CLASS_LIKE = frozenset({"class", "struct", "interface", "trait", "enum"})
 FUNCTION_LIKE = frozenset({"function", "method", "constructor", "property", "macro"})
 VALUES = frozenset({"variable", "constant", "field"})
 
+_OPERATOR = re.compile(r"\boperator\s*(\(\s*\)|\[\s*\]|\"\"\s*\w+|[^\w\s(\[:]+|[^(]+)")
+_CALLED = re.compile(r"(?P<outer>\w+)\s*\(\s*(?:(?P<inner>[A-Za-z_]\w*)\s*\)|[^()]*\))")
+"""`EXPORTED(name)`, `type(name)`: what a macro makes a name of, or keeps from being one."""
+_KEYWORDS = frozenset(
+    [
+        "if",
+        "else",
+        "while",
+        "for",
+        "do",
+        "switch",
+        "case",
+        "default",
+        "return",
+        "sizeof",
+        "goto",
+        "break",
+        "continue",
+        "new",
+        "delete",
+        "throw",
+        "catch",
+        "try",
+        "typedef",
+        "struct",
+        "class",
+        "union",
+        "enum",
+        "namespace",
+        "template",
+        "using",
+        "static",
+        "const",
+        "extern",
+        "inline",
+        "void",
+        "operator",
+        "alignas",
+        "decltype",
+        "static_assert",
+        "public",
+        "private",
+        "protected",
+        "defined",
+        "__attribute__",
+        "__declspec",
+    ]
+)
+"""Words that are the name of nothing, whatever a grammar made of them in an error."""
 _CAPITALS = re.compile(r"_*[A-Z][A-Z0-9_]*")
 
 
@@ -88,7 +137,9 @@ class _Builder:
         )
 
     def _define(self, raw: RawSymbol, top: _Frame) -> None:
-        name, prefix = _name_and_prefix(raw, top.prefix)
+        name, prefix = _name_and_prefix(raw, top.prefix, self._language)
+        if self._language.macros and (name in _KEYWORDS or self._is_statement(raw, name, top)):
+            return
         kind = self._kind(raw, name, top, prefix)
         qualname = f"{prefix}.{name}" if prefix else name
         if not name or (kind in VALUES and not self._is_new_value(qualname, top)):
@@ -107,6 +158,12 @@ class _Builder:
         self.located.append(LocatedSymbol(row, raw.start, raw.end, raw.first_row, raw.name_at))
         self._latest[top.index] = index
         self._stack.append(_Frame(raw.end, kind, index, qualname))
+
+    def _is_statement(self, raw: RawSymbol, name: str, top: _Frame) -> bool:
+        """Whether what looks like a function within a function is none: a macro with a block, `Lock lock(mutex);`."""
+        if top.what not in FUNCTION_LIKE or raw.kind != "function":
+            return False
+        return bool(_CAPITALS.fullmatch(name)) or (raw.body_at is None and self._language.constructor_is_class_name)
 
     def _is_new_value(self, qualname: str, top: _Frame) -> bool:
         """Whether a value is a symbol: no local variable, and the first of that name."""
@@ -163,11 +220,18 @@ class _Builder:
                 self.located[index].row = self.located[index].row._replace(parent=parent)
 
 
-def _name_and_prefix(raw: RawSymbol, prefix: str) -> tuple[str, str]:
+def _name_and_prefix(raw: RawSymbol, prefix: str, language: Language) -> tuple[str, str]:
     """Return a definition's own name, and the qualified name of what it belongs to."""
+    if language.macros and (operator := _OPERATOR.search(raw.name)) is not None:
+        before = normalise.plain_name(normalise.without_brackets(raw.name[: operator.start()], "<"))
+        sign = "".join(operator[1].split()) if not operator[1][:1].isalpha() else normalise.fold(operator[1])
+        space = " " if sign[:1].isalpha() or sign[:1] in {"_", ":"} else ""
+        return f"operator{space}{sign}", _joined(prefix, before)
     if raw.owner:
         owner, receiver = normalise.split_dotted(raw.owner.strip("()"))
         prefix = _joined(prefix, receiver, owner)
+    if language.macros and (called := _CALLED.fullmatch(raw.name)) is not None:
+        return called["inner"] or called["outer"], prefix
     if raw.name[:1] in {'"', "'", "`"}:
         return normalise.fold(raw.name.strip("\"'`"), normalise.MAX_RECEIVER), prefix
     qualifier, _, name = normalise.plain_name(raw.name).rpartition(".")

@@ -116,15 +116,21 @@ def parse(language: Language, data: bytes) -> Tree:
     """
     if _open_brackets(data) > MAX_DEPTH:
         raise UnreadableError("nested too deeply")
+    return parse_again(language, data, None)
+
+
+def parse_again(language: Language, data: bytes, old: Tree | None, seconds: float = PARSE_SECONDS) -> Tree:
+    """Parse a file of which an older tree is known, with its edits, in so many seconds of CPU.
+
+    Raises:
+        UnreadableError: as for `parse`.
+    """
     parser = _parser_of(language)
     if len(data) < _SMALL:
-        return parser.parse(data)
-    deadline = time.thread_time() + PARSE_SECONDS
+        return parser.parse(data) if old is None else parser.parse(data, old_tree=old)
+    deadline = time.thread_time() + seconds
     try:
-        tree = parser.parse(
-            lambda offset, _point: data[offset : offset + 65_536],
-            progress_callback=lambda _offset, _error: time.thread_time() > deadline,  # true stops it
-        )
+        tree = _parse_until(parser, data, old, deadline)
     except ValueError as error:
         parser.reset()
         raise UnreadableError("parsing took too long") from error
@@ -132,6 +138,18 @@ def parse(language: Language, data: bytes) -> Tree:
         raise UnreadableError("nested too deeply")
     # Nothing has changed, so this takes no time; a tree that knows its bytes gives a node's text twenty times faster.
     return parser.parse(data, old_tree=tree)
+
+
+def _parse_until(parser: Parser, data: bytes, old: Tree | None, deadline: float) -> Tree:
+    def read(offset: int, _point: object) -> bytes:
+        return data[offset : offset + 65_536]
+
+    def is_late(_offset: int, _error: bool) -> bool:
+        return time.thread_time() > deadline  # true stops it
+
+    if old is None:
+        return parser.parse(read, progress_callback=is_late)
+    return parser.parse(read, old_tree=old, progress_callback=is_late)
 
 
 def _open_brackets(data: bytes) -> int:

@@ -11,12 +11,18 @@ import pickle
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import BinaryIO, NamedTuple
 
 from cm_tui.engine.parse.records import ParsedBlob
 from cm_tui.engine.parse.row_batches import Batch, columns_of
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
+
+NICENESS = 10
+"""How much is left to whatever else runs here: answers and editors go first. Alone on a machine it costs nothing."""
+CPU_SIGNAL = int(getattr(signal, "SIGPROF", 0))
+"""What ends a worker that took too much CPU."""
 
 
 class Task(NamedTuple):
@@ -55,8 +61,14 @@ def parse_batch(tasks: Sequence[Task]) -> Batch:
 
 
 def main() -> None:
-    """Serve batches until the other end closes; announces each blob before it is parsed."""
+    """Serve batches until the other end closes; announces each blob before it is parsed.
+
+    The first argument says how many seconds of CPU a blob may take; the system ends a process that takes more.
+    """
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(AttributeError, OSError):
+        os.nice(NICENESS)
     # Before the first blob is announced, which would get the blame for what goes wrong here.
     import_module("cm_tui.engine.parse.parse_blob")
     inward = os.fdopen(os.dup(0), "rb")
@@ -74,10 +86,18 @@ def main() -> None:
         done: list[tuple[int, ParsedBlob]] = []
         for index, task in enumerate(tasks):
             _send(outward, index)
+            _limit(seconds)
             done.extend(parse_tasks([task]))
+        _limit(0.0)
         _send(outward, columns_of(done, EXTRACTOR_VERSION))
         done.clear()
         gc.collect(1)
+
+
+def _limit(seconds: float) -> None:
+    """End this process once it has used so much more CPU; 0: no limit."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _send(outward: BinaryIO, message: object) -> None:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import stat
-from pathlib import Path
-
 import pygit2
 
 from cm_tui.engine.git.repository import Repository
+from cm_tui.files import read_below
 
-_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
-_FOLDER = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"))
-_STEPWISE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _KEPT_BYTES = 64_000_000
 
 
@@ -47,7 +40,7 @@ class ContentReader:
         Raises:
             OSError: it has gone, is a link or lies below one, or cannot be read.
         """
-        data = _read(self._repository.root, path)
+        data = read_below(self._repository.root, path)
         oid = str(pygit2.hash(data))
         if oid not in self._kept and len(data) <= self._free_bytes:
             self._kept[oid] = data
@@ -82,46 +75,3 @@ class ContentReader:
         if data is None:
             raise ChangedError(path)
         return data.decode("utf-8", "replace")
-
-
-def _read(root: Path, path: str) -> bytes:
-    """Read a file of the project; no part of its path may be a link, also not since a moment ago."""
-    descriptor = _open_stepwise(root, path) if _STEPWISE else _open_checked(root, path)
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "not a regular file")
-        return file.read()
-
-
-def _open_stepwise(root: Path, path: str) -> int:
-    """Open each folder in the one before it, so that nobody can put a link on the way meanwhile."""
-    *folders, name = _parts(path)
-    folder = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
-    try:
-        for part in folders:
-            below = os.open(part, _FOLDER, dir_fd=folder)
-            os.close(folder)
-            folder = below
-        return os.open(name, _FLAGS, dir_fd=folder)
-    except NotADirectoryError as error:
-        # What the system says of a link where a folder is wanted would mislead whoever reads it.
-        raise OSError(errno.ELOOP, "a folder of its path is a link or a file") from error
-    finally:
-        os.close(folder)
-
-
-def _open_checked(root: Path, path: str) -> int:
-    """Open a path at once, where the system cannot step by step; once open, it must lead where it says."""
-    wanted = root.joinpath(*_parts(path))
-    descriptor = os.open(wanted, _FLAGS)
-    if wanted.resolve() != root.resolve().joinpath(*_parts(path)):
-        os.close(descriptor)
-        raise OSError(errno.ELOOP, "it lies below a link")
-    return descriptor
-
-
-def _parts(path: str) -> list[str]:
-    parts = path.split("/")
-    if any(part in {"", ".", ".."} for part in parts):
-        raise OSError(errno.EINVAL, "not a path of the project")
-    return parts

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-EXTRACTOR_VERSION = "5"
+EXTRACTOR_VERSION = "7"
 """Counted up whenever the same bytes would give other rows: by this table, a query or the extractor."""
 
 
@@ -45,10 +45,14 @@ class Language:
     """First line of a function, for those that the grammar loses in an error."""
     recover_always: bool = False
     """Functions are lost without an error too: inside macros that are only tokens to the grammar."""
+    macros: bool = False
+    """A preprocessor expands macros before the grammar counts; unexpanded, they make declarations look like calls."""
     transparent: frozenset[str] = frozenset()
     """Generic types that stand for their first argument."""
     builtin: frozenset[str] = frozenset()
     """Types of the language itself: neither referred to nor bound."""
+    known_types: frozenset[str] = frozenset()
+    """Those of them that are bound all the same: what is called on one of their objects is known to be outside."""
 
     @cached_property
     def parsed(self) -> bool:
@@ -124,17 +128,19 @@ _ALL = (
         transparent=_words("Box Rc Arc RefCell Cell Mutex RwLock Cow Pin Ref RefMut Option Result"),
         builtin=_words("i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 bool char str String Vec Option Result "
                        "self"),
+        known_types=_words("str String Vec"),
     ),
     Language(
         "java", (".java",), annotations_inside=True, grammar="java", queries=("java",),
         parameters={"spread_parameter": "variadic", "receiver_parameter": "skip"}, constructors=_words("<init>"),
         builtin=_words("void int long short byte char float double boolean String Object Integer Long Short Byte Character "
                        "Float Double Boolean var"),
+        known_types=_words("String Object Integer Long Short Byte Character Float Double Boolean"),
     ),
-    Language("c", (".c", ".h"), grammar="c", queries=("c",), parameters=_C_PARAMETERS, builtin=_C_TYPES),
+    Language("c", (".c", ".h"), grammar="c", queries=("c",), macros=True, parameters=_C_PARAMETERS, builtin=_C_TYPES),
     Language(
         "cpp", (".cpp", ".cc", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl", ".tpp", ".cu", ".cuh", ".ino"),
-        grammar="cpp", queries=("c", "cpp"), parameters=_C_PARAMETERS, constructor_is_class_name=True,
+        grammar="cpp", queries=("c", "cpp"), macros=True, parameters=_C_PARAMETERS, constructor_is_class_name=True,
         transparent=_words("unique_ptr shared_ptr weak_ptr optional reference_wrapper"), builtin=_C_TYPES,
     ),
     Language("csharp", (".cs", ".csx"), **_CSHARP),
@@ -246,9 +252,16 @@ _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?env\s+(?:-\S+\s+|\w+=\S+\s+)*(?:\S*/)?([^
 _CPP_HEADER = re.compile(
     rb"^\s*(?:class\s+\w|namespace\s|template\s*<|using\s|public:|private:|protected:|virtual\s)|\bstd::", re.MULTILINE
 )
+_SHOWN_HEAD = 4096
+_CPP_FURTHER_DOWN = re.compile(
+    rb"^[ \t]*(?:class\s+(?:[A-Z_]+\s+)?\w+\s*(?:final\s*)?[:{]|namespace\s+[\w:]+\s*\{|template\s*<|using\s+[\w:]+\s*[=;]"
+    rb"|using\s+namespace\s)",
+    re.MULTILINE,
+)
+"""Lines that no comment of a C header holds by chance, for those that begin with a long one."""
 
 
-HEAD_BYTES = 4096
+HEAD_BYTES = 65_536
 """How much of a file is looked at where its name does not tell its language."""
 
 
@@ -269,7 +282,7 @@ def language_of(path: str, head: bytes = b"") -> str:
         return "dockerfile"
     stem, dot, extension = name.rpartition(".")
     language = _BY_EXTENSION.get(f".{extension}".lower()) if dot and stem else None
-    if extension == "h" and stem and _CPP_HEADER.search(head):
+    if extension == "h" and stem and (_CPP_HEADER.search(head[:_SHOWN_HEAD]) or _CPP_FURTHER_DOWN.search(head)):
         return "cpp"
     if language is not None:
         return language

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Container, Iterable
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import IndexConfig
+from cm_tui.engine.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
 from cm_tui.errors import ConfigError
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 """Counted up when a rule changes: verdicts on content that were kept are taken anew."""
 
 # Always what a package manager or a tool made, wherever it lies.
@@ -67,12 +68,13 @@ LOCK_FILES = frozenset(
     }
 )  # fmt: skip
 
+# Not here, as the bytes alone tell: `doc` is a word processor's file or plain notes, `mo` a catalogue or Modelica.
 _BINARY = frozenset(
     {
         "7z", "a", "aab", "aar", "ai", "apk", "avi", "avif", "bin", "bmp", "br", "bz2", "cab", "class", "cur", "dat",
-        "db", "deb", "dll", "dmg", "doc", "docx", "dylib", "ear", "egg", "eot", "eps", "exe", "fla", "flac", "flv",
+        "db", "deb", "dll", "dmg", "docx", "dylib", "ear", "egg", "eot", "eps", "exe", "fla", "flac", "flv",
         "gif", "gz", "h5", "hdf5", "icns", "ico", "idx", "img", "iso", "jar", "jp2", "jpeg", "jpg", "jxl", "lib",
-        "lz4", "lzma", "m4a", "m4v", "mdb", "mid", "mkv", "mo", "mobi", "mov", "mp3", "mp4", "mpeg", "mpg", "msi",
+        "lz4", "lzma", "m4a", "m4v", "mdb", "mid", "mkv", "mobi", "mov", "mp3", "mp4", "mpeg", "mpg", "msi",
         "nib", "npy", "npz", "o", "odp", "ods", "odt", "ogg", "ogv", "onnx", "opus", "otf", "pack", "parquet", "pb",
         "pdf", "png", "ppt", "pptx", "psd", "pt", "pth", "pyc", "pyd", "pyo", "rar", "rdb", "rlib", "rmeta", "rpm",
         "safetensors", "snk", "so", "sqlite", "sqlite3", "svgz", "swf", "tar", "tflite", "tga", "tgz", "tif", "tiff",
@@ -84,18 +86,13 @@ _DATA_AT: dict[str, int] = {
     # Suffix to the size in bytes from which it is data rather than something a person wrote.
     "csv": 16_000, "tsv": 16_000, "json": 100_000, "jsonl": 16_000, "ndjson": 16_000, "geojson": 0, "topojson": 0,
     "xml": 200_000, "yaml": 200_000, "yml": 200_000, "html": 200_000, "htm": 200_000, "sql": 200_000, "txt": 200_000,
-    "svg": 0, "log": 0, "ipynb": 200_000, "har": 0, "dump": 0, "plist": 100_000, "snap": 100_000, "ambr": 100_000,
+    "doc": 200_000, "svg": 0, "log": 0, "ipynb": 200_000, "har": 0, "dump": 0, "plist": 100_000, "snap": 100_000, "ambr": 100_000,
     "obj": 0, "stl": 0, "ply": 0, "fasta": 0, "dic": 0, "aff": 0,
 }  # fmt: skip
 _TRANSLATIONS = frozenset({"po", "pot", "xlf", "xliff", "arb"})
-_CREDENTIALS = re.compile(
-    r"(?:^\.env(?!.*(?:example|sample|template|dist)$)(?:\..*)?|^id_(?:rsa|dsa|ecdsa|ed25519)|"
-    r"\.(?:pem|key|p12|pfx|jks|keystore|kdbx|crt|cer|der)|^\.(?:netrc|pypirc|htpasswd|git-credentials))$",
-    re.IGNORECASE,
-)
 _MINIFIED = re.compile(r"[.-]min\.(?:js|cjs|mjs|css|html|svg)$", re.IGNORECASE)
 _SOURCE_MAP = re.compile(r"\.(?:[cm]?[jt]sx?|css|scss)\.map$", re.IGNORECASE)
-_BY_PATTERN = ((_CREDENTIALS, "credentials"), (_SOURCE_MAP, "source map"), (_MINIFIED, "minified"))
+_BY_PATTERN = ((_SOURCE_MAP, "source map"), (_MINIFIED, "minified"))
 _GENERATED = re.compile(
     r"""(?:
         \.pb\.(?:go|cc|h|swift|validate\.go)|_pb2(?:_grpc)?\.pyi?|_pb\.(?:js|d\.ts|rb)|_grpc_pb\.js|_grpc\.pb\.go|
@@ -105,6 +102,8 @@ _GENERATED = re.compile(
     )$""",
     re.VERBOSE | re.IGNORECASE,
 )
+_RICH_TEXT = b"{\\rtf"
+"""How a word processor's file begins that is all ASCII and yet nothing a person reads as it is."""
 _MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
 
 
@@ -137,17 +136,21 @@ class SkipRules:
     ) -> None:
         self._limit = config.max_file_bytes
         self._include = _patterns(config.include, "index.include")
+        trusted = tuple(line for line in config.include if line not in config.untrusted_include)
+        self._trusted = _patterns(trusted, "index.include")
         self._exclude = _patterns(config.exclude, "index.exclude")
         self._root = root
         self._tracked = tracked_folders
         self._on_disk = on_disk
-        self._folder = lru_cache(maxsize=None)(self._judge_folder)
+        self._folders: dict[str, str | None] = {}
 
     def by_path(self, path: str) -> str | None:
         """Return why a path is left out, or None to keep it."""
         if self._exclude is not None and self._exclude.match_file(path):
             return "excluded by configuration"
         if self.included(path):
+            if is_credential_file(path) and not self.credentials_wanted(path):
+                return CREDENTIALS
             return "binary" if suffix_of(path) in _BINARY and suffix_of(path) not in _DATA_AT else None
         folder = path.rpartition("/")[0]
         return (folder and self._folder(folder)) or _by_name(path)
@@ -155,6 +158,14 @@ class SkipRules:
     def included(self, path: str) -> bool:
         """Whether the project asks for a path that a default rule may leave out."""
         return self._include is not None and self._include.match_file(path)
+
+    def credentials_wanted(self, path: str) -> bool:
+        """Whether a person asks for a path although it holds credentials; a pattern that nobody trusts does not count."""
+        return self._trusted is not None and self._trusted.match_file(path)
+
+    def verdict(self, path: str, reason: str | None) -> str | None:
+        """Return why a file is left out by a verdict on its content; None when it is kept."""
+        return None if reason == CREDENTIALS and self.credentials_wanted(path) else reason
 
     def by_size(self, path: str, size: int) -> str | None:
         """Return why a file of that many bytes is left out, or None."""
@@ -165,27 +176,35 @@ class SkipRules:
         data_at = _DATA_AT.get(suffix_of(path))
         return "data" if data_at is not None and size > data_at else None
 
-    def _judge_folder(self, folder: str) -> str | None:
-        parent, _, name = folder.rpartition("/")
-        above = self._folder(parent) if parent else None
-        return above or _by_folder_name(name) or self._by_surroundings(folder, name, parent)
+    def _folder(self, folder: str) -> str | None:
+        """Why everything in a folder is left out; each folder is judged once."""
+        for one in folders_to(folder, self._folders):
+            parent, _, name = one.rpartition("/")
+            above = self._folders.get(parent)
+            self._folders[one] = above or _by_folder_name(name) or self._by_surroundings(one, name, parent)
+        return self._folders[folder]
 
     def _by_surroundings(self, folder: str, name: str, parent: str) -> str | None:
         if (
             name == "vendor"
             and self._on_disk
-            and any((self._root / folder / marker).exists() for marker in VENDOR_MARKERS)
+            and any(_exists(self._root / folder / marker) for marker in VENDOR_MARKERS)
         ):
             return "dependency folder"
         if self._tracked is not None and folder in self._tracked:
             return None
         for marker, reason in OUTPUT_MARKERS.items():
-            if (self._root / folder / marker).is_file():
+            if _is_file(self._root / folder / marker):
                 return reason
         if name.startswith(("cmake-build-", "bazel-")) or (self._tracked is not None and name in UNTRACKED_OUTPUTS):
             return "build output"
         makers = OUTPUT_MAKERS.get(name, ())
         return "build output" if any(next((self._root / parent).glob(maker), None) for maker in makers) else None
+
+
+# Unlike those of a Path, these say no of what may not be looked at, or has too long a name.
+_exists = os.path.exists
+_is_file = os.path.isfile
 
 
 def _by_folder_name(name: str) -> str | None:
@@ -201,6 +220,8 @@ def _by_name(path: str) -> str | None:
     suffix = suffix_of(path)
     if name.lower() in LOCK_FILES:
         return "lock file"
+    if is_credential_file(path):
+        return CREDENTIALS
     for pattern, reason in _BY_PATTERN:
         if pattern.search(name):
             return reason
@@ -220,10 +241,15 @@ def by_content(path: str, data: bytes, *, included: bool) -> str | None:
     Args:
         path: the file's path; its suffix says how strict to be.
         data: its whole content.
-        included: the project asks for it: only binary content is refused.
+        included: the project asks for it: only binary content and credentials are refused. Whether credentials are
+            asked for too is not content's to say: `SkipRules.verdict` does.
     """
     if b"\0" in data[:8192]:
         return "binary"
+    if suffix_of(path) == "doc" and data.startswith(_RICH_TEXT):
+        return "binary"
+    if holds_credentials(data):
+        return CREDENTIALS
     if included:
         return None
     return "minified" if suffix_of(path) in _MINIFIABLE and _looks_minified(data) else None
@@ -246,6 +272,18 @@ def folders_of(paths: Iterable[str]) -> frozenset[str]:
             folders.add(parent)
             parent = parent.rpartition("/")[0]
     return frozenset(folders)
+
+
+def folders_to(folder: str, known: Container[str]) -> list[str]:
+    """Return a folder and those above it that are not known yet, from the outermost to the innermost.
+
+    A clone may hold folders in each other by the thousand: more than a function may call itself.
+    """
+    missing: list[str] = []
+    while folder and folder not in known:
+        missing.append(folder)
+        folder = folder.rpartition("/")[0]
+    return missing[::-1]
 
 
 def _patterns(lines: tuple[str, ...], setting: str) -> GitIgnoreSpec | None:

@@ -12,10 +12,14 @@ from pygit2.enums import FileStatus
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Head, Repository, TreeEntry
+from cm_tui.engine.git.special_files import TOO_LONG, is_too_long
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.skip_rules import SkipRules, folders_of
+from cm_tui.engine.scan.skip_rules import SkipRules, folders_of, folders_to
 from cm_tui.errors import RefusedError
 from cm_tui.paths import data_dir, state_dir
+
+# Unlike those of a Path, these say no of what may not be looked at, or has too long a name.
+_exists, _is_dir, _is_link = os.path.lexists, os.path.isdir, os.path.islink
 
 UNREAD = "unread:"
 """Stands before a path in place of the object id of a file that was not read."""
@@ -63,6 +67,7 @@ class WorkingTreeScan:
     ) -> None:
         self._repository = repository
         self._root = repository.root
+        self._prefix = f"{repository.root}/"
         self._contents = contents
         self._known_size = known_size
         self._chosen = chosen
@@ -85,6 +90,9 @@ class WorkingTreeScan:
         for path, flags in sorted(self._status.items()):
             if self._chosen is None or self._chosen(path):
                 self._differing(path, flags)
+        for path, reason in self._repository.unreadable().items():
+            if path and (self._chosen is None or self._chosen(path)) and self._by_path(path) in (None, reason):
+                self.files.skipped.setdefault(_printable(path), reason)
         return self.files
 
     def accepts(self, path: str) -> bool:
@@ -98,20 +106,18 @@ class WorkingTreeScan:
             return True
         if self._repository.ignored(path):
             return False
-        if not (self._root / path).is_dir():
+        if not _is_dir(self._root / path):
             return True
         # A folder is judged by what would lie in it.
         return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
 
     def _is_foreign(self, folder: str) -> bool:
         """Whether a folder lies below a link or in a repository of its own."""
-        if not folder:
-            return False
-        if folder not in self._foreign:
-            below = self._root / folder
-            above = self._is_foreign(folder.rpartition("/")[0])
-            self._foreign[folder] = above or below.is_symlink() or (below / ".git").exists()
-        return self._foreign[folder]
+        for one in folders_to(folder, self._foreign):
+            below = self._root / one
+            above = self._foreign.get(one.rpartition("/")[0], False)
+            self._foreign[one] = above or _is_link(below) or _exists(below / ".git")
+        return self._foreign.get(folder, False)
 
     def _committed(self, path: str, entry: TreeEntry) -> None:
         reason = _entry_reason(entry) or self._by_path(path)
@@ -130,12 +136,15 @@ class WorkingTreeScan:
 
     def _differing(self, path: str, flags: FileStatus) -> None:
         if path.endswith("/"):
-            nested = (self._root / path / ".git").exists()
+            nested = _exists(self._root / path / ".git")
             self.files.skipped[_printable(path)] = "nested repository" if nested else "unreadable folder"
             return
         self.files.disk[path] = None
         gone = FileStatus.WT_DELETED in flags or (FileStatus.INDEX_DELETED in flags and FileStatus.WT_NEW not in flags)
         if gone or self._below_link(path):
+            if is_too_long(f"{self._prefix}{path}"):
+                # Not deleted: git cannot put it there, nor anybody look.
+                self.files.skipped[_printable(path)] = TOO_LONG
             return
         try:
             reason = self._on_disk(path)
@@ -171,16 +180,16 @@ class WorkingTreeScan:
     def _by_path(self, path: str) -> str | None:
         if path.startswith(self._own):
             return "folder of cm itself"
+        if is_too_long(f"{self._prefix}{path}"):
+            return TOO_LONG
         return self.rules.by_path(path) if is_text(path) else "name is not UTF-8"
 
     def _below_link(self, path: str) -> bool:
         """Whether a folder above is a link, so that the path would lead elsewhere."""
         parent = path.rpartition("/")[0]
-        if not parent:
-            return False
-        if parent not in self._linked:
-            self._linked[parent] = self._below_link(parent) or (self._root / parent).is_symlink()
-        return self._linked[parent]
+        for one in folders_to(parent, self._linked):
+            self._linked[one] = self._linked.get(one.rpartition("/")[0], False) or _is_link(self._root / one)
+        return self._linked.get(parent, False)
 
 
 def _entry_reason(entry: TreeEntry) -> str | None:

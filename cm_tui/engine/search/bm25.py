@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.search.documents import Documents
 from cm_tui.engine.search.fts_writer import FIELDS
-from cm_tui.engine.search.keyword import Documents, Term
+from cm_tui.engine.search.keyword import Term
 
 K1 = 1.2
 B = 0.75

@@ -43,6 +43,8 @@ class CandidateTable:
     """What adjustments measure, from 0 to 1, by name."""
     query_terms: tuple[str, ...] = ()
     """All terms of the query: what a snippet looks for."""
+    written: Mapping[str, str] = field(default_factory=dict)
+    """Each of them as the query has it."""
     is_name: bool = False
     """Whether the query is nothing but a name."""
     now: int = 0
@@ -80,6 +82,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
             name: np.concatenate([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names
         },
         query_terms=tables[0].query_terms,
+        written=tables[0].written,
         is_name=tables[0].is_name,
         now=tables[0].now,
     )

@@ -18,6 +18,8 @@ class Fused(NamedTuple):
     vector: Column
     keyword_weight: float
     vector_weight: float
+    rrf_k: int | None = None
+    """The constant of reciprocal rank fusion; None: levels were added."""
 
 
 def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
@@ -33,7 +35,7 @@ def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
         return Fused(
             keyword * scale * _reciprocal(table.keyword_ranks, profile.rrf_k),
             vector * scale * _reciprocal(table.vector_ranks, profile.rrf_k),
-            keyword, vector,
+            keyword, vector, profile.rrf_k,
         )  # fmt: skip
     return Fused(keyword * keyword_level(table), vector * vector_level(table), keyword, vector)
 

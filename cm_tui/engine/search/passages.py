@@ -12,10 +12,9 @@ from cm_tui.engine.search import fts_writer
 from cm_tui.engine.search.code_source import names_of, symbols_of
 from cm_tui.engine.search.source import Source, SourcePassage
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.generations import PASSAGE_GENERATION
 from cm_tui.model import CODE
 
-GENERATION = "passage_generation"
-"""Key in `meta`: rises with every change of the passages; the vector index and caches are tied to it."""
 VERSION = "1"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
@@ -34,7 +33,7 @@ class PassageDelta(NamedTuple):
 
 def generation(db: Database) -> int:
     """Return the number of the current state of the passages."""
-    return int(db.get_meta(GENERATION) or 0)
+    return db.number(PASSAGE_GENERATION)
 
 
 def is_current(db: Database) -> bool:
@@ -66,7 +65,7 @@ def sync(
         removed += len(gone)
         notes += changes.notes
     if added or removed:
-        db.set_meta(GENERATION, str(generation(db) + 1))
+        db.set_meta(PASSAGE_GENERATION, str(generation(db) + 1))
     if anew:
         db.set_meta(_MADE_BY, VERSION)
     return PassageDelta(added, removed, tuple(notes))
@@ -118,7 +117,7 @@ def _remove(db: Database, ids: Sequence[int]) -> None:
 
 
 def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: Callable[[list[str]], None]) -> int:
-    first = int(db.get_meta(_NEXT_ID) or 1)
+    first = db.number(_NEXT_ID, 1)
     stream = iter(new)
     added = 0
     while batch := list(islice(stream, _BATCH)):

@@ -6,10 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from cm_tui.config import Config
-from cm_tui.engine.embed import Provider
+from cm_tui.config import Config, load_config
+from cm_tui.config.stamps import Stamps, stamps_of
+from cm_tui.counts import count
+from cm_tui.engine.embed import SWITCHED_OFF, Provider
 from cm_tui.engine.search import profiles, retrieve
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.passage_cache import PassageCache
@@ -23,11 +25,15 @@ from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import Candidates, Mode, Profile, SearchResult
 from cm_tui.paths import project_config_file
 
+_NO_RERANKER = "the profile asks for it, and `search.reranker` of the configuration names no model."
 _PLURALS = {"note": "notes", "entry": "entries", "episode": "episodes", "transcript": "transcripts"}
 
 
-class VectorSearch(retrieve.Vectors, Protocol):
+class VectorSearch(Protocol):
     """The part of the vector index that the pipeline needs."""
+
+    def frozen(self) -> retrieve.Vectors:
+        """Return the vectors of this moment."""
 
     @property
     def notes(self) -> list[str]:
@@ -56,6 +62,8 @@ class Searcher:
         self._records = PassageCache(db)
         self._vectors = vectors
         self._config = config
+        self._changes = config.profiles
+        self._stamps: Stamps = stamps_of(root)
         self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
@@ -96,7 +104,9 @@ class Searcher:
             vector, used = None, mode
         else:
             vector, used = self._vector(question, mode, notes)
-        nearness = Nearness(self._vectors, vector) if self._vectors is not None and vector is not None else None
+        nearness = (
+            Nearness(self._vectors.frozen(), vector) if self._vectors is not None and vector is not None else None
+        )
         table = retrieve.candidates(self._records, self._keyword, question, chosen, nearness, keyword=used != "vector")
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
@@ -107,10 +117,12 @@ class Searcher:
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
         try:
-            return rank(candidates, profile, limit=limit, reranker=self._reranker)
+            result = rank(candidates, profile, limit=limit, reranker=self._reranker)
+            reason = _NO_RERANKER if profile.rerank == "on" and self._reranker is None else ""
         except ModelError as error:
             result = rank(candidates, replace(profile, rerank="off"), limit=limit)
-            return replace(result, notes=(*result.notes, f"Not reranked: {error.message}"))
+            reason = error.message
+        return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
     def _vector(self, query: Query, mode: Mode, notes: list[str]) -> tuple[Scores | None, Mode]:
         """The question's vector and the mode that is possible; each reason to do less goes into the notes."""
@@ -123,14 +135,17 @@ class Searcher:
         else:
             covered, total = self._vectors.coverage()
             notes.extend(self._vectors.notes)
-            if not covered and total:
+            if self._config.embedding.provider == "none":
+                # None will come: it is not a matter of waiting.
+                reason = SWITCHED_OFF
+            elif not covered and total:
                 reason = "no passage has a vector yet"
             try:
                 vector = self._provider.embed_query(query.cut) if not reason else None
             except ModelError as error:
                 reason = error.message
             if not reason and covered < total:
-                notes.append(f"Vectors cover {covered:,} of {total:,} passages.")
+                notes.append(f"Vectors cover {covered:,} of {count(total, 'passage')}.")
         if vector is not None:
             return vector, mode
         notes.append(f"Keyword only: {reason}")
@@ -153,7 +168,25 @@ class Searcher:
 
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""
-        return {**profiles.load(self._config.profiles), **self._saved}
+        return {**profiles.load(self._profile_changes()), **self._saved}
+
+    def _profile_changes(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return what the settings change, read again once somebody wrote or removed a file of them."""
+        if self._root is None or (now := stamps_of(self._root)) == self._stamps:
+            return self._changes
+        try:
+            self._changes = load_config(self._root).profiles
+        except ConfigError:
+            # Said where settings are looked after; what was in force before stays.
+            return self._changes
+        self._stamps = now
+        self._saved.clear()
+        return self._changes
+
+    @staticmethod
+    def packaged_profiles() -> Mapping[str, Profile]:
+        """Return the profiles as they are packaged, whatever anybody's settings change of them."""
+        return profiles.load({})
 
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration; returns the file.

@@ -16,10 +16,12 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from cm_tui.config import load_config
-from cm_tui.engine.search import adjust
+from cm_tui.config.mistakes import expectation, nearest
+from cm_tui.engine.search import adjust, scale
 from cm_tui.errors import CmError, ConfigError
-from cm_tui.files import PRIVATE, permissions_of, write_atomically
+from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
 from cm_tui.model import Profile
+from cm_tui.toml_values import SETTINGS_BYTES
 
 _HINT = "The search guide lists every number of a profile."
 _KEYS = frozenset(field.name for field in fields(Profile)) - {"name"}
@@ -28,7 +30,9 @@ _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _POSITIVE = ("pool", "limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
-_SHARES = ("diversity_lambda", "rerank_alpha")
+_SHARES = ("diversity_lambda", "rerank_alpha", "min_score")
+_MOST_COUNT = 1_000_000_000
+_MOST_WEIGHT = 1_000_000
 _TABLES = ("quotas", "adjustments")
 """Settings that are sections of their own."""
 
@@ -63,11 +67,19 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
     """
     values = _overlay(_defaults().get(name, _defaults()["code"]), changes)
     if unknown := sorted(set(values) - _KEYS):
-        raise ConfigError(f"profiles.{name}: unknown setting {unknown[0]!r}.", hint=_HINT)
+        near = nearest(unknown[0], _KEYS)
+        raise ConfigError(
+            f"profiles.{name}: there is no setting {unknown[0]}.",
+            hint=f"Did you mean {near}? {_HINT}" if near else _HINT,
+        )
     weights = values.get("adjustments", {})
     if isinstance(weights, Mapping):
         # Every name is there, so that a screen can offer what is off too.
         values["adjustments"] = {**dict.fromkeys(adjust.NAMES, 0.0), **weights}
+    least = values.get("min_score")
+    if isinstance(least, float | int) and not isinstance(least, bool) and 1 < least < math.inf:
+        # Scores had no upper end before: the same hits reach it on the scale that they have now.
+        values["min_score"] = scale.unit_of(min(least, _MOST_COUNT))
     try:
         profile = _ADAPTER.validate_python(
             {"name": name, **values, "half_life_days": values.get("half_life_days") or None}
@@ -75,7 +87,7 @@ def make(name: str, changes: Mapping[str, Any]) -> Profile:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"profiles.{name}.{place}: {first['msg']}", hint=_HINT) from error
+        raise ConfigError(f"profiles.{name}.{place} must be {expectation(first)}.", hint=_HINT) from error
     _check(profile)
     return profile
 
@@ -88,9 +100,13 @@ def _check(profile: Profile) -> None:
 def _wrong_adjustments(profile: Profile) -> Iterator[str]:
     for name, value in profile.adjustments.items():
         if name not in adjust.NAMES:
-            yield f"adjustments: unknown adjustment {name!r}; known are {', '.join(adjust.NAMES)}."
+            near = nearest(name, adjust.NAMES)
+            meant = f"did you mean {near}?" if near else f"known are {', '.join(adjust.NAMES)}."
+            yield f"adjustments: there is no adjustment {name}; {meant}"
         if not math.isfinite(value):
             yield f"adjustments.{name}: {value} is not a number."
+        elif abs(value) > _MOST_WEIGHT:
+            yield f"adjustments.{name}: a weight is {_MOST_WEIGHT:,} at most."
         if name in adjust.PENALTIES and not 0 <= value <= 1:
             yield f"adjustments.{name}: a penalty is a share from 0 to 1, not {value}."
 
@@ -99,16 +115,18 @@ def _wrong_numbers(profile: Profile) -> Iterator[str]:
     for name in _WEIGHTS:
         if not 0 <= getattr(profile, name) < math.inf:
             yield f"{name}: a weight is 0 or more."
+        elif getattr(profile, name) > _MOST_WEIGHT:
+            yield f"{name}: a weight is {_MOST_WEIGHT:,} at most."
     for name in _POSITIVE:
         if getattr(profile, name) < 1:
             yield f"{name}: must be 1 or more."
+        elif getattr(profile, name) > _MOST_COUNT:
+            yield f"{name}: must be {_MOST_COUNT:,} or less."
     for name in _SHARES:
         if not 0 <= getattr(profile, name) <= 1:
             yield f"{name}: must lie between 0 and 1."
     if profile.half_life_days is not None and not 0 < profile.half_life_days < math.inf:
         yield "half_life_days: must be more than 0; 0 turns decay off."
-    if not math.isfinite(profile.min_score):
-        yield "min_score: must be a number."
 
 
 def _wrong_quotas(profile: Profile) -> Iterator[str]:
@@ -142,7 +160,7 @@ def save(profile: Profile, below: Profile, file: Path) -> None:
     _check(profile)
     changes = _difference(profile, below)
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_bounded(file, SETTINGS_BYTES).decode("utf-8")
     except FileNotFoundError:
         text = ""
     except (OSError, UnicodeDecodeError) as error:
@@ -253,6 +271,6 @@ def _value(value: Any) -> str:
 
 
 def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
+    shared_dir(file.parent)
     permissions = permissions_of(file)
     write_atomically(file, text, permissions=PRIVATE if permissions is None else permissions, durable=True)

@@ -51,6 +51,18 @@ class Query:
         return list(dict.fromkeys(term for word in self.words for term in tokens.split(word)))
 
     @cached_property
+    def written(self) -> dict[str, str]:
+        """Return each index term as the query has it: `color` for `col`; of several words that share a term, the first."""
+        found: dict[str, str] = {}
+        for word in self.words:
+            pieces, split = tokens.parts(word), tokens.split(word)
+            # The whole word stands before its pieces, where it has several.
+            shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
+            for term, text in zip(split, shown, strict=True):
+                found.setdefault(term, text)
+        return found
+
+    @cached_property
     def pieces(self) -> list[str]:
         """Stems of the words' pieces, each once: what names and paths are compared with."""
         return list(dict.fromkeys(tokens.stem(piece) for word in self.words for piece in tokens.parts(word)))

@@ -12,6 +12,7 @@ from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
 from cm_tui.engine.search.rerank import Reranker, rerank
+from cm_tui.engine.search.scale import to_unit, unit
 from cm_tui.engine.search.snippet import snippet
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
@@ -19,7 +20,7 @@ from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 def rank(
     candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
 ) -> SearchResult:
-    """Fuse, adjust, decay, diversify, rerank and cut.
+    """Fuse, adjust, decay, diversify, rerank, bring to the scale from 0 to 1, and cut.
 
     The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
     changes the first hits; ties go by path and line.
@@ -39,13 +40,15 @@ def rank(
     score, stages = adjust(table, fused.keyword + fused.vector, profile)
     score, more = decay(table, score, profile)
     stages += more
-    enough = score >= profile.min_score
+    enough = unit(score) >= profile.min_score
     score, more = diversify(table, score, profile)
     stages += more
     if reranker is not None and profile.rerank != "off":
         score, more = rerank(table, score, profile, candidates.query, reranker)
         stages += more
     kept = _within_quotas(table, [row for row in order(score).tolist() if enough[row]], profile)
+    score, more = to_unit(score)
+    stages += more
     wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit
     parts = _Explainer(table, fused, stages)
     hits = tuple(
@@ -60,6 +63,7 @@ def rank(
         hits=hits,
         total=len(kept),
         notes=candidates.notes,
+        generation=candidates.generation,
     )
 
 
@@ -130,16 +134,23 @@ class _Explainer:
         by_term = self._table.bm25_by_term[row]
         return [
             ScorePart(
-                name=f"keyword: {self._table.terms[column]}",
+                name=f"keyword: {self._table.written.get(self._table.terms[column], self._table.terms[column])}",
                 value=float(by_term[column]),
                 weight=whole / total,
                 contribution=whole * float(by_term[column]) / total,
-                detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}; weight {self._fused.keyword_weight:.2f}",
+                detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}{self._formula(place)}; "
+                f"weight {self._fused.keyword_weight:.2f}",
                 group="keyword",
+                term=self._table.terms[column],
             )
             for column in np.argsort(-by_term, kind="stable").tolist()
             if by_term[column] > 0
         ]
+
+    def _formula(self, place: int) -> str:
+        """How a rank became the side's value, where ranks count instead of levels."""
+        k = self._fused.rrf_k
+        return f": {k + 1} / ({k} + {place})" if k is not None else ""
 
     def _vector(self, row: int) -> list[ScorePart]:
         contribution = float(self._fused.vector[row])
@@ -151,10 +162,10 @@ class _Explainer:
         return [
             ScorePart(
                 name="vector",
-                value=cosine,
+                value=contribution / self._fused.vector_weight,
                 weight=self._fused.vector_weight,
                 contribution=contribution,
-                detail=f"cosine {cosine:.3f}; {where}",
+                detail=f"cosine {cosine:.3f}; {where}{self._formula(place)}",
                 group="vector",
             )
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from cm_tui.engine.search import signals, tokens
 from cm_tui.engine.search.bm25 import K1, bm25, bm25_of_files
 from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
-from cm_tui.engine.search.keyword import Documents, KeywordIndex, Term
+from cm_tui.engine.search.documents import Documents
+from cm_tui.engine.search.keyword import KeywordIndex, Term
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
 from cm_tui.model import Profile
@@ -29,10 +30,12 @@ _AGAIN = 4
 class Vectors(Protocol):
     """The part of the vector index that retrieval needs."""
 
-    def search(self, vector: Scores, k: int) -> tuple[Ids, Scores]:
+    @property
+    def search(self) -> Callable[[Scores, int], tuple[Ids, Scores]]:
         """Nearest passages, best first, with their cosines."""
 
-    def vectors_for(self, ids: Ids) -> Scores:
+    @property
+    def vectors_for(self) -> Callable[[Ids], Scores]:
         """Unit rows; zeros where a passage has none."""
 
 
@@ -196,6 +199,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
         query_terms=tuple(query.terms),
+        written=query.written,
         is_name=query.is_name,
         now=int(time.time()),
     )

@@ -64,14 +64,17 @@ class Source(Protocol):
         """
 
 
+ReadText = Callable[[str, str], str]
+"""Text of a file by path and object id."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceContext:
     """Facts that a source may need to be made."""
 
     root: Path
     """Root of the project."""
-    read_blob: Callable[[str, str], str]
-    """Text of a file by path and object id."""
+    read_blob: ReadText
 
 
 MakeSource = Callable[[SourceContext], Source]

@@ -15,7 +15,7 @@ Columns = dict[str, list[Any]]
 _NUMBERS = frozenset(
     {
         "id", "blob", "idx", "parent", "overload", "start_line", "end_line", "min_args", "max_args", "symbol", "arity",
-        "line", "scope", "bytes", "lines", "from_ord", "to_ord", "ord",
+        "line", "scope", "bytes", "lines", "from_ord", "to_ord", "ord", "side",
     }
 )  # fmt: skip
 _LONG = frozenset({"body", "time"})

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from importlib import resources
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from weakref import proxy
 
 import duckdb
 
-from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError, UsageError
-from cm_tui.paths import private_dir
+from cm_tui.engine.store import schema
+from cm_tui.engine.store.connection import can_only_be_read, connect
+from cm_tui.engine.store.cursor import Cursor
+from cm_tui.engine.store.failures import damaged, explained, read_only
+from cm_tui.engine.store.generations import Generations
+from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 
 # DuckDB looks for these at every parameter and every table that it is given, and a look that fails walks the whole
 # import path: 0.1 ms each, most of a warm query. For a name that is known to be absent, Python says so at once.
 sys.modules.update({name: None for name in ("pandas", "pyarrow") if find_spec(name) is None})  # type: ignore[misc]
 
 FILE = "store.duckdb"
-_FORMAT = "v1.3.0"
-"""First format that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
-_REBUILD = "Run `cm rebuild` to make it again."
-_DAMAGED = re.compile(r"not a valid DuckDB database|truncat|corrupt|checksum|read enough bytes", re.IGNORECASE)
-_UNWRITABLE = re.compile(r"could not (?:write|sync|allocate|move)|no space left|file too large", re.IGNORECASE)
+LOG = f"{FILE}.wal"
+"""Changes that are not in the database's own file yet; there while it is open, and after a process was killed."""
 
 
 class Database:
     """Store of one project.
 
-    Each thread works on its own cursor of the one connection; `transaction` serialises writers.
+    Each thread works on its own cursor of the one connection; `transaction` serialises writers. One that cannot be
+    written where it lies is opened for reading.
 
     Args:
         folder: the project's folder below the data folder; made when missing.
 
     Raises:
         StoreBusyError: another process has it; the message names it.
-        StoreDamagedError: the file is truncated or not a database.
+        StoreDamagedError: the file is truncated, overwritten or not a database.
         StoreTooNewError: written by a newer cm.
         StoreError: it cannot be made, read or written.
     """
@@ -47,9 +48,12 @@ class Database:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.file = folder / FILE
-        self._connection = _connect(self.file)
+        self.is_read_only = can_only_be_read(self.file)
+        self._connection = connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
         self._writer = threading.RLock()
+        self.generations = Generations(proxy(self))
+        """States of the index that questions are answered from."""
         try:
             self._migrate()
         except BaseException:
@@ -57,44 +61,73 @@ class Database:
             raise
 
     @property
-    def cursor(self) -> duckdb.DuckDBPyConnection:
-        """This thread's cursor."""
-        cursor: duckdb.DuckDBPyConnection | None = getattr(self._cursors, "value", None)
+    def cursor(self) -> Cursor:
+        """This thread's cursor: that of the question that it answers, else its own."""
+        reading: Cursor | None = getattr(self._cursors, "reading", None)
+        if reading is not None:
+            return reading
+        cursor: Cursor | None = getattr(self._cursors, "value", None)
         if cursor is None:
-            cursor = self._connection.cursor()
-            self._cursors.value = cursor
+            cursor = self._cursors.value = self.open_cursor()
         return cursor
+
+    def open_cursor(self) -> Cursor:
+        """Return another cursor, with transactions of its own."""
+        return Cursor(self._connection.cursor(), self._explained)
+
+    def use(self, cursor: Cursor | None) -> Cursor | None:
+        """Have this thread's queries run on a cursor (None: its own), and return the one before."""
+        before: Cursor | None = getattr(self._cursors, "reading", None)
+        self._cursors.reading = cursor
+        return before
+
+    @property
+    def is_writing(self) -> bool:
+        """Return whether this thread is in a transaction of its own."""
+        return bool(getattr(self._cursors, "depth", 0))
+
+    @contextmanager
+    def reading(self) -> Iterator[int]:
+        """Have all queries of this thread read one generation, and give its number; nested calls join the outer one.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self.generations.reading() as number:
+            yield number
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        with _explained(self.file):
-            return self.cursor.execute(sql, list(parameters)).fetchall()
+        return self.cursor.execute(sql, list(parameters)).fetchall()
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with _explained(self.file):
-            row = self.cursor.execute(sql, list(parameters)).fetchone()
+        row = self.cursor.execute(sql, list(parameters)).fetchone()
         return None if row is None else row[0]
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement whose rows nobody needs."""
-        with _explained(self.file):
-            self.cursor.execute(sql, list(parameters))
+        self.cursor.execute(sql, list(parameters))
 
     @contextmanager
-    def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
+    def transaction(self) -> Iterator[Cursor]:
         """Hold a transaction, all or nothing; nested calls join the outer one.
 
         Raises:
+            StoreReadOnlyError: it can only be read here.
             StoreError: the disk is full or the store cannot be written.
         """
+        if self.is_read_only:
+            raise read_only(self.file)
         with self._writer:
             if getattr(self._cursors, "depth", 0):
                 yield self.cursor
                 return
             self._cursors.depth = 1
+            # What is written is not of the generation that a question is answered from.
+            reading = self.use(None)
             try:
-                with _explained(self.file):
+                with self._explained():
                     self.cursor.execute("BEGIN")
                     yield self.cursor
                     self.cursor.execute("COMMIT")
@@ -103,16 +136,17 @@ class Database:
                 raise
             finally:
                 self._cursors.depth = 0
+                self.use(reading)
 
     def shrink(self) -> None:
         """Let the file shrink to what is in it; while somebody else writes, that is left to the next checkpoint."""
-        with _explained(self.file), suppress(duckdb.TransactionException):
+        with suppress(duckdb.TransactionException):
             self.cursor.execute("CHECKPOINT")
 
     def _rollback(self) -> None:
         try:
             self.cursor.execute("ROLLBACK")
-        except duckdb.Error:
+        except (duckdb.Error, StoreError):
             # After a fatal error there is no transaction left to roll back; DuckDB has discarded it.
             return
 
@@ -150,112 +184,75 @@ class Database:
 
     def close(self) -> None:
         """Write everything down and let go of the file."""
+        self.generations.close()
         self._connection.close()
 
+    def number(self, key: str, default: int = 0) -> int:
+        """Return a fact that is a number.
+
+        Raises:
+            StoreDamagedError: it is none.
+        """
+        text = self.get_meta(key)
+        try:
+            return default if text is None else int(text)
+        except ValueError as error:
+            raise self.unreadable(key, text) from error
+
+    def unreadable(self, key: str, text: str | None) -> StoreDamagedError:
+        """Return the error of a fact that is not what it must be."""
+        return damaged(self.file, "fact-unreadable", f"what it says of itself, {key}, is {(text or '')[:40]!r}")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what DuckDB raises into errors of this store; a query that names what is not there may be right."""
+        try:
+            with explained(self.file):
+                yield
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            missing = self._lacks()
+            if not missing:
+                raise
+            what = f"it lacks {', '.join(missing[:3])}{' and more' if len(missing) > 3 else ''}"
+            raise damaged(self.file, "schema-incomplete", what) from error
+
+    def _lacks(self) -> list[str]:
+        """Return what of the schema is missing; on a connection of its own, for a transaction may have failed on this one."""
+        if getattr(self._cursors, "migrating", False):
+            return []
+        try:
+            with closing(self._connection.cursor()) as own:
+                return schema.lacks(lambda sql: own.execute(sql).fetchall())
+        except duckdb.Error:
+            return []
+
     def _migrate(self) -> None:
-        scripts = _migrations()
-        exists = self.value("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'meta'")
-        current = int(self.get_meta("schema") or 0) if exists else 0
-        newest = scripts[-1][0]
+        try:
+            current = schema.number_of(self.rows)
+        except schema.UnreadableSchemaError as error:
+            raise damaged(self.file, "schema-unreadable", str(error)) from error
+        newest = schema.migrations()[-1][0]
         if current > newest:
             raise StoreTooNewError(
-                f"{self.file} has schema {current}; this cm knows {newest}.",
-                hint="Update cm, or make the index again with `cm rebuild`.",
+                f"{self.file} has schema {current}; this cm knows {newest}. It is left alone, and nothing is answered.",
+                hint="Run `cm rebuild` to make it again for this version. Update cm instead to keep it.",
+                finding="schema-newer",
             )
-        for number, sql in scripts:
-            if number > current:
-                with self.transaction() as cursor:
-                    cursor.execute(sql)
-                    self.set_meta("schema", str(number))
-
-
-def refuse_busy(folder: Path) -> None:
-    """Stop when another process has the store of a folder; a damaged one is nobody's.
-
-    Raises:
-        StoreBusyError: the message names the process.
-    """
-    file = folder / FILE
-    if not file.exists():
-        return
-    try:
-        _connect(file).close()
-    except StoreBusyError:
-        raise
-    except StoreError:
-        return
-
-
-@contextmanager
-def _explained(file: Path) -> Iterator[None]:
-    """Turn what DuckDB raises when the file fails, or a value is no text, into words; mistakes in SQL stay what they are."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "Unable to cast" not in str(error):
-            raise
-        # A word of the command line with odd bytes (they arrive as lone surrogates); nothing in the store has such a name.
-        raise UsageError(
-            "That name or path is not valid UTF-8.", hint="Files with such names are not indexed."
-        ) from error
-    except duckdb.Error as error:
-        told = _failure(file, error)
-        if told is None:
-            raise
-        raise told from error
-
-
-def _failure(file: Path, error: duckdb.Error) -> StoreError | None:
-    text = str(error)
-    if _DAMAGED.search(text) or isinstance(error, duckdb.SerializationException):
-        return StoreDamagedError(f"{file} is damaged: {text}", hint=_REBUILD)
-    if isinstance(
-        error, duckdb.IOException | duckdb.FatalException | duckdb.OutOfMemoryException
-    ) or _UNWRITABLE.search(text):
-        return StoreError(
-            f"Cannot write {file}: {text}",
-            hint="Free some space or check its permissions, then run the command again.",
-        )
-    return None
-
-
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
-    "storage_compatibility_version": _FORMAT,
-    # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
-    "disabled_optimizers": "row_group_pruner",
-}
-
-
-def _connect(file: Path) -> duckdb.DuckDBPyConnection:
-    try:
-        private_dir(file.parent)
-        connection = duckdb.connect(str(file), config=_SETTINGS)
-    except OSError as error:
-        raise StoreError(
-            f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
-        ) from error
-    except duckdb.IOException as error:
-        raise _explain(file, error) from error
-    except duckdb.Error as error:
-        raise StoreDamagedError(f"{file} is damaged: {error}", hint=_REBUILD) from error
-    # DuckDB makes it as the process's mask has it. In the folder of somebody else it is theirs to say.
-    with suppress(PermissionError):
-        file.chmod(0o600)
-    return connection
-
-
-def _explain(file: Path, error: duckdb.IOException) -> StoreError | StoreBusyError:
-    text = str(error)
-    if re.search(r"\block\b", text, re.IGNORECASE):
-        holder = re.search(r"held in (.+?)\s*\(PID (\d+)\)", text)
-        who = f"process {holder[2]} ({holder[1]})" if holder else "another process"
-        return StoreBusyError(f"The index in {file.parent} is in use by {who}.", hint="Close it, then try again.")
-    if _DAMAGED.search(text):
-        return StoreDamagedError(f"{file} is damaged: {text}", hint=_REBUILD)
-    return StoreError(f"Cannot open {file}: {text}", hint="Check its permissions and free space.")
-
-
-def _migrations() -> list[tuple[int, str]]:
-    folder = resources.files("cm_tui.engine.store") / "migrations"
-    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
-    return [(int(f.name[:4]), f.read_text(encoding="utf-8")) for f in files]
+        if current < newest and self.is_read_only:
+            raise StoreReadOnlyError(
+                f"{self.file} has schema {current}, this cm writes {newest}, and it cannot be written here.",
+                hint="Make it writable, or set CM_HOME to a folder you can write.",
+                finding="schema-older",
+            )
+        self._cursors.migrating = True
+        try:
+            for number, sql in schema.migrations():
+                if number > current:
+                    with self.transaction() as cursor:
+                        cursor.execute(sql)
+                        self.set_meta("schema", str(number))
+        except duckdb.Error as error:
+            what = f"it says schema {current} and cannot be brought to {newest} ({str(error).strip().splitlines()[0]})"
+            raise damaged(self.file, "schema-older", what) from error
+        finally:
+            self._cursors.migrating = False

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import duckdb
 import numpy as np
 from arro3.core import Array, DataType, Table
 from numpy.typing import NDArray
 
+from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.codec import Codes, from_blobs, path_words
 from cm_tui.engine.vectors.live import Ids, Keys
@@ -90,9 +90,7 @@ def lookup(db: Database, hashes: Iterable[str], fingerprint: str) -> dict[str, b
 
 
 @contextmanager
-def _registered(
-    db: Database, view: str, column: str, values: list[Any], kind: DataType
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def _registered(db: Database, view: str, column: str, values: list[Any], kind: DataType) -> Iterator[Cursor]:
     """A list of values as a table of one column that this thread's queries can join."""
     cursor = db.cursor
     cursor.register(view, Table.from_pydict({column: Array(values, type=kind)}))
@@ -152,6 +150,11 @@ def expire(db: Database, fingerprint: str, entries: int) -> int:
                 [surplus],
             )
         return max(0, surplus)
+
+
+def drop_unused(db: Database) -> None:
+    """Drop the vectors of texts that no passage holds; those of paths stay, which are made of their words alone."""
+    db.execute("DELETE FROM embedding WHERE NOT starts_with(hash, 'path:') AND hash NOT IN (SELECT hash FROM passage)")
 
 
 def to_codes(found: Mapping[str, bytes], hashes: Iterable[str]) -> Codes:

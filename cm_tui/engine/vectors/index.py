@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
-from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, write_rows
+from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_of, write_rows
 from cm_tui.model import Cancel
 
 GRAPH_ROWS = 200_000
@@ -31,6 +31,15 @@ SAVE_SHARE = 0.02
 """The file is written again once this share of the rows is not in it; the rest is caught up from the store."""
 
 State = Literal["graph", "exact", "none"]
+
+
+class FrozenVectors(NamedTuple):
+    """Vectors of one moment."""
+
+    search: Callable[[Matrix, int], tuple[Ids, Matrix]]
+    """As `VectorIndex.search`."""
+    vectors_for: Callable[[Ids], Matrix]
+    """As `VectorIndex.vectors_for`."""
 
 
 class VectorIndex:
@@ -70,6 +79,7 @@ class VectorIndex:
         self._lock = threading.RLock()
         self._rows = Rows.empty()
         self._unsaved = 0
+        self._stamp: object = None
         self._stale = ""
         self.notes: list[str] = []
         """What was found damaged or stale and what was done about it."""
@@ -85,6 +95,11 @@ class VectorIndex:
         if not len(self._rows):
             return "none"
         return "graph" if self._graph.is_loaded else "exact"
+
+    @property
+    def has_model(self) -> bool:
+        """Return whether there is a model at all; without one no passage will have a vector."""
+        return not isinstance(self._provider, NoProvider)
 
     def _total(self) -> int:
         if self._sources is None:
@@ -110,7 +125,13 @@ class VectorIndex:
         Returns:
             ids (m,) and cosines (m,), m ≤ k; none for a vector of zeros.
         """
-        rows = self._rows
+        return self._search(self._rows, vector, k)
+
+    def frozen(self) -> FrozenVectors:
+        """Return the vectors of this moment, for a question that looks at them more than once."""
+        return FrozenVectors(partial(self._search, self._rows), partial(self._vectors_for, self._rows))
+
+    def _search(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
         if len(rows) and len(vector) != rows.dimensions:
             self._note(
                 f"The model now gives {len(vector)} dimensions, the stored vectors have {rows.dimensions}: "
@@ -127,7 +148,9 @@ class VectorIndex:
 
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
         """Return unit rows of passages (n, dimensions); zeros for those without a vector."""
-        rows = self._rows
+        return self._vectors_for(self._rows, ids)
+
+    def _vectors_for(self, rows: Rows, ids: Ids | Sequence[int]) -> Matrix:
         at = rows.positions(np.asarray(ids, dtype=np.int64))
         if not len(rows.ids):
             return np.zeros((len(at), self._provider.dimensions), dtype=np.float32)
@@ -161,6 +184,7 @@ class VectorIndex:
         cancel = cancel or Cancel()
         if isinstance(self._provider, NoProvider):
             return
+        self._mend_file()
         self._provider.check()
         changed, missing = self._refresh()
         total = len(self._rows) + len(missing)
@@ -256,6 +280,7 @@ class VectorIndex:
         total = self._total()
         saved = read_rows(self._folder, self._mark)
         self._rows = saved.rows
+        self._stamp = stamp_of(self._folder)
         if saved.damage:
             self._note(f"{saved.damage}; the vectors were taken from the store instead.")
         if generation is None or saved.generation != generation or len(self._rows) != total:
@@ -267,6 +292,13 @@ class VectorIndex:
             )
             self._note(self._stale)
         self._save_if_due()
+
+    def _mend_file(self) -> None:
+        """Write the file again where somebody else changed it since, and it is not whole any more."""
+        with self._lock:
+            if len(self._rows) and self._stamp != stamp_of(self._folder) and read_rows(self._folder, self._mark).damage:
+                self.save()
+            self._stamp = stamp_of(self._folder)
 
     def _save_if_due(self) -> None:
         with self._lock:
@@ -282,6 +314,7 @@ class VectorIndex:
             save = partial(write_rows, self._folder, self._mark, generation, rows)
             if attempt_to_save("vectors", save, self._note):
                 self._unsaved = 0
+            self._stamp = stamp_of(self._folder)
 
     def _note(self, text: str) -> None:
         if text not in self.notes:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from cm_tui.counts import count
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import cache
+from cm_tui.engine.vectors import cache, hnsw
 from cm_tui.engine.vectors.array_file import Arrays, UnusableFileError, load_arrays, save_arrays
 from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.live import Rows
+from cm_tui.files import remove_left_overs
 
 FILE = "vectors.bin"
 
@@ -40,6 +42,15 @@ def read_rows(folder: Path, mark: str) -> Saved:
     return Saved(Rows.of(arrays["ids"], arrays["keys"], arrays["codes"]), header.get("generation"))
 
 
+def stamp_of(folder: Path) -> object:
+    """Return what changes when somebody writes the file; None when there is none."""
+    try:
+        found = (folder / FILE).stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> None:
     """Write live rows.
 
@@ -50,16 +61,27 @@ def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> N
     save_arrays(folder / FILE, {"mark": mark, "generation": generation}, arrays)
 
 
+def remove_files(folder: Path) -> None:
+    """Remove the file of live vectors and the graph; both are made again from the store.
+
+    Raises:
+        OSError: one cannot be removed.
+    """
+    for name in (FILE, hnsw.ROWS, hnsw.GRAPH):
+        remove_left_overs(folder / name)
+        (folder / name).unlink(missing_ok=True)
+
+
 def differences(db: Database, embedder: Embedder, rows: Rows) -> list[str]:
     """Compare live rows with the store, all of them; says in words what differs."""
     live = dict(zip(*(array.tolist() for array in cache.live_keys(db)), strict=True))
     strays = sum(live.get(id_) != key for id_, key in zip(rows.ids.tolist(), rows.keys.tolist(), strict=True))
-    problems = [f"{strays} vectors belong to passages that are gone."] if strays else []
+    problems = [f"{count(strays, 'vector')} of passages that are gone."] if strays else []
     known = cache.needed(db, rows.ids)
     codes, have = embedder.stored(known)
     at = rows.positions(known.ids[have])
     if wrong := int(np.count_nonzero((rows.codes[at] != codes).any(axis=1))) if len(at) else 0:
-        problems.append(f"{wrong} vectors differ from the stored ones.")
+        problems.append(f"{count(wrong, 'vector')} unlike what is stored.")
     if lost := int(np.count_nonzero(~have)):
-        problems.append(f"{lost} vectors are not stored.")
+        problems.append(f"{count(lost, 'vector')} not stored.")
     return problems

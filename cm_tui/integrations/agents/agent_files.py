@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cm_tui.errors import RefusedError
+from cm_tui.integrations.agents.project_entry import options_of, parted_options
 
 Scope = Literal["project", "user"]
 What = Literal["mcp", "hooks", "marker"]
 
+BLANK = " \t\r\n\ufeff"
+"""A file of these says nothing: an editor leaves them, a byte order mark too."""
 SERVER = "cm-tui"
 """Name of the MCP server in every agent's configuration."""
 
@@ -32,6 +35,8 @@ class InstallTarget:
     """The words that start `cm`."""
     tools: str = ""
     """Which of its tools the MCP server shows; empty: those that are written there already, or its own choice."""
+    known_tools: Callable[[str], bool] = lambda _: True
+    """Whether a value of `--tools` names sets and tools that there are."""
 
     def shell(self, *words: str) -> str:
         """A command line of `cm` for a shell."""
@@ -44,8 +49,10 @@ class InstallTarget:
         Args:
             old: the entry that is there; the options that a person gave it stay.
         """
-        words = _words(old)
-        options = words[words.index("mcp") + 1 :] if "mcp" in words else []
+        options = options_of(old)
+        if self.scope == "project":
+            # Whoever wrote the repository wrote these words too: none of them may widen what an agent reaches.
+            options, _ = parted_options(options, self.known_tools)
         if self.tools:
             options = [*_without_tools(options), "--tools", self.tools]
         return [*self.command, "mcp", *options]
@@ -53,15 +60,6 @@ class InstallTarget:
     def hook(self, event: str, agent: str) -> str:
         """The command line of a hook."""
         return self.shell("hook", event, "--agent", agent)
-
-
-def _words(entry: Any) -> list[str]:
-    """The command line of an MCP server's entry, in any agent's form."""
-    if not isinstance(entry, dict):
-        return []
-    command, rest = entry.get("command"), entry.get("args")
-    words = [*(command if isinstance(command, list) else [command]), *(rest if isinstance(rest, list) else [])]
-    return [word for word in words if isinstance(word, str)]
 
 
 def _without_tools(options: Sequence[str]) -> list[str]:
@@ -87,6 +85,8 @@ class Part:
     path: Path
     wire: Callable[[str | None], str]
     unwire: Callable[[str], str | None]
+    widened: Callable[[str], tuple[str, ...]] = lambda _: ()
+    """What a text adds to our part that a repository may not; `wire` drops it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +99,9 @@ class Agent:
     notes: tuple[str, ...] = ()
 
 
-def target_of(scope: Scope, root: Path, tools: str = "") -> InstallTarget:
-    """Return the target for a scope, with the home folder of the environment."""
-    return InstallTarget(scope, root, Path.home(), _command(scope), tools)
+def target_of(scope: Scope, root: Path, tools: str, known_tools: Callable[[str], bool]) -> InstallTarget:
+    """Return the target for a scope, with the home folder of the environment; the rest as `InstallTarget` has it."""
+    return InstallTarget(scope, root, Path.home(), _command(scope), tools, known_tools)
 
 
 def _command(scope: Scope) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def whole_file(what: What, path: Path, text: str, marker: str) -> Part:
             )
 
     def wire(found: str | None) -> str:
-        if found is not None and found.strip():
+        if found is not None and found.strip(BLANK):
             refuse_foreign(found)
         return text
 

@@ -18,6 +18,8 @@ class Change:
     path: Path
     before: bytes | None
     after: bytes | None
+    dropped: tuple[str, ...] = ()
+    """What a repository had added to our part, and is no longer there."""
 
     @property
     def done(self) -> str:

@@ -11,10 +11,17 @@ from typing import Literal
 from cm_tui import paths
 from cm_tui.engine.git.markers import marked_around
 from cm_tui.errors import CmError, RefusedError
-from cm_tui.files import PRIVATE, permissions_of, write_atomically
-from cm_tui.integrations.agents.agent_files import Agent, InstallTarget, Part, Scope, What
+from cm_tui.files import PRIVATE, permissions_of, read_bounded, shared_dir, write_atomically
+from cm_tui.integrations.agents.agent_files import BLANK, Agent, InstallTarget, Part, Scope, What
 from cm_tui.integrations.agents.change import Change
 from cm_tui.integrations.agents.originals import Original
+from cm_tui.integrations.agents.project_entry import shown
+
+# An agent keeps much more in the user's file than its settings.
+_MOST_BYTES: dict[Scope, int] = {"project": 1_000_000, "user": 100_000_000}
+
+_NOTHING = b" \t\r\n{}\xef\xbb\xbf"
+"""What a file consists of that says nothing: white space, an empty object, a byte order mark."""
 
 State = Literal["installed", "outdated", "absent", "unreadable"]
 
@@ -37,15 +44,28 @@ def plan(
     """Return what installing or uninstalling would change; nothing is written.
 
     Raises:
-        RefusedError: a file cannot be parsed, is read-only, or holds something where our part belongs; the message names it.
+        RefusedError: a file cannot be parsed, is read-only, leads out of the project, or holds something where our part belongs; the message names it.
         CmError: a file cannot be read.
     """
     wanted = set(only)
-    changes = [_change(part, install=install) for part in agent.parts(target) if part.what in wanted]
+    if target.scope == "project":
+        for part in agent.parts(target):
+            _refuse_outside(part.path, target.root)
+    changes = [_change(part, target.scope, install=install) for part in agent.parts(target) if part.what in wanted]
     for change in changes:
         if change.done != "unchanged" and change.before is not None:
             _refuse_read_only(change.path)
     return changes
+
+
+def _refuse_outside(path: Path, root: Path) -> None:
+    """A repository may bring a link in the place of its settings: what it leads to is not the project's to change."""
+    target = Path(os.path.realpath(path))
+    if not target.is_relative_to(os.path.realpath(root)):
+        raise RefusedError(
+            f"{path} leads out of the project, to {target}; nothing was written.",
+            hint="Remove the link, or wire the agent with --scope user.",
+        )
 
 
 def _refuse_read_only(path: Path) -> None:
@@ -55,22 +75,24 @@ def _refuse_read_only(path: Path) -> None:
         raise RefusedError(f"{target} is read-only; nothing was written.", hint=f"Allow it with `chmod u+w {target}`.")
 
 
-def _change(part: Part, *, install: bool) -> Change:
-    before = _read(part.path)
+def _change(part: Part, scope: Scope, *, install: bool) -> Change:
+    before = _read(part.path, scope)
     text = None if before is None else _decoded(part.path, before)
+    dropped: tuple[str, ...] = ()
     try:
         if install:
             after: str | None = part.wire(text)
+            dropped = part.widened(text) if text else ()
         else:
             kept = None if before is None else Original(part.path).content_before(before)
             if kept is not None:
                 return Change(part.what, part.path, before, kept)
-            after = None if text is None else part.unwire(text)
+            after = None if text is None else _taken_out(part, text)
     except RefusedError as error:
         raise RefusedError(
             f"{part.path}: {error.message}", hint=error.hint or "Mend the file; nothing was written."
         ) from error
-    return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"))
+    return Change(part.what, part.path, before, None if after is None else after.encode("utf-8"), dropped)
 
 
 def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, install: bool) -> None:
@@ -86,7 +108,7 @@ def apply(agent: Agent, target: InstallTarget, changes: Sequence[Change], *, ins
     for change in changes:
         if change.done == "unchanged":
             continue
-        if _read(change.path) != change.before:
+        if _read(change.path, target.scope) != change.before:
             raise RefusedError(f"{change.path} was changed meanwhile.", hint="Run the command again.")
         try:
             if install:
@@ -103,14 +125,31 @@ def _keep_original(part: Part, change: Change) -> None:
     if change.before is None or change.after is None:
         return
     kept_aside = Original(change.path)
-    original = kept_aside.content_before(change.before) or _unwired(part, change.before)
+    original = kept_aside.content_before(change.before)
+    if original is None:
+        original = _unwired(part, change.before)
     if original is not None and _unwired(part, change.after) != original:
         kept_aside.keep(original, change.after)
 
 
 def _unwired(part: Part, content: bytes) -> bytes | None:
-    text = part.unwire(content.decode("utf-8"))
+    text = _without_ours(part, content.decode("utf-8"))
     return None if text is None else text.encode("utf-8")
+
+
+def _without_ours(part: Part, text: str) -> str | None:
+    """A file's text without our part; an empty file has none of ours, and is somebody's."""
+    return part.unwire(text) if text.strip(BLANK) else text
+
+
+def _taken_out(part: Part, text: str) -> str | None:
+    """The text that uninstalling leaves; a file that was there before us, with nothing in it, is there afterwards."""
+    after = _without_ours(part, text)
+    if after is None:
+        before = Original(part.path).content()
+        if before is not None and not before.translate(None, _NOTHING):
+            return before.decode("utf-8")
+    return after
 
 
 def plan_marker(
@@ -156,7 +195,7 @@ def apply_marker(changes: Sequence[Change]) -> None:
                 change.path.rmdir()
                 Original(change.path).forget()
             else:
-                change.path.mkdir()
+                shared_dir(change.path)
                 Original(change.path).keep(b"", b"")
         except OSError as error:
             raise CmError(f"Cannot write {change.path}: {error}", hint="Check its permissions.") from error
@@ -171,11 +210,13 @@ def _status(agent: Agent, target: InstallTarget, part: Part) -> PartStatus:
     state: State = "absent"
     note = ""
     try:
-        before = _read(part.path)
+        before = _read(part.path, target.scope)
         text = None if before is None else _decoded(part.path, before)
         if text is not None:
             wired = part.wire(text)
-            state = "absent" if part.unwire(text) == text else "installed" if wired == text else "outdated"
+            state = "absent" if _without_ours(part, text) == text else "installed" if wired == text else "outdated"
+            widened = part.widened(text)
+            note = f"widened: {shown(widened)}" if widened else ""
     except CmError as error:
         state, note = "unreadable", error.message
     return PartStatus(agent.name, target.scope, part.what, part.path, state, note)
@@ -184,9 +225,9 @@ def _status(agent: Agent, target: InstallTarget, part: Part) -> PartStatus:
 # --- files ---
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, scope: Scope) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_bounded(path, _MOST_BYTES[scope])
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -211,7 +252,7 @@ def _write(change: Change, *, private: bool) -> None:
         target.unlink()
         _remove_empty(target.parent)
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    shared_dir(target.parent)
     permissions = permissions_of(target)
     if permissions is None and private:
         permissions = PRIVATE

@@ -80,7 +80,10 @@ class _Reader:
         found = _SCALAR.match(self.text, at)
         if not found:
             raise self.wrong(at, "a value")
-        return Node(at, at, found.end(), json.loads(found[0]))
+        try:
+            return Node(at, at, found.end(), json.loads(found[0]))
+        except ValueError as error:
+            raise self.wrong(at, "a number that can be read") from error
 
     def _string(self, at: int) -> tuple[str, int]:
         try:

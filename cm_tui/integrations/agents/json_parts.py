@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cm_tui.errors import RefusedError
 from cm_tui.integrations.agents.agent_files import SERVER, InstallTarget, Part, split
 from cm_tui.integrations.agents.json_edit import Document
+from cm_tui.integrations.agents.project_entry import is_hook, kept_of, widenings
 
 HOOK_SECONDS = 10
 """How long an agent may wait for a hook; it takes a fraction of a second, or as long as the memory is allowed to."""
+_MOST_HOOKS = 100
 
 
 def json_server(
@@ -29,7 +32,7 @@ def json_server(
     Args:
         path: the file.
         key: the object that lists the servers.
-        target: which command, with which tools; what a person added to it stays.
+        target: which command, with which tools; what a person added to it stays, in a project what `kept_of` allows.
         form: how the agent writes a command line.
         first: what a new entry also says, and a person may change.
         lone: what a new file also says; without anything else it is not kept.
@@ -40,18 +43,25 @@ def json_server(
         if text is None or not text.strip():
             for name, value in (lone or {}).items():
                 document.put((name,), value)
+        old = entry(document)
+        kept = kept_of(old) if target.scope == "project" else old
+        document.put((key, SERVER), {**(first or {}), **kept, **form(target.server(old))})
+        return document.text
+
+    def entry(document: Document) -> dict[str, Any]:
         servers = document.value.get(key)
         old = servers.get(SERVER) if isinstance(servers, dict) else None
-        kept = old if isinstance(old, dict) else {}
-        document.put((key, SERVER), {**(first or {}), **kept, **form(target.server(kept))})
-        return document.text
+        return old if isinstance(old, dict) else {}
+
+    def widened(text: str) -> tuple[str, ...]:
+        return widenings(entry(Document(text)), target.known_tools) if target.scope == "project" else ()
 
     def unwire(text: str) -> str | None:
         document = Document(text)
         document.remove((key, SERVER))
         return _unless_bare(document, lone or {}, text)
 
-    return Part("mcp", path, wire, unwire)
+    return Part("mcp", path, wire, unwire, widened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,7 @@ def grouped_hooks(path: Path, target: InstallTarget, agent: str, entries: Sequen
         handler = {"type": "command", "command": target.hook(entry.ours, agent), "timeout": HOOK_SECONDS}
         return {**({"matcher": entry.matcher} if entry.matcher else {}), "hooks": [handler]}
 
-    return _hooks(path, agent, {entry.event: (entry.ours, group(entry)) for entry in entries}, {})
+    return _hooks(path, target, agent, {entry.event: (entry.ours, group(entry)) for entry in entries}, {})
 
 
 def flat_hooks(
@@ -78,10 +88,14 @@ def flat_hooks(
 ) -> Part:
     """Hooks as one list of commands for each event, as Cursor has them."""
     wanted = {entry.event: (entry.ours, {"command": target.hook(entry.ours, agent)}) for entry in entries}
-    return _hooks(path, agent, wanted, lone)
+    return _hooks(path, target, agent, wanted, lone)
 
 
-def _hooks(path: Path, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: Mapping[str, Any]) -> Part:
+def _hooks(
+    path: Path, target: InstallTarget, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: Mapping[str, Any]
+) -> Part:
+    project = target.scope == "project"
+
     def wire(text: str | None) -> str:
         document = Document(text or "")
         for key, value in lone.items():
@@ -89,7 +103,7 @@ def _hooks(path: Path, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: 
                 document.put((key,), value)
         for event, (ours, value) in wanted.items():
             present = [at for at in _ours(document.value, agent) if at[1] == event]
-            if any(_same(document.value, at, value, ours, agent) for at in present[:1]) and len(present) == 1:
+            if len(present) == 1 and _same(document.value, present[0], value, ours, agent, strict=project):
                 continue
             _drop(document, agent, event)
             document.append(("hooks", event), value)
@@ -104,30 +118,48 @@ def _hooks(path: Path, agent: str, wanted: Mapping[str, tuple[str, Any]], lone: 
 
 
 def _ours(value: Any, agent: str) -> list[tuple[str | int, ...]]:
-    """Return where our hooks stand: at a command of a list, or at a handler in a group."""
-    pattern = re.compile(rf"\bhook [a-z-]+ --agent {re.escape(agent)}(?![\w-])")
+    """Return where our hooks stand: at a command of a list, or at a handler in a group.
+
+    Raises:
+        RefusedError: there are more than anybody needs, and than could be taken out one by one in time.
+    """
     found: list[tuple[str | int, ...]] = []
     hooks = value.get("hooks")
     for event, items in hooks.items() if isinstance(hooks, dict) else ():
         for index, item in enumerate(items if isinstance(items, list) else ()):
             if not isinstance(item, dict):
                 continue
-            if pattern.search(str(item.get("command", ""))):
+            if is_hook(str(item.get("command", "")), agent):
                 found.append(("hooks", event, index))
             inner = item.get("hooks")
             found += [
                 ("hooks", event, index, "hooks", number)
                 for number, handler in enumerate(inner if isinstance(inner, list) else ())
-                if isinstance(handler, dict) and pattern.search(str(handler.get("command", "")))
+                if isinstance(handler, dict) and is_hook(str(handler.get("command", "")), agent)
             ]
+    if len(found) > _MOST_HOOKS:
+        raise RefusedError(f"{len(found):,} hooks of cm are there; at most {_MOST_HOOKS} are taken out")
     return found
 
 
-def _same(value: Any, at: tuple[str | int, ...], wanted: Any, ours: str, agent: str) -> bool:
-    """Tell whether a hook that is there runs what we would write; a person may have changed its matcher or time."""
+def _same(value: Any, at: tuple[str | int, ...], wanted: Any, ours: str, agent: str, *, strict: bool) -> bool:
+    """Tell whether a hook that is there runs what we would write; a person may have changed its matcher or time.
+
+    Args:
+        value: of the file.
+        at: where the hook stands.
+        wanted: what we would write.
+        ours: our event.
+        agent: whose hook it is.
+        strict: nothing else may be there, such as another shell, that changes how it runs.
+    """
     found, handler = value, wanted["hooks"][0] if "hooks" in wanted else wanted
     for key in at:
         found = found[key]
+    if strict and not all(
+        handler.get(key) == other for key, other in found.items() if key not in {"timeout", "matcher"}
+    ):
+        return False
     return bool(found["command"] == handler["command"]) and f"hook {ours} --agent {agent}" in found["command"]
 
 

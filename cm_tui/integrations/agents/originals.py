@@ -41,10 +41,23 @@ class Original:
         Raises:
             CmError: what was kept cannot be read.
         """
+        kept = self._kept()
+        return kept[1] if kept is not None and kept[0] == sha256(now).hexdigest() else None
+
+    def content(self) -> bytes | None:
+        """Return the file as it was, whatever became of it since.
+
+        Raises:
+            CmError: what was kept cannot be read.
+        """
+        kept = self._kept()
+        return None if kept is None else kept[1]
+
+    def _kept(self) -> tuple[str, bytes] | None:
+        """The digest of what we made of the file, and the file as it was."""
         try:
             entry = json.loads(self._file.read_bytes())
-            same = entry["after"] == sha256(now).hexdigest()
-            return b64decode(entry["before"], validate=True) if same else None
+            return str(entry["after"]), b64decode(entry["before"], validate=True)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:

@@ -9,6 +9,8 @@ from typing import Any
 
 from cm_tui.errors import RefusedError
 from cm_tui.integrations.agents.agent_files import SERVER, InstallTarget, Part, split
+from cm_tui.integrations.agents.project_entry import kept_of, widenings
+from cm_tui.toml_values import refuse_long_keys
 
 BEGIN = "# >>> cm-tui: written by `cm agent install`, removed by `cm agent uninstall`"
 END = "# <<< cm-tui"
@@ -19,11 +21,11 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
 
     Args:
         path: the file.
-        target: which command, with which tools; what a person added to the table stays.
+        target: which command, with which tools; what a person added to the table stays, in a project what `kept_of` allows.
     """
 
     def wire(text: str | None) -> str:
-        text = text or ""
+        text = _guarded(text or "", target)
         newline = "\r\n" if "\r\n" in text else "\n"
         rest = _without_block(text)
         if _server(_parsed(rest)) is not None:
@@ -33,6 +35,10 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
             )
         old = _server(_parsed(text))
         wanted = split(target.server(old))
+        if widened(text):
+            # Written anew: which of its lines say what cannot be told from outside a parser.
+            wanted = kept_of(old) | wanted
+            rest, old = _taken_out(text), None
         if isinstance(old, dict) and {**old, **wanted} == old:
             return text
         written = {key: f"{key} = {_value(value)}" for key, value in wanted.items()}
@@ -44,21 +50,53 @@ def toml_server(path: Path, target: InstallTarget) -> Part:
         return after
 
     def unwire(text: str) -> str | None:
-        rest = _without_block(text)
-        if rest == text:
-            return text
-        kept = _parsed(text)
-        kept.get("mcp_servers", {}).pop(SERVER, None)
-        if not kept.get("mcp_servers", True):
-            del kept["mcp_servers"]
-        if _parsed(rest) != kept:
-            raise RefusedError(
-                f"other settings stand between the lines `{BEGIN}` and `{END}`",
-                hint="Move them out of the block, and run the command again.",
-            )
-        return rest if rest.strip() else None
+        rest = _taken_out(_guarded(text, target))
+        return rest if rest == text or rest.strip() else None
 
-    return Part("mcp", path, wire, unwire)
+    def widened(text: str) -> tuple[str, ...]:
+        return (
+            widenings(_server(_parsed(_guarded(text, target))), target.known_tools) if target.scope == "project" else ()
+        )
+
+    return Part("mcp", path, wire, unwire, widened)
+
+
+def _guarded(text: str, target: InstallTarget) -> str:
+    """The text, unless a repository's could not be read in time.
+
+    Raises:
+        RefusedError: a key of it is too long.
+    """
+    # A person's own file may hold long texts, and is nobody's trap.
+    if target.scope == "project":
+        try:
+            refuse_long_keys(text.encode())
+        except ValueError as error:
+            raise RefusedError(str(error)) from error
+    return text
+
+
+def _taken_out(text: str) -> str:
+    """The text without our block.
+
+    Raises:
+        RefusedError: something else would go with it.
+    """
+    rest = _without_block(text)
+    if rest == text:
+        return text
+    kept, left = _parsed(text), _parsed(rest)
+    kept.get("mcp_servers", {}).pop(SERVER, None)
+    for values in (kept, left):
+        # The table of all servers is there as soon as one is; somebody may also have written it empty.
+        if not values.get("mcp_servers", True):
+            del values["mcp_servers"]
+    if left != kept:
+        raise RefusedError(
+            f"other settings stand between the lines `{BEGIN}` and `{END}`",
+            hint="Move them out of the block, and run the command again.",
+        )
+    return rest
 
 
 def _changed(text: str, written: dict[str, str], wanted: Any) -> str:
@@ -105,7 +143,10 @@ def _without_block(text: str) -> str:
 def _parsed(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError as error:
+        raise RefusedError("not TOML: nested too deeply to be read") from error
+    except ValueError as error:
+        # Also a number that is too long to be one.
         last = text.split("\n")
         end = f"at line {len(last)}, column {len(last[-1]) + 1}"
         raise RefusedError(f"not TOML: {str(error).replace('at end of document', end)}") from error
@@ -116,7 +157,12 @@ def _server(values: dict[str, Any]) -> Any:
     return servers.get(SERVER) if isinstance(servers, dict) else None
 
 
-def _value(value: str | list[str]) -> str:
+def _value(value: str | float | list[str]) -> str:
+    """A TOML value."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
     return _quoted(value) if isinstance(value, str) else f"[{', '.join(map(_quoted, value))}]"
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cm_tui.config import Config
+from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.tui.app.mode_app import ModeApp
+from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.app.state_writer import StateWriter
 from cm_tui.tui.screens.app_services import AppServices
-from cm_tui.tui.screens.commands import Command, key_name
+from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import (
     AddToPack,
     OpenEpisode,
@@ -20,18 +24,21 @@ from cm_tui.tui.screens.messages import (
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.palette import CommandPalette
-from cm_tui.tui.state.former_names import current_keys, former_keys
-from cm_tui.tui.state.pack_selection import PackSelection
+from cm_tui.tui.screens.trust_question import TrustDialog
+from cm_tui.tui.state.pack_file import PackFile
+from cm_tui.tui.state.pack_selection import PackSelection, readable
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
+from cm_tui.tui.tasks import head_watch, pack_sync
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
+from cm_tui.tui.tasks.head_watch import HeadWatch
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.pack_sync import PackSync
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
 from cm_tui.tui.tasks.worker_threads import Answer
-from cm_tui.tui.theme.themes import CM_DARK
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -47,6 +54,7 @@ class CmApp(ModeApp):
         repair: puts a damaged store out of the way, so that the engine opens again; None: not possible.
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose revision is shown, once the index reflects the checkout.
+        settings_root: the folder whose `.cm` holds the project's settings; `root` when not given.
     """
 
     TITLE = "cm"
@@ -63,6 +71,7 @@ class CmApp(ModeApp):
         repair: Callable[[], None] | None = None,
         startup_notes: list[str] | None = None,
         episode: str = "",
+        settings_root: Path | None = None,
     ) -> None:
         super().__init__()
         self._startup_notes = startup_notes if startup_notes is not None else []
@@ -70,7 +79,7 @@ class CmApp(ModeApp):
         self.root = root
         self.config = config
         self.project = ProjectView()
-        self.pack_selection = PackSelection(self._pack_selection_changed)
+        self.pack_selection = PackSelection(self._pack_selection_changed, self._tell_of_pack)
         self.tasks = EngineTasks(self, open_engine)
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
@@ -81,31 +90,40 @@ class CmApp(ModeApp):
         self.state_writer = StateWriter(
             root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
         )
-        self.pack_selection.restore(self.state.of("pack").get("items"))
-        self._key_overrides = current_keys(config.tui.keys)
+        self._pack_sync = PackSync(
+            self.pack_selection, PackFile(root), partial(self.tasks.work, topic="app.pack"), self.tell_error
+        )
+        # Earlier versions kept the pieces with everything else that is remembered.
+        self._pack_sync.begin(readable(self.state.of("pack").pop("items", None)))
+        self._settings = SettingsInForce(
+            self,
+            lambda: list(self.available_themes),
+            self.state,
+            self.project,
+            self.tasks,
+            settings_root or root,
+            lambda: self.modes.broadcast(ProjectChanged),
+        )
+        self._head_watch = HeadWatch(
+            self.project, lambda: self.tasks.engine.root if self.tasks.engine else None,
+            partial(self.tasks.work, topic="app.head"), self._head_changed,
+        )  # fmt: skip
+        self._trust = TrustDialog(self, self)
 
     # --- the beginning and the end ---
 
     def on_mount(self) -> None:
         """Theme and keys, then the engine, in the background."""
-        self.theme = self._first_theme()
-        self.theme_changed_signal.subscribe(self, lambda _: self.remember())
-        if self._key_overrides:
-            self.set_keymap(self._key_overrides)
+        self._settings.begin()
+        self.theme_changed_signal.subscribe(self, lambda _: self._settings.theme_chosen())
         mode = "history" if self._episode else self.state.mode
         if mode in self.titles and mode != self.current_mode:
             self.switch_mode(mode)
-        for note in filter(None, (self._state_note, former_keys(self.config.tui.keys))):
-            self.tell(note, severity="warning")
+        if self._state_note:
+            self.tell(self._state_note, severity="warning")
+        self.set_interval(pack_sync.EVERY, self._pack_sync.look)
+        self.set_interval(head_watch.EVERY, self._head_watch.look)
         self.tasks.open()
-
-    def _first_theme(self) -> str:
-        for name in (self.state.theme, self.config.tui.theme):
-            if name and name in self.available_themes:
-                return name
-            if name:
-                self.tell(f"There is no theme called {name}.", severity="warning")
-        return CM_DARK.name
 
     def on_unmount(self) -> None:
         """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
@@ -114,7 +132,6 @@ class CmApp(ModeApp):
     def _gather_state(self) -> AppState:
         """What the next run should find again."""
         self.state.mode = self.current_mode
-        self.state.theme = self.theme
         for screen in self.modes.shown():
             if screen.restored:
                 screen.keep()
@@ -131,12 +148,17 @@ class CmApp(ModeApp):
         self.state_writer.changed()
 
     def _pack_selection_changed(self) -> None:
-        self.state.of("pack")["items"] = self.pack_selection.values()
+        self._pack_sync.exchange()
         self.remember()
+        self._tell_of_pack()
+
+    def _tell_of_pack(self) -> None:
         self.modes.broadcast(PackSelectionChanged)
 
     def leave(self) -> None:
         """Quit."""
+        with suppress(OSError, CmError):
+            self._pack_sync.flush()
         self.state_writer.flush()
         self.exit(0)
 
@@ -149,7 +171,11 @@ class CmApp(ModeApp):
     def on_add_to_pack(self, message: AddToPack) -> None:
         """Put lines into the pack, and say what came of it."""
         added = self.pack_selection.add(message.requests)
-        what = message.requests[0].title or message.requests[0].path if len(message.requests) == 1 else f"{added} items"
+        what = (
+            message.requests[0].title or message.requests[0].path
+            if len(message.requests) == 1
+            else count(added, "piece")
+        )
         self.tell(f"Added to the pack: {what}" if added else f"Already in the pack: {what}", timeout=2)
 
     # --- engine ---
@@ -163,6 +189,7 @@ class CmApp(ModeApp):
         """The project can be asked now."""
         self.lifecycle.opened()
         self.daemon_sync.begin()
+        self._trust.ask_if_undecided()
         while self._startup_notes:
             self.tell(self._startup_notes.pop(0), severity="warning")
 
@@ -217,6 +244,11 @@ class CmApp(ModeApp):
         self.revision_tracker.check()
         self.modes.broadcast(ProjectChanged)
 
+    def _head_changed(self) -> None:
+        """Another branch or commit is checked out: the header says so at once, and the state is asked for."""
+        self.lifecycle.refresh_status()
+        self._project_changed()
+
     def edit(self, path: str, line: int) -> None:
         """Open a file of the project in the user's editor, over the whole terminal, and come back."""
         from cm_tui.tui.terminal.editor import edit_over
@@ -234,8 +266,7 @@ class CmApp(ModeApp):
 
     def keys_of(self, command: Command[Any]) -> str:
         """The key of a command as it is now, written for people."""
-        keys = self._key_overrides.get(command.id, command.key)
-        return command.shown_as or key_name(keys.split(",")[0])
+        return self._settings.keymap.shown(command, self.current_mode)
 
     def show_help(self) -> None:
         """Help for the mode on screen."""
@@ -245,6 +276,10 @@ class CmApp(ModeApp):
     def show_palette(self) -> None:
         """Find a command by name."""
         self.action_command_palette()
+
+    def show_trust(self) -> None:
+        """Show which settings of the repository are trusted or held back."""
+        self._trust.ask_again()
 
     def choose_theme(self) -> None:
         """Choose a theme from a list."""

@@ -22,6 +22,7 @@ def run(
     repair: Callable[[], None] | None = None,
     startup_notes: list[str] | None = None,
     episode: str = "",
+    settings_root: Path | None = None,
 ) -> int:
     """Run the application until the user leaves it.
 
@@ -32,11 +33,12 @@ def run(
         repair: puts a damaged store out of the way, so that the engine opens again.
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose revision is shown.
+        settings_root: the folder whose `.cm` holds the project's settings; `root` when not given.
 
     Returns:
         The exit code.
     """
-    app = CmApp(open_engine, root, config, repair, startup_notes, episode)
+    app = CmApp(open_engine, root, config, repair, startup_notes, episode, settings_root)
     try:
         app.run()
     finally:

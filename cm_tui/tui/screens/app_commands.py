@@ -109,6 +109,8 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
+    Command("app.trust", "f9", "Trust", "Held-back settings of this repository",
+            lambda screen: screen.cm.show_trust(), bar=False),
     Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time",
             lambda screen: screen.cm.leave()),
 )  # fmt: skip

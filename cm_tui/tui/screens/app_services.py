@@ -73,6 +73,9 @@ class AppServices(Protocol):
     def show_palette(self) -> None:
         """Find a command by name."""
 
+    def show_trust(self) -> None:
+        """Show which settings of the repository are trusted or held back."""
+
     def choose_theme(self) -> None:
         """Choose a theme from a list."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import on
@@ -19,6 +20,7 @@ class ConfirmScreen(ModalScreen[bool]):
     Args:
         question: what would happen.
         yes: what the button that does it says.
+        other: another way to do it: its key, what its button says, and what is done then instead.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -27,23 +29,37 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("left,right,h,l", "app.focus_next", show=False),
     ]
 
-    def __init__(self, question: str, yes: str) -> None:
+    def __init__(self, question: str, yes: str, other: tuple[str, str, Callable[[], None]] | None = None) -> None:
         super().__init__()
         self._question = question
         self._yes = yes
+        self._other = other
+        if other is not None:
+            self._bindings.bind(other[0], "other", other[1])
 
     def compose(self) -> ComposeResult:
-        """The question and two buttons."""
+        """The question and its buttons."""
         with Vertical(id="confirm-box"):
             yield Static(Content(self._question))
             with Horizontal(id="confirm-buttons"):
                 yield Button(Content(f"{self._yes} (y)"), id="yes", variant="primary")
+                if self._other is not None:
+                    yield Button(Content(f"{self._other[1]} ({self._other[0]})"), id="other")
                 yield Button(Content("Cancel (n)"), id="no")
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(event.button.id == "yes")
+        if event.button.id == "other":
+            self.action_other()
+        else:
+            self.dismiss(event.button.id == "yes")
 
     def action_answer(self, yes: bool) -> None:
         """Answer by key."""
         self.dismiss(yes)
+
+    def action_other(self) -> None:
+        """Go the other way."""
+        self.dismiss(False)
+        if self._other is not None:
+            self._other[2]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cm_tui.counts import noun
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
 from cm_tui.tui.widgets.header import Fact, ModeTab
@@ -25,14 +26,19 @@ def mode_tabs(cm: AppServices) -> list[ModeTab]:
 def project_facts(cm: AppServices) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
-    facts = [Fact(9, *index_state(cm)), Fact(0, elide_middle(cm.root.name or str(cm.root), 24), "bold $foreground")]
-    if status and status.branch:
-        facts.append(Fact(1, f"⎇ {elide_middle(status.branch, 20)}", "$secondary"))
+    name = cm.root.name or str(cm.root)
+    facts = [Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
+    if branch := cm.project.branch:
+        facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
+    if cm.project.is_behind_head:
+        facts.append(Fact(1, "index behind", "$warning"))
     if status and status.indexed:
-        if status.embedded < status.passages and not cm.project.progress:
+        if not status.has_vectors:
+            facts.append(Fact(4, "vectors off", "$muted"))
+        elif status.embedded < status.passages and not cm.project.progress:
             facts.append(Fact(4, f"vectors {100 * status.embedded // status.passages}%", "$warning"))
-        facts.append(Fact(2, f"{short_count(status.files)} files", "$muted"))
-        facts.append(Fact(3, f"{short_count(status.symbols)} symbols", "$muted"))
+        facts.append(Fact(2, f"{short_count(status.files)} {noun(status.files, 'file')}", "$muted"))
+        facts.append(Fact(3, f"{short_count(status.symbols)} {noun(status.symbols, 'symbol')}", "$muted"))
     return facts
 
 
@@ -68,5 +74,6 @@ def revision_text(revision: ShownRevision, *, shown_here: bool) -> str | None:
     what = f"seen by {agent_of(episode)}: {asked_of(episode)}" if episode else moment.subject
     words = [name_of(moment), *([revision.note] if revision.note else []), what]
     if not shown_here:
-        words.insert(1, "here you see now")
+        # Where the name is long, these words must not be what is cut.
+        words.insert(0 if moment.ahead else 1, "here you see now")
     return " · ".join(word for word in words if word)

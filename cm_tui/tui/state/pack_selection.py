@@ -13,11 +13,13 @@ class PackSelection:
     """Requests in the order wanted; lines of one file that are already covered are not taken twice.
 
     Args:
-        changed: called after every change.
+        changed: called after every change that was made here.
+        taken: called after every change that came from elsewhere.
     """
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[], None], taken: Callable[[], None]) -> None:
         self._changed = changed
+        self._taken = taken
         self._items: tuple[PackRequest, ...] = ()
 
     @property
@@ -46,15 +48,21 @@ class PackSelection:
         self._items = tuple(items)
         self._changed()
 
-    def values(self) -> list[dict[str, Any]]:
-        """What was chosen, for a JSON file."""
-        return [asdict(item) for item in self._items]
+    def take(self, items: tuple[PackRequest, ...]) -> None:
+        """Show what the pack of the project is by now: nobody here changed it, so there is nothing to hand over."""
+        if items != self._items:
+            self._items = items
+            self._taken()
 
-    def restore(self, values: Any) -> None:
-        """Take up what `values` gave in an earlier run; what cannot be read is left out."""
-        self._items = (
-            tuple(PackRequest(**value) for value in values if _readable(value)) if isinstance(values, list) else ()
-        )
+
+def values_of(items: Iterable[PackRequest]) -> list[dict[str, Any]]:
+    """Return pieces for a JSON file."""
+    return [asdict(item) for item in items]
+
+
+def readable(values: Any) -> tuple[PackRequest, ...]:
+    """Return the pieces that `values_of` gave; what cannot be read is left out."""
+    return tuple(PackRequest(**value) for value in values if _readable(value)) if isinstance(values, list) else ()
 
 
 def _readable(value: Any) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.errors import CmError
-from cm_tui.model import HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus
+from cm_tui.model import CheckoutHead, HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus
 
 
 @dataclass
@@ -43,6 +43,28 @@ class ProjectView:
     """Rises with everything that may change what the index answers, whoever did it."""
     config_news: int = 0
     """Rises when a setting of the project was changed through another client."""
+
+    saved_here: set[str] = field(default_factory=set)
+    """Settings that were saved from here, so that the change of their file is no news."""
+
+    head: CheckoutHead | None = None
+    """What is checked out at this moment, once that was looked at; `status` may be older."""
+
+    @property
+    def branch(self) -> str | None:
+        """The branch that is checked out."""
+        if self.head is not None:
+            return self.head.branch
+        return self.status.branch if self.status else None
+
+    @property
+    def is_behind_head(self) -> bool:
+        """True while the index is of another commit than the one that is checked out."""
+        status = self.status
+        if status is None or not status.indexed or not status.git:
+            return False
+        now = self.head.sha if self.head is not None and self.head.sha else status.head
+        return now != status.indexed_head
 
     @property
     def searchable(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.engine.api.secrets import redact_values
 from cm_tui.files import write_atomically
 from cm_tui.tui.state.former_names import current_mode, current_sections
 
@@ -19,6 +20,9 @@ class AppState:
 
     mode: str = "overview"
     theme: str | None = None
+    """Chosen in the application; None: that of the settings."""
+    theme_over: str | None = None
+    """What the settings said when it was chosen: once they say something else, they count."""
     screens: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def of(self, mode: str) -> dict[str, Any]:
@@ -49,14 +53,14 @@ def load_state(root: Path) -> tuple[AppState, str]:
 
 
 def save_state(root: Path, state: AppState) -> None:
-    """Write the state of a project: a temporary file that takes the old one's place.
+    """Write the state of a project: a temporary file that takes the old one's place; secrets do not come into it.
 
     Raises:
         OSError: when the folder cannot be written.
     """
     file = state_file(root)
     paths.private_dir(file.parent)
-    write_atomically(file, json.dumps(asdict(state), ensure_ascii=False, indent=1))
+    write_atomically(file, json.dumps(redact_values(asdict(state)), ensure_ascii=False, indent=1))
 
 
 def _checked(values: Any) -> AppState:
@@ -65,7 +69,12 @@ def _checked(values: Any) -> AppState:
     known = {item.name for item in fields(AppState)}
     state = AppState(**{name: value for name, value in values.items() if name in known})
     right_screens = isinstance(state.screens, dict) and all(isinstance(v, dict) for v in state.screens.values())
-    if not isinstance(state.mode, str) or not isinstance(state.theme, str | None) or not right_screens:
+    if (
+        not isinstance(state.mode, str)
+        or not isinstance(state.theme, str | None)
+        or not isinstance(state.theme_over, str | None)
+        or not right_screens
+    ):
         raise TypeError("a value has the wrong type")
     state.mode, state.screens = current_mode(state.mode), current_sections(state.screens)
     return state

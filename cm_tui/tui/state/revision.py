@@ -31,7 +31,7 @@ class ShownRevision:
         self.episode: Episode | None = None
         """Who saw it, where that is why it is shown."""
         self.asked = ""
-        """The commit that was asked for: another one than the revision's when it is not on the line."""
+        """The commit that was asked for; empty: now."""
 
     @property
     def at(self) -> str | None:
@@ -49,8 +49,19 @@ class ShownRevision:
 
 
 def name_of(moment: CommitPoint) -> str:
-    """`#3,112 · 2021-03-04 · 1a2b3c4d`."""
+    """`#3,112 · 2021-03-04 · 1a2b3c4d`; off the mainline `1a2b3c4d 2021-03-04, off the mainline, 143 after #3112`.
+
+    The latter is readable as a whole in the bar of the smallest screen.
+    """
+    if moment.ahead:
+        near = f"{moment.ahead} after #{moment.ordinal}" if moment.ordinal else "no ancestor on it"
+        return f"{moment.sha[:SHORT_SHA]} {day(moment.time)}, off the mainline, {near}"
     return f"#{moment.ordinal:,} · {day(moment.time)} · {moment.sha[:SHORT_SHA]}"
+
+
+def reading(moment: CommitPoint | None) -> str:
+    """What is said where the data of a revision is still on its way; None: now."""
+    return f"Reading #{moment.ordinal:,}…" if moment else "Reading now…"
 
 
 def agent_of(episode: Episode) -> str:
@@ -65,8 +76,13 @@ def asked_of(episode: Episode) -> str:
 
 
 def before(moment: CommitPoint) -> str:
-    """The commit before one on the line, as the engine takes it; `BEFORE_FIRST` before the first."""
-    return f"#{moment.ordinal - 1}"
+    """The first parent of a commit, as the engine takes it; `BEFORE_FIRST` before the first of the mainline."""
+    return f"{moment.sha}~1" if moment.ahead else f"#{moment.ordinal - 1}"
+
+
+def short_name_of(moment: CommitPoint) -> str:
+    """`#3,112`, or `1a2b3c4d` off the mainline."""
+    return moment.sha[:SHORT_SHA] if moment.ahead else f"#{moment.ordinal:,}"
 
 
 def files_of(engine: Engine, at: str | None) -> Page[FileEntry]:

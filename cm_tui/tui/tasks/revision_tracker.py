@@ -45,7 +45,7 @@ class RevisionTracker:
         def got(place: ResolvedRevision) -> None:
             if self._revision.moment != moment:
                 return
-            if place.moment.sha != moment.sha:
+            if place.moment.sha != moment.sha or (place.moment.ahead and not moment.ahead):
                 self._tell(f"History was rewritten: {name_of(moment)} is no longer on the mainline.")
             episode = self._revision.episode
             seen = replace(episode, moment=place.moment, why=place.note) if episode else None

@@ -13,6 +13,7 @@ from typing import Any
 from textual.app import App, SuspendNotSupported
 
 from cm_tui.errors import CmError
+from cm_tui.files import users_umask
 
 _COLON = {"hx", "helix", "subl", "zed", "micro"}
 _GOTO = {"code", "codium", "cursor", "windsurf"}
@@ -46,6 +47,6 @@ def edit_over(app: App[Any], root: Path, path: str, line: int) -> None:
     command = command_for(root / path, line)
     try:
         with app.suspend():
-            subprocess.run(command, check=False, cwd=root)
+            subprocess.run(command, check=False, cwd=root, umask=users_umask())
     except (OSError, SuspendNotSupported) as error:
         raise CmError(f"The editor could not be started: {error}") from error

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from cm_tui.model import Hit, ScorePart
+from cm_tui.model.score_text import DIGITS, printed
 from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
+
+SCALE = "scale"
+"""The group of the part that brings a score to the scale from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,12 @@ class GroupSums:
 
 
 def group_sums(parts: Iterable[ScorePart]) -> GroupSums:
-    """Add up score parts by group."""
+    """Add up score parts by group; the scale, which stands for no reason of its own, is none."""
     gains = dict.fromkeys(PART_GROUPS, 0.0)
     losses = dict.fromkeys(PART_GROUPS, 0.0)
     for part in parts:
+        if part.group == SCALE:
+            continue
         side = gains if part.contribution >= 0 else losses
         group = part.group if part.group in side else "adjust"
         side[group] += abs(part.contribution)
@@ -55,7 +61,8 @@ def cells_of(shares: Sequence[float], width: int) -> list[int]:
 def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Content:
     """The parts of a score, stacked.
 
-    The solid stretch is as long as the score; behind it, thin, what penalties took away.
+    The solid stretch is as long as what was added up, before it was brought to the scale; behind it, thin, what penalties
+    took away.
 
     Args:
         hit: whose score.
@@ -79,15 +86,19 @@ def score_bar(hit: Hit, width: int, top: float, *, plain: bool = False) -> Conte
     return Content.assemble(*pieces)
 
 
-def legend(parts: Iterable[ScorePart], *, plain: bool = False) -> Content:
-    """What the colours of a stacked bar mean, with each group's sum."""
-    sums = group_sums(parts)
+def legend(hit: Hit, *, plain: bool = False) -> Content:
+    """What the colours of a stacked bar mean, with each group's sum; all of them add up to the score as printed."""
+    totals: dict[str, float] = {}
+    for part, adds in zip(hit.parts, printed(hit.parts, hit.score)[0], strict=True):
+        group = part.group if part.group in (*PART_GROUPS, SCALE) else "adjust"
+        totals[group] = totals.get(group, 0.0) + adds
     entries = []
-    for group in PART_GROUPS:
-        total = sums.gains[group] - sums.losses[group]
-        if sums.gains[group] or sums.losses[group]:
-            mark = PART_MARKS[group] if plain else "■"
-            entries.append(Content.assemble((f"{mark} ", f"$part-{group}"), (f"{group} ", "$soft"), f"{total:+.3f}"))
+    for group in (*PART_GROUPS, SCALE):
+        if group in totals:
+            mark, style = PART_MARKS.get(group, "■") if plain else "■", f"$part-{group}"
+            style = "$muted" if group == SCALE else style
+            text = f"{totals[group]:+.{DIGITS}f}"
+            entries.append(Content.assemble((f"{mark} ", style), (f"{group} ", "$soft"), text))
     return Content("   ").join(entries)
 
 

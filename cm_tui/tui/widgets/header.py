@@ -30,6 +30,8 @@ class Fact:
     """Where it stands among the others, from the left."""
     text: str
     style: str
+    short: str = ""
+    """Said instead where there is less room; empty: it is said as it is, or not at all."""
 
 
 class Header(Widget):
@@ -61,6 +63,8 @@ class Header(Widget):
     def render(self) -> Content:
         """Tabs on the left, what there is room for on the right."""
         tabs = self._tabs()
+        if cell_len(tabs.plain) > self.size.width:
+            tabs = self._tabs(short=True)
         room = self.size.width - cell_len(tabs.plain) - 2
         facts = self._facts(room)
         gap = max(1, self.size.width - cell_len(tabs.plain) - cell_len(facts.plain) - 1)
@@ -71,20 +75,35 @@ class Header(Widget):
         if mode := event.style.meta.get("mode"):
             self._choose(mode)
 
-    def _tabs(self) -> Content:
+    def _tabs(self, *, short: bool = False) -> Content:
+        """The modes; `short`: but for the one on screen by their numbers alone."""
         parts: list[Content | tuple[str, str | Style]] = [(" cm ", "bold $accent"), (" ", "")]
         for number, tab in enumerate(self._read_tabs(), start=1):
             style = "bold $block-cursor-foreground on $block-cursor-background" if tab.current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
-            content = Content.assemble((f" {number}", number_style), (f" {tab.label} ", style))
+            label = "" if short and not tab.current else f"{tab.label} "
+            content = Content.assemble((f" {number} ", number_style), (label, style))
             parts.append(content.stylize(Style.from_meta({"mode": tab.mode})))
         return Content.assemble(*parts)
 
     def _facts(self, room: int) -> Content:
         """The most important facts that fit, in the order of the screen."""
-        kept: list[Fact] = []
-        for fact in self._read_facts():
-            if sum(cell_len(other.text) + 3 for other in kept) + cell_len(fact.text) <= room:
-                kept.append(fact)
+        facts = self._read_facts()
+        kept: list[int] = []
+        for index, fact in enumerate(facts):
+            if _width(*(facts[one].short or facts[one].text for one in kept), fact.short or fact.text) <= room:
+                kept.append(index)
+        # Those that fit are said in full as far as there is room, the most important first.
+        said = {index: facts[index].short or facts[index].text for index in kept}
+        for index in kept:
+            longer = {**said, index: facts[index].text}
+            if _width(*longer.values()) <= room:
+                said = longer
         dot = Content.styled(" · ", "$faint")
-        return dot.join(Content.styled(fact.text, fact.style) for fact in sorted(kept, key=lambda fact: fact.place))
+        order = sorted(kept, key=lambda index: facts[index].place)
+        return dot.join(Content.styled(said[index], facts[index].style) for index in order)
+
+
+def _width(*texts: str) -> int:
+    """Return the cells that facts take, with what stands between them."""
+    return sum(cell_len(text) for text in texts) + 3 * max(0, len(texts) - 1)

@@ -16,23 +16,24 @@ from textual.widget import Widget
 from cm_tui.model import Edge, ImportEdge, Symbol, SymbolKey
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_path, one_line
 
 TABS = ("definitions", "callers", "callees", "imports", "importers")
 Tab = Literal["definitions", "callers", "callees", "imports", "importers"]
 
 RESOLUTION_STYLES = {
-    "same-file": "$success", "import": "$success", "receiver": "$primary", "unique": "$primary",
+    "same-file": "$success", "scope": "$success", "import": "$success", "receiver": "$primary", "unique": "$primary",
     "ambiguous": "$warning", "external": "$muted", "unresolved": "$error",
 }  # fmt: skip
 RESOLUTION_WORDS = {
     "same-file": "defined in the same file",
+    "scope": "in scope without an import, from another file",
     "import": "followed through an import",
     "receiver": "by the type of the object it is called on",
     "unique": "the only definition of that name in the project",
-    "ambiguous": "several definitions are possible: none is claimed",
+    "ambiguous": "not known which definition is meant: none is claimed",
     "external": "from outside the project",
-    "unresolved": "no definition of that name is known",
+    "unresolved": "not known what is called",
 }
 
 
@@ -105,7 +106,7 @@ class RelationList(RowList[Relation]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "flip", show=False)]
 
     def action_flip(self) -> None:
-        """Show or hide what an ambiguous row may mean."""
+        """Show or hide what a row that is not resolved may mean."""
         row = self.current
         if row is None or not row.candidates:
             return
@@ -122,7 +123,7 @@ class RelationList(RowList[Relation]):
         self.set_rows([*self.rows[:index], replace(row, opened=not row.opened), *inner, *rest], cursor=index)
 
     def chooses(self, row: Relation, x: int, *, again: bool) -> bool:
-        """A click on the mark of an ambiguous row opens it."""
+        """A click on the mark of a row that is not resolved opens it."""
         if row.candidates and x <= 2 * row.depth:
             self.action_flip()
             return False
@@ -136,13 +137,13 @@ class RelationList(RowList[Relation]):
         indent = "  " * (row.depth - 1)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")
         word = row.resolution
-        room = width - len(indent) - 4 - (len(word) + 2 if word else 0)
+        # The last cell is left to the border.
+        room = width - len(indent) - 5 - (len(word) + 2 if word else 0)
         place = one_line(row.place)
-        name_width = min(cell_len(row.name), max(room // 2, room - cell_len(place) - 2))
+        # The folders give way first, then the name, then what names the file; all the room there is is used.
+        name_width = min(cell_len(row.name), max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
         name = elide_end(one_line(row.name), name_width)
-        left = room - cell_len(name) - 2
-        if cell_len(place) > left:
-            place = elide_middle(place.rpartition("/")[2], left)
+        place = elide_path(place, room - cell_len(name) - 2)
         gap = max(1, room - cell_len(name) - cell_len(place))
         dim = "$muted" if not row.path else ""
         return Content.assemble(

@@ -38,7 +38,7 @@ def matching(hit: Hit) -> tuple[range, range, list[str]]:
     height = hit.snippet.rstrip("\n").count("\n") + 1
     last = min(hit.end_line, hit.snippet_line + height - 1)
     whole = hit.snippet_line <= hit.start_line and last >= hit.end_line
-    words = [part.name.removeprefix("keyword: ") for part in hit.parts if part.name.startswith("keyword: ")]
+    words = [part.term for part in hit.parts if part.term]
     best = range(0) if whole else range(hit.snippet_line, last + 1)
     return range(hit.start_line, hit.end_line + 1), best, words
 

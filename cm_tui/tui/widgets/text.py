@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
 
+from cm_tui.counts import count
 from cm_tui.model.text import one_line
 
 __all__ = [
-    "ago", "count", "duration", "elide_end", "elide_middle", "fit", "one_line", "short_count", "size",
+    "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "one_line", "short_count", "size",
 ]  # fmt: skip
 
 
@@ -21,6 +22,15 @@ def elide_middle(text: str, width: int) -> str:
     head = _take(text, width - 1 - tail_width)
     tail = _take(text[::-1], tail_width)[::-1]
     return f"{head}…{tail}"
+
+
+def elide_path(path: str, width: int) -> str:
+    """Shorten a path to a width in cells: what names the file stays whole as long as it fits, the folders share the rest."""
+    name = path.rpartition("/")[2]
+    if cell_len(path) <= width or cell_len(name) + 2 > width:
+        return elide_middle(path if cell_len(path) <= width else name, width)
+    tail = max((width - 1) * 2 // 3, cell_len(name) + 1)
+    return f"{_take(path, width - 1 - tail)}…{_take(path[::-1], tail)[::-1]}"
 
 
 def elide_end(text: str, width: int) -> str:
@@ -42,11 +52,6 @@ def _take(text: str, width: int) -> str:
         if used > width:
             return text[:index]
     return text
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """`1 file`, `12,031 files`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def short_count(number: int) -> str:

@@ -177,7 +177,7 @@ def test_no_hits_says_so():
 
 def test_neighbours_of_a_choice_leave_out_what_it_covers():
     chosen = [PackRequest("a.py", 10, 20), PackRequest("a.py", 65, 80)]
-    found = neighbours_of(chosen, symbol_at=symbol_at, callers=callers, callees=callees)
+    found = tuple(neighbours_of(chosen, symbol_at=symbol_at, callers=callers, callees=callees))
     assert [(r.path, r.start_line, r.title) for r in found] == [("b.py", 5, "fetch_all")]
 
 

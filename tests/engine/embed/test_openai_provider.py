@@ -151,8 +151,8 @@ def test_a_refused_key_is_never_shown(endpoint):
         ("<html>", "something else than vectors"),
         ({"data": [{"nothing": 1}]}, "something else than vectors"),
         ([1], "something else than vectors"),
-        ({"data": []}, "0 vectors for 1 texts"),
-        ('{"data": [{"embedding": [NaN, 1]}]}', "vectors for 1 texts"),
+        ({"data": []}, "0 vectors for 1 text"),
+        ('{"data": [{"embedding": [NaN, 1]}]}', "for 1 text"),
         ({"data": [{"embedding": [1, 2, 3]}]}, "3 dimensions, not 2"),
     ],
 )
@@ -181,5 +181,5 @@ def test_empty_and_huge_texts_are_sent_in_a_form_the_api_takes(endpoint):
 
 def test_the_fingerprint_names_endpoint_model_and_dimensions(endpoint):
     made = provider_for(EmbeddingConfig(provider="openai", model="m", base_url="https://a.example/v1/", api_key=KEY))
-    assert made.fingerprint == "openai:https://a.example/v1/m/native/r1"
+    assert made.fingerprint == "openai:https://a.example/v1/m/native/r1/redacted"
     assert KEY not in made.fingerprint

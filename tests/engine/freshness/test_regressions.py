@@ -222,7 +222,7 @@ def test_it_follows_by_itself(kept: Kept):
     kept.repo.write("shop/later.py", "def came_later():\n    return 1\n")
     until(lambda: len(kept.defined("came_later")) == 1)
     until(lambda: not kept.sync.freshness().behind)
-    assert kept.sync.freshness().did.startswith("indexed shop/later.py: 1 files parsed")
+    assert kept.sync.freshness().did.startswith("indexed shop/later.py: 1 file parsed")
 
 
 def test_git_checkout_exits_0_without_cm_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
+from cm_tui.engine.freshness import scheduler as scheduler_module
 from cm_tui.engine.freshness.changes import EVERYTHING, MOST_PATHS, NOTHING, Changes
 from cm_tui.engine.freshness.scheduler import Scheduler
 from cm_tui.errors import CmError
@@ -181,3 +183,26 @@ def test_many_paths_and_rules_mean_everything():
     assert some("a") | some("b") == some("a", "b")
     assert some("a") | EVERYTHING == EVERYTHING
     assert some("a") | NOTHING == some("a")
+
+
+def test_after_a_long_run_the_next_one_waits_for_a_while_whoever_asks(index: Index, make, monkeypatch):
+    monkeypatch.setattr(scheduler_module, "LONG_RUN_S", 0.0)
+    monkeypatch.setattr(scheduler_module, "_REST", 1e9)
+    scheduler = make(longest_s=1000)
+    scheduler.signal("save", some("a.py"))
+    assert scheduler.flush(SECONDS)
+    scheduler.signal("watcher", some("b.py"), debounced=True)
+    assert not scheduler.flush(0.0)
+    state = scheduler.freshness()
+    assert state.behind
+    assert state.due_at is not None
+    assert state.due_at > time.time() + 500
+    assert index.runs == [some("a.py")]
+
+
+def test_a_short_run_asks_for_no_rest(index: Index, make):
+    scheduler = make()
+    for name in ("a.py", "b.py"):
+        scheduler.signal("watcher", some(name), debounced=True)
+        assert scheduler.flush(SECONDS)
+    assert len(index.runs) == 2

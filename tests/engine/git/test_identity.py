@@ -1,11 +1,15 @@
 import shutil
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from cm_tui import paths
+from cm_tui.engine.api import projects
 from cm_tui.engine.git import root_commit
 from cm_tui.engine.git.commits import Commits
-from cm_tui.engine.git.identity import identify, normalise_remote
+from cm_tui.engine.git.identity import _local_source, identify, normalise_remote, refuse_other
+from cm_tui.errors import CmError, RefusedError
 from tests.gitrepo import Repo
 
 SAME = [
@@ -206,3 +210,71 @@ def test_a_question_about_a_project_without_a_store_leaves_nothing_behind(tmp_pa
     repo.commit()
     identify(repo.root)
     assert not (paths.data_dir() / root_commit.FILE).exists()
+
+
+ODD = [
+    "~nosuchuser/x", "ssh://[bad/x", "https://[bad/x", "file://[bad/x", "file:///tmp/a%00b", "/" + "x" * 5000,
+    "x/" * 2500, "loop/x", "loop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", ODD)
+def test_an_odd_remote_is_none(tmp_path, url):
+    repo = Repo(tmp_path / "app")
+    (repo.root / "loop").symlink_to("loop")
+    with (repo.root / ".git/config").open("a") as file:
+        file.write(f'[remote "origin"]\n\turl = "{url}"\n')
+    assert identify(repo.root).text == f"path:{repo.root}"
+    sha = repo.commit()
+    assert identify(repo.root).text == f"root-commit:{sha}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["\\\\host\\share", "//host/share", "/net/host/x", "../../../../../../../../../../net/host", "file://host/x",
+     "file:////host/x", "\\/host/x", "file:///net/x"],
+)  # fmt: skip
+def test_another_machine_is_not_asked_for_a_folder(tmp_path, url, monkeypatch):
+    touched = []
+    is_dir, resolve = Path.is_dir, Path.resolve
+    monkeypatch.setattr(Path, "is_dir", lambda self: touched.append(str(self)) or is_dir(self))
+    monkeypatch.setattr(Path, "resolve", lambda self, **how: touched.append(str(self)) or resolve(self, **how))
+    assert _local_source(url, tmp_path) is None
+    assert touched == []
+    assert _local_source("file://localhost/", tmp_path) == Path("/")
+
+
+def test_a_source_that_cannot_be_opened_says_nothing(tmp_path):
+    source = Repo(tmp_path / "source")
+    (source.root / ".git/config").write_text("[core\n")
+    repo = Repo(tmp_path / "app")
+    repo.git("remote", "add", "origin", str(source.root))
+    sha = repo.commit()
+    assert identify(repo.root).text == f"root-commit:{sha}"
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main", "packed-refs"])
+def test_a_damaged_repository_is_an_error_with_a_message_or_no_project_of_git(tmp_path, name):
+    repo = Repo(tmp_path / "app")
+    repo.commit()
+    if name == "packed-refs":
+        repo.git("pack-refs", "--all")
+    (repo.root / ".git" / name).write_bytes(b"\xff what is this\n")
+    with suppress(CmError):
+        assert identify(repo.root).text == f"path:{repo.root}"
+
+
+def test_the_store_of_another_project_is_not_opened(tmp_path, monkeypatch):
+    """The name of a store's folder is cut short: two projects may meet in one, by chance or by somebody's search."""
+    monkeypatch.setattr(paths, "store_dir", lambda identity, name: paths.data_dir() / "projects/one-and-the-same")
+    first, second = tmp_path / "first", tmp_path / "second"
+    for root in (first, second):
+        root.mkdir()
+    refuse_other(identify(first))
+    identify(first).folder.mkdir(parents=True)
+    identify(first).write_manifest(first)
+    assert projects.locate(first)[0] == first
+    with pytest.raises(RefusedError, match="another project"):
+        projects.locate(second)
+    (identify(first).folder / paths.STORE_MANIFEST).write_text("[]")
+    assert projects.locate(second)[0] == second

@@ -87,6 +87,9 @@ def test_a_repository_whose_git_folder_lies_elsewhere(tmp_path):
     repo.git("init", "-q", "--separate-git-dir", str(tmp_path / "there"), ".")
     repo.write("src/a.py")
     assert find_root(repo.root / "src") == repo.root
+    # Until it says whose folder it is: anybody's `.git` could lead there.
+    assert not Repository(repo.root, tmp_path / "shadow").git
+    repo.git("config", "core.worktree", str(repo.root))
     assert Repository(repo.root, tmp_path / "shadow").git
 
 
@@ -153,3 +156,18 @@ def test_a_project_below_a_folder_of_any_name_is_fine(tmp_path, name):
     root.mkdir(parents=True)
     refuse_unsafe(root)
     assert find_root(root) == root
+
+
+@pytest.mark.parametrize("place", ["", "..", "../other", "../other/deep"])
+def test_a_repository_may_not_name_another_folder_as_its_own(tmp_path: Path, place: str):
+    """`core.worktree` stands in its own settings, which may be a stranger's."""
+    (tmp_path / "work/other/deep").mkdir(parents=True)
+    claims = Repo(tmp_path / "work/claims")
+    (claims.root / "sub").mkdir()
+    claims.git("config", "core.worktree", str((claims.root / place).resolve()))
+    for folder in (claims.root, claims.root / "sub", claims.root / ".git"):
+        if place:
+            with pytest.raises(RefusedError, match="no checkout of it"):
+                find_root(folder)
+        else:
+            assert find_root(folder) == claims.root

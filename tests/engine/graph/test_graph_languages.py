@@ -2,6 +2,8 @@
 
 import pytest
 
+from cm_tui.errors import NotFoundError
+
 PROJECTS = {
     "ruby": (
         {
@@ -102,3 +104,52 @@ def test_a_call_reaches_the_other_file(language, project):
 def test_what_a_lua_file_gives_back_is_what_its_users_call(project):
     files, _ = PROJECTS["lua"]
     assert project(files).called_from("fetch_row") == ["app/main.lua:4 M.open (import)"]
+
+
+IN_SCOPE = {
+    "go": (
+        {
+            "shop/cart.go": "package shop\n\nfunc near() int { return 1 }\n\nfunc Total() int { return near() + far() }\n",
+            "shop/money.go": "package shop\n\nfunc far() int { return 2 }\n",
+        },
+        "shop/cart.go:5 Total",
+    ),
+    "ruby": (
+        {
+            "lib/cart.rb": "def near\n  1\nend\n\ndef total\n  near\n  far\nend\n",
+            "lib/money.rb": "def far\n  2\nend\n",
+        },
+        "lib/cart.rb:6 total",
+    ),
+    "java": (
+        {
+            "shop/Base.java": "package shop;\nclass Base {\n  int far() { return 2; }\n}\n",
+            "shop/Cart.java": "package shop;\nclass Cart extends Base {\n  int near() { return 1; }\n  int total() { return near() + far(); }\n}\n",
+        },
+        "shop/Cart.java:4 Cart.total",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", IN_SCOPE)
+def test_same_file_means_the_same_file(project, language):
+    """A name of the same package, or of a base class, is in scope without standing in this file."""
+    files, site = IN_SCOPE[language]
+    made = project(files)
+    assert made.called_from("near") == [f"{site} (same-file)"]
+    [far] = made.called_from("far")
+    assert far.endswith(" (scope)"), far
+    for name in ("total", "Total"):
+        if (page := _callees(made, name)) is not None:
+            for edge in page.rows:
+                if edge.resolution == "same-file":
+                    assert edge.path == edge.site
+                if edge.resolution == "scope":
+                    assert edge.path not in ("", edge.site)
+
+
+def _callees(made, name):
+    try:
+        return made.graph.callees(name)
+    except NotFoundError:
+        return None

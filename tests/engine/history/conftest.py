@@ -80,12 +80,25 @@ def compare_with_fresh(db: Database, root: Path, ordinal: int, folder: Path, con
     view = view_of(db, root, config)
     moment = view.commits.at(ordinal)
     assert moment is not None
+    alive = view.snapshots.at(ordinal)
+    assert alive != "head_file"
+    _compare(db, root, moment.sha, alive, view.graph_at(ordinal), folder, config)
+
+
+def compare_any_with_fresh(db: Database, root: Path, sha: str, folder: Path, config: Config | None = None) -> None:
+    """The same for any commit of the repository, on the mainline or off it."""
+    view = view_of(db, root, config)
+    alive = view.snapshots.of(view.snapshots.require(sha))
+    graphs: list[Graph] = []
+    view.ask(sha, lambda graph: (graphs.append(graph), graph.symbols(limit=0))[1])
+    _compare(db, root, sha, alive, graphs[0], folder, config)
+
+
+def _compare(db: Database, root: Path, sha: str, alive: str, graph: Graph, folder: Path, config: Config | None) -> None:
     checkout = Repo(folder / root.name, init=False)
     checkout.git("clone", "-q", "--no-checkout", str(root), ".")
-    checkout.git("checkout", "-q", "-f", "--detach", moment.sha)
+    checkout.git("checkout", "-q", "-f", "--detach", sha)
     with closing(Database(folder / "store")) as fresh:
         index(fresh, checkout.root, config)
-        alive = view.snapshots.at(ordinal)
-        assert alive != "head_file"
         assert state(db, alive) == state(fresh, "head_file")
-        assert edges(view.graph_at(ordinal)) == edges(Graph(fresh))
+        assert edges(graph) == edges(Graph(fresh))

@@ -58,6 +58,17 @@ def test_depth_and_since_and_going_on(repo, db, tmp_path):
             drain(view, **bad)
 
 
+def test_a_reading_has_one_total_wherever_it_is_shown(repo, db):
+    grow(repo, 12)
+    view = read(db, repo.root, depth=2)
+    steps = view.backfill(depth=5, since=None, cancel=Cancel())
+    first, status = next(steps), view.report.status()
+    assert (first.done, first.total) == (status.known, status.wanted) == (2, 5)
+    assert first.message == "2 of 5 commits read"
+    steps.close()
+    assert view.report.status().wanted == 0
+
+
 def test_each_content_is_parsed_once(repo, db):
     grow(repo, 6)
     for _ in range(3):

@@ -70,7 +70,7 @@ def test_names_on_the_line(repo, db):
         assert place.sha == made[ordinal - 1]
 
 
-def test_a_commit_off_the_line_gives_its_nearest_ancestor_and_says_so(repo, db):
+def test_a_commit_off_the_line_is_itself_and_says_where_it_lies(repo, db):
     commits(repo, 3)
     repo.git("checkout", "-q", "-b", "side", "HEAD~1")
     repo.write("side.py", "s = 1\n")
@@ -80,8 +80,10 @@ def test_a_commit_off_the_line_gives_its_nearest_ancestor_and_says_so(repo, db):
     repo.git("merge", "-q", "--no-ff", "--no-edit", "side")
     index(db, repo.root)
     place = view_of(db, repo.root).revisions.resolve("side")
-    assert (place.moment.ordinal, place.exact, place.sha) == (2, False, side)
-    assert "not on the first-parent line" in place.note
+    assert (place.moment.sha, place.exact, place.sha, place.known) == (side, True, side, False)
+    assert (place.moment.ordinal, place.moment.ahead, place.moment.subject) == (2, 2, "more of it")
+    assert place.moment.place == "off the mainline, 2 commits after #2"
+    assert place.said.startswith(f"side ({side[:10]}, ")
     assert view_of(db, repo.root).revisions.resolve("HEAD").moment.ordinal == 4
 
 
@@ -97,14 +99,21 @@ def test_the_nearest_ancestor_is_the_highest_of_all_ways(repo, db):
     assert view_of(db, repo.root).revisions.resolve("young").moment.ordinal == 4
 
 
-def test_unrelated_history_is_not_found(repo, db):
+def test_unrelated_history_has_no_place_on_the_line(repo, db):
     commits(repo, 2)
     repo.git("checkout", "-q", "--orphan", "other")
     repo.commit("elsewhere")
     repo.git("checkout", "-q", "main")
     index(db, repo.root)
-    with pytest.raises(NotFoundError, match="shares no commit"):
-        view_of(db, repo.root).revisions.resolve("other")
+    view = view_of(db, repo.root)
+    assert view.revisions.resolve("other").moment.place == "off the mainline, with no ancestor on it"
+    for ask in (lambda: list(view.backfill(depth=None, since="other", cancel=Cancel())), lambda: prune(view, "other")):
+        with pytest.raises(NotFoundError, match="shares no commit"):
+            ask()
+
+
+def prune(view, before):
+    return view.prune(before=before, older_than=None, everything=False, dry_run=True)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whatever happened to a repository: each commit of its mainline is what an index of that commit's checkout says."""
+"""Whatever happened to a repository: each commit, on its mainline or off it, is what an index of that commit's checkout says."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from cm_tui.engine.mainline import coverage
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel
-from tests.engine.history.conftest import compare_with_fresh, view_of
+from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
 
@@ -48,6 +48,7 @@ class Line(RuleBasedStateMachine):
         try:
             if hasattr(self, "repo"):
                 self.check(1, 2)
+                self.check_beside(7, 5)
         finally:
             self.db.close()
             shutil.rmtree(self.folder)
@@ -92,6 +93,8 @@ class Line(RuleBasedStateMachine):
                 ("commit", "-q", "--amend", "-m", "rewritten"), ("merge", "-q", "--no-edit", "--no-ff", "side"),
                 ("merge", "-q", "--no-edit", "-X", "ours", "main"), ("revert", "--no-edit", "HEAD"), ("rebase", "-q", "main"),
                 ("checkout", "-q", "-f", "-B", "other", "HEAD~2"), ("merge", "--abort"), ("rebase", "--abort"),
+                ("checkout", "-q", "-f", "--orphan", "root"), ("checkout", "-q", "-f", "other"),
+                ("merge", "-q", "--no-edit", "--allow-unrelated-histories", "-X", "theirs", "root"),
             ]
         )
     )  # fmt: skip
@@ -133,11 +136,37 @@ class Line(RuleBasedStateMachine):
             self.checked += 1
             compare_with_fresh(self.db, self.repo.root, ordinal, self.folder / f"fresh{self.checked}", configured())
         assert self.db.value("SELECT count(*) FROM file_span WHERE from_ord = 0 OR to_ord <= from_ord") == 0
+        self.check_beside(one + other, 1)
         twice = (
             "SELECT count(*) FROM file_span a JOIN file_span b ON a.path = b.path AND a.rowid < b.rowid "
             "AND a.from_ord < coalesce(b.to_ord, 2147483647) AND b.from_ord < coalesce(a.to_ord, 2147483647)"
         )
         assert self.db.value(twice) == 0
+
+    @rule(number=st.integers(0, 100))
+    def ask_beside(self, number):
+        """Ask about a commit off the mainline, however much of it is known and whatever is on disk."""
+        if self.db.get_meta("indexed_at"):
+            self.check_beside(number, 1)
+
+    def check_beside(self, number, most):
+        """Compare some commits that no first parent of HEAD is with an index of their checkout."""
+        view = view_of(self.db, self.repo.root)
+        view.commits.ensure()
+        line = {moment.sha for moment in view.commits.mainline("", None, 1000).rows}
+        beside = sorted(set(self.repo.git("rev-list", "--all", "--reflog").split()) - line)
+        for at in {(number + 3 * step) % len(beside) for step in range(most)} if beside else ():
+            self.checked += 1
+            compare_any_with_fresh(self.db, self.repo.root, beside[at], self.folder / f"fresh{self.checked}")
+            self.count_beside(view, beside[at])
+
+    def count_beside(self, view, sha):
+        """Git counts the commits between as we do."""
+        place = view.revisions.resolve(sha).moment
+        if place.ordinal:
+            nearest = view.commits.at(place.ordinal).sha
+            assert self.repo.git("merge-base", "--is-ancestor", nearest, sha) == ""
+        assert place.ahead >= 1
 
 
 TestLine = Line.TestCase

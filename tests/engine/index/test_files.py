@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui import files
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.index.files import lines_of
 from cm_tui.engine.local import LocalEngine
-from cm_tui.engine.scan import content_reader
 from cm_tui.errors import NotFoundError
 from cm_tui.model import PackRequest
 from tests.gitrepo import Repo
@@ -83,7 +83,7 @@ def linked(tmp_path: Path) -> Repo:
 
 @pytest.mark.parametrize("stepwise", [True, False])
 def test_a_folder_that_became_a_link_leads_nowhere(linked: Repo, beside: Path, monkeypatch, stepwise: bool):
-    monkeypatch.setattr(content_reader, "_STEPWISE", stepwise)
+    monkeypatch.setattr(files, "_STEPWISE", stepwise)
     (beside / "untracked.py").write_text("SECRET = 2\n")
     with indexed(linked.root) as engine:
         assert engine.source("d/deep/b.py").text == "INSIDE = 'd/deep/b.py'"
@@ -106,7 +106,7 @@ def test_a_folder_that_became_a_link_leads_nowhere(linked: Repo, beside: Path, m
 def test_a_file_that_became_a_link_is_shown_as_it_was_and_said_to_be(
     linked: Repo, beside: Path, monkeypatch, stepwise: bool
 ):
-    monkeypatch.setattr(content_reader, "_STEPWISE", stepwise)
+    monkeypatch.setattr(files, "_STEPWISE", stepwise)
     with indexed(linked.root) as engine:
         (linked.root / "a.py").unlink()
         (linked.root / "a.py").symlink_to(beside / "a.py")

@@ -6,8 +6,10 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import pygit2
 import pytest
 
+from cm_tui.config import Config
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.index import indexer as indexing
 from cm_tui.engine.index.indexer import Indexer
@@ -635,6 +637,53 @@ def test_paths_outside_are_refused_and_unknown_ones_are_nothing(repo, db, tmp_pa
         with pytest.raises(RefusedError):
             index(db, repo.root, paths=[path])
     assert index(db, repo.root, paths=["no/such.py"]).changed == 0
+
+
+def test_what_lies_too_deep_for_the_system_is_said(repo, db, tmp_path):
+    """A path of 4,096 bytes and more cannot be opened by its name: it is made, and removed, step by step."""
+    here = os.open(repo.root, os.O_RDONLY)
+    steps = [here]
+    name = "d" * 200
+    try:
+        for _ in range(21):
+            os.mkdir(name, dir_fd=steps[-1])
+            steps.append(os.open(name, os.O_RDONLY, dir_fd=steps[-1]))
+        os.close(os.open("deep.py", os.O_WRONLY | os.O_CREAT, dir_fd=steps[-1]))
+        index(db, repo.root)
+        found = dict(db.rows("SELECT path, reason FROM skipped"))
+        [(path, reason)] = [(p, r) for p, r in found.items() if p.startswith("d" * 200)]
+        assert reason == "path of 4,096 bytes or more"
+        assert path.endswith("/")
+        assert len(str(repo.root / path)) >= 4096
+        assert Indexer(db, repo.root, Config()).plan().skipped["path of 4,096 bytes or more"] == 1
+    finally:
+        os.unlink("deep.py", dir_fd=steps[-1])
+        for above in reversed(steps[:-1]):
+            os.rmdir(name, dir_fd=above)
+        for step in steps:
+            os.close(step)
+
+
+def test_a_plan_and_a_run_go_on_beside_a_folder_that_cannot_be_listed(repo, db, tmp_path, monkeypatch):
+    """Git's library gives up on a whole folder without git when one in it cannot be listed, such as one of /proc."""
+    plain = tmp_path / "plain"
+    (plain / "inner").mkdir(parents=True)
+    (plain / "a.py").write_text("def one(): pass\n")
+    (plain / "inner" / "b.py").write_text("def two(): pass\n")
+    (plain / "inner" / "c.log").write_text("no\n")
+    (plain / ".gitignore").write_text("*.log\n")
+
+    def gives_up(_):
+        raise PermissionError(13, "Permission denied", "/proc/1/map_files")
+
+    before = Indexer(db, plain, Config()).plan()
+    monkeypatch.setattr(pygit2.Repository, "status", gives_up)
+    plan = Indexer(db, plain, Config()).plan()
+    assert sorted(plan.added) == [".gitignore", "a.py", "inner/b.py"]
+    assert plan == before
+    assert index(db, plain).files == 3
+    repo.write("src/new.py", "x = 1\n")
+    assert "src/new.py" in Indexer(db, repo.root, Config()).plan().added
 
 
 def test_paths_need_an_index(repo, db):

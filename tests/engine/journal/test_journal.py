@@ -233,7 +233,7 @@ def test_a_folder_that_is_a_file_is_said(tmp_path: Path):
 
 
 def test_a_holder_that_hangs_is_said(journal: Journal, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.engine.journal.lock import locked
+    from cm_tui.locks import locked
 
     journal.append("note", {})
     monkeypatch.setattr(module, "LOCK_SECONDS", 0.05)
@@ -267,3 +267,11 @@ def test_importing_it_brings_nothing_heavy():
         "hashlib",
         "subprocess",
     }
+
+
+def test_every_text_of_an_event_passes_redaction(journal: Journal):
+    secret = "ghp_" + "a1B2" * 9
+    data = {"arguments": ["x", f"feature/{secret}"], "root": "/tmp/shop", "redacted": 2}
+    event = journal.append("hook.git", data)
+    assert event.data == {"arguments": ["x", "feature/[redacted: github token]"], "root": "/tmp/shop", "redacted": 3}
+    assert [one.data for one in journal.read()] == [event.data]

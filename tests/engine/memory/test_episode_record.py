@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import fields
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.journal import START, Event
 from cm_tui.engine.journal.event import as_event, new_line, parse_line
 from cm_tui.engine.memory.episode_record import KIND, EpisodeRecord, read_episode
+from cm_tui.model import Actor, EpisodeType, Outcome, Step, StepKind
 
 texts = st.text(max_size=40)
 shas = st.text("0123456789abcdef", min_size=40, max_size=40)
@@ -19,6 +23,17 @@ records = st.builds(
     agent=texts, session=texts, root=texts, prompts=st.lists(texts, max_size=3).map(tuple), answer=texts,
     files=st.lists(texts, max_size=3).map(tuple), base=st.one_of(st.just(""), shas), patch=texts, patch_digest=texts,
     patch_cut=st.booleans(), redacted=st.integers(0, 1000), note=texts, stop=texts,
+    type=st.sampled_from(get_args(EpisodeType)), actor=st.sampled_from(get_args(Actor)),
+    outcome=st.sampled_from(get_args(Outcome)), at=st.none() | st.floats(0, 2e9), title=texts, parent=texts, plan=texts,
+    origin=st.just("") | st.text("0123456789abcdef", min_size=32, max_size=32), turn=st.integers(0, 9), verdict=texts,
+    step_count=st.integers(0, 9), tokens=st.integers(0, 2**53), tags=st.lists(texts, max_size=2).map(tuple),
+    tools=st.lists(texts, max_size=2).map(tuple),
+    steps=st.lists(
+        st.builds(
+            Step, kind=st.sampled_from(get_args(StepKind)), text=texts, tool=texts, result=texts, path=texts,
+            failed=st.booleans(),
+        ), max_size=3,
+    ).map(tuple),
 )  # fmt: skip
 
 WRITTEN = (
@@ -58,14 +73,21 @@ def test_a_line_of_today_is_read_and_would_be_written_again():
 
 @given(
     st.dictionaries(
-        st.sampled_from(["agent", "prompts", "files", "base", "patch", "patch_cut", "redacted", "stop"]),
-        st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=4),
+        st.sampled_from([field.name for field in fields(EpisodeRecord)]),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["kind", "text"]), inner | st.just("tool")),
+            max_leaves=4,
+        ),
     )
 )
 def test_what_is_not_as_expected_is_left_out(data: dict[str, object]):
     record = EpisodeRecord.from_event(Event("1", 0.0, KIND, None, data, START))
     assert all(isinstance(text, str) for text in (*record.prompts, *record.files, record.agent, record.patch))
     assert record.base == "" or len(record.base) in {40, 64}
+    assert all(isinstance(step.text, str) for step in record.steps)
+    assert record.tokens >= 0
+    assert record.at is None or math.isfinite(record.at)
 
 
 @pytest.mark.parametrize("base", ["--help", "f" * 39, "A" * 40, 7, None])

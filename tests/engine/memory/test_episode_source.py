@@ -10,6 +10,7 @@ import pytest
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import StoreError
 from cm_tui.model import IndexSummary
 from tests.gitrepo import Repo
@@ -54,6 +55,30 @@ def test_an_episode_is_found_by_what_was_asked_and_answered(engine: LocalEngine)
     assert status.passages == status.embedded == 2
 
 
+def test_what_was_recorded_since_the_index_run_is_found(engine: LocalEngine):
+    index(engine)
+    assert engine.search("boulders", profile="memory").hits == ()
+    first = record(engine, "roll the boulders away")
+    result = engine.search("boulders", profile="memory")
+    assert [hit.path for hit in result.hits] == [f"episode/{first}"]
+    assert not any("this project has none" in note for note in result.notes)
+    second = record(engine, "and the boulders behind them")
+    found_too = engine.rank(engine.retrieve("boulders", profile="memory"), engine.profiles()["memory"])
+    assert {hit.path for hit in found_too.hits} == {f"episode/{first}", f"episode/{second}"}
+
+
+def test_a_question_does_not_wait_for_a_writer(engine: LocalEngine):
+    index(engine)
+    id_ = record(engine, "roll the boulders away")
+    with WriterLock.of(engine._db).index_run():
+        held = engine.search("boulders", profile="memory")
+        assert held.hits == ()
+        assert any("index run that is under way" in note for note in held.notes)
+        # Questions that look at code alone have nothing to wait for, nor to say.
+        assert not any("under way" in note for note in engine.search("gravel").notes)
+    assert [hit.path for hit in engine.search("boulders", profile="memory").hits] == [f"episode/{id_}"]
+
+
 def test_each_is_read_once_and_none_is_lost(engine: LocalEngine):
     ids = [record(engine, f"prompt number {n}") for n in range(3)]
     index(engine)
@@ -88,7 +113,7 @@ def test_a_journal_that_cannot_be_read_is_told_of_and_stops_nothing(
         raise StoreError("The journal cannot be used.")
 
     with monkeypatch.context() as broken:
-        broken.setattr(Journal, "end", fails)
+        broken.setattr(Journal, "segments", fails)
         summary = index(engine)
     assert summary.files == 1
     assert "Episodes are as they were: The journal cannot be used." in summary.notes

@@ -74,7 +74,7 @@ def test_new_ones_are_read_on_by_an_open_door(engine: LocalEngine, repo: Repo):
     assert engine.episodes().total == 1
     repo.commit("commit 3")
     record(engine, repo.git("rev-parse", "HEAD"))
-    assert [one.moment is None for one in engine.episodes().rows] == [True, False]
+    assert [one.moment.place for one in engine.episodes().rows] == ["off the mainline, 1 commit after #2", "#2"]
     _index(engine)
     assert engine.episode_moments() == (2, 3)
 
@@ -86,14 +86,12 @@ def test_what_cannot_be_replayed_says_why(engine: LocalEngine, repo: Repo):
     for head in (None, "f" * 40, aside):
         record(engine, head)
     off, gone, none = engine.episodes().rows
-    assert [one.moment for one in (off, gone, none)] == [None, None, None]
-    assert "not on the first-parent line of HEAD" in off.why
+    assert [one.moment for one in (gone, none)] == [None, None]
+    assert (off.moment.sha, off.moment.place, off.why) == (aside, "off the mainline, 1 commit after #1", "")
     assert "not in this repository" in gone.why
     assert "no commit was recorded" in none.why
     whole = engine.episode(off.id)
-    assert whole.moment is not None
-    assert whole.moment.ordinal == 1
-    assert "nearest ancestor" in whole.why
+    assert (whole.moment, whole.why) == (off.moment, "")
     assert engine.episode(gone.id).moment is None
     assert engine.episode(none.id).moment is None
     assert engine.episode_moments() == ()

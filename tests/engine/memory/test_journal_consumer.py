@@ -192,7 +192,7 @@ def test_secrets_in_a_patch_are_gone(repo: Repo, processor: JournalConsumer):
     processor.on_nudge(repo.root)
     until(lambda: episodes(repo))
     data = episodes(repo)[0].data
-    assert "[redacted: AWS key]" in data["patch"]
+    assert "[redacted: aws access key]" in data["patch"]
     assert secret not in data["patch"]
     assert data["redacted"] == 1
 
@@ -217,7 +217,7 @@ def test_a_secret_where_a_patch_is_cut_is_gone(repo: Repo, processor: JournalCon
     until(lambda: episodes(repo))
     data = episodes(repo)[0].data
     assert data["patch_cut"]
-    assert "[redacted: GitHub token]" in data["patch"]
+    assert "[redacted: github token]" in data["patch"]
     assert "ghp_" not in data["patch"]
 
 
@@ -338,14 +338,14 @@ from cm_tui.engine.memory import journal_consumer
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-append = Journal.append
+append = Journal.append_after
 if sys.argv[2] == "before it is written":
-    Journal.append = die
+    Journal.append_after = die
 else:
     def append_and_die(*words, **named):
         append(*words, **named)
         die()
-    Journal.append = append_and_die
+    Journal.append_after = append_and_die
 processor = journal_consumer.JournalConsumer(lambda *_: None)
 processor.on_nudge(Path(sys.argv[1]))
 processor.close()
@@ -379,7 +379,7 @@ def test_a_disk_that_was_full_is_tried_again(repo: Repo, runs: Runs, monkeypatch
         raise StoreError("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "append", full)
+        patch.setattr(Journal, "append_after", full)
         read_by_another_daemon(repo, runs, patch)
     assert episodes(repo) == []
     read_by_another_daemon(repo, runs, monkeypatch)

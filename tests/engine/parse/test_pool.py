@@ -79,20 +79,36 @@ def parse_tasks(tasks):
     for task in tasks:
         if b"crash" in task.data and not task.failed:
             os.kill(os.getpid(), 9)
+        if b"spin" in task.data and not task.failed:
+            while True:
+                pass
         if b"hang" in task.data and not task.failed:
             time.sleep(600)
+        if b"slow" in task.data:
+            time.sleep(1.5)
+        if b"once" in task.data and not os.path.exists(task.data.split()[-1]):
+            open(task.data.split()[-1], "w").close()
+            os.kill(os.getpid(), 9)
     yield from real(tasks)
 worker.parse_tasks = parse_tasks
 worker.main()
 """
 
 
-@pytest.mark.parametrize(("word", "why"), [("crash", "crashed"), ("hang", "longer than 8 s")])
-def test_a_blob_that_ends_the_parser_is_cut_by_lines_and_says_so(guard, monkeypatch, word, why):
+@pytest.mark.parametrize(
+    ("word", "why", "patience"),
+    [
+        ("crash", "crashed, twice", 60),
+        # A busy machine gives it its second of CPU only after a while.
+        ("spin", "longer than 1 s of CPU", 60),
+        ("hang", "no sign of life for 4 s, twice", 4),
+    ],
+)
+def test_a_blob_that_ends_the_parser_is_cut_by_lines_and_says_so(guard, monkeypatch, word, why, patience):
     monkeypatch.setattr(pools, "_START", BAD_WORKER)
     work = tasks(90)
     work[40] = work[40]._replace(data=b"def bad():\n    pass  # " + word.encode() + b"\n")
-    pool = Pool(2, 8, guard)
+    pool = Pool(2, 1, guard, patience=patience)
     try:
         rows = merge(list(pool.parse(iter(work))))
     finally:
@@ -105,6 +121,32 @@ def test_a_blob_that_ends_the_parser_is_cut_by_lines_and_says_so(guard, monkeypa
     assert 41 in rows["chunk"]["blob"]
     assert 41 not in rows["symbol"]["blob"]
     assert {42, 90} <= set(rows["symbol"]["blob"])
+
+
+def test_time_in_which_others_have_the_machine_does_not_count(guard, monkeypatch):
+    monkeypatch.setattr(pools, "_START", BAD_WORKER)
+    work = tasks(90)
+    work[40] = work[40]._replace(data=BODY + b"# slow\n")  # waits longer than it may compute
+    pool = Pool(1, 1, guard)
+    try:
+        rows = merge(list(pool.parse(iter(work))))
+    finally:
+        pool.close()
+    assert rows["blob"]["error"] == [None] * 90
+    assert rows["symbol"]["blob"].count(41) == 20
+
+
+def test_what_fails_once_is_tried_again(guard, monkeypatch, tmp_path):
+    monkeypatch.setattr(pools, "_START", BAD_WORKER)
+    work = tasks(90)
+    work[40] = work[40]._replace(data=BODY + b"# once " + str(tmp_path / "mark").encode())
+    pool = Pool(1, 20, guard)
+    try:
+        rows = merge(list(pool.parse(iter(work))))
+    finally:
+        pool.close()
+    assert (tmp_path / "mark").exists()
+    assert rows["blob"]["error"] == [None] * 90
 
 
 def test_where_no_process_can_be_started_this_one_parses(guard, monkeypatch):

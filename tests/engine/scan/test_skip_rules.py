@@ -29,6 +29,8 @@ def rules(root: Path, tracked: list[str] | None = None, **settings) -> SkipRules
         ("app.egg-info/PKG-INFO", "cache"),
         ("pkg/__pycache__/a.cpython-311.pyc", "cache"),
         ("logo.png", "binary"),
+        ("notes/README.doc", None),
+        ("letter.docx", "binary"),
         ("logo.svg", "data"),
         ("run.log", "data"),
         ("locale/de/LC_MESSAGES/django.po", "translation catalogue"),
@@ -39,6 +41,8 @@ def rules(root: Path, tracked: list[str] | None = None, **settings) -> SkipRules
         ("environment.py", None),
         ("keys/server.pem", "credentials"),
         ("id_rsa", "credentials"),
+        ("home/.aws/credentials", "credentials"),
+        ("node_modules/x/.npmrc", "dependency folder"),
         (".github/workflows/ci.yml", None),
         ("Makefile", None),
     ],
@@ -98,6 +102,16 @@ def test_a_project_overrides_the_defaults(tmp_path):
     assert own.by_path("keep.gen.py") is None
 
 
+def test_credentials_come_back_by_name_unless_nobody_trusts_the_pattern(tmp_path):
+    own = rules(tmp_path, [], include=("deploy/.env", "web/*"), untrusted_include=("web/*",))
+    assert own.by_path("deploy/.env") is None
+    assert own.by_path("web/.env") == "credentials"
+    assert own.by_path("web/app.min.js") is None
+    assert own.verdict("deploy/.env", "credentials") is None
+    assert own.verdict("web/key", "credentials") == "credentials"
+    assert own.verdict("deploy/.env", "binary") == "binary"
+
+
 def test_size_limits(tmp_path):
     own = rules(tmp_path, [], max_file_bytes=500_000, include=("big.json",))
     assert own.by_size("a.py", 500_000) is None
@@ -122,12 +136,19 @@ def test_a_pattern_that_makes_no_sense_is_named(tmp_path):
         ("a", b"\x7fELF\0\0", False, "binary"),
         ("a", b"\x7fELF\0\0", True, "binary"),
         ("a.py", b"x" * 9000 + b"\0", False, None),
+        ("notes.doc", b"How it is built\n", False, None),
+        ("notes.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16), False, "binary"),
+        ("notes.doc", b"{\\rtf1\\ansi How it is built}", False, "binary"),
+        ("Tank.mo", b"model Tank\nend Tank;\n", False, None),
+        ("django.mo", b"\xde\x12\x04\x95" + bytes(4), False, "binary"),
         ("a.js", b"var a=1;" * 1000, False, "minified"),
         ("a.js", b"var a=1;" * 1000, True, None),
         ("a.py", b"a = [" + b"1, " * 3000 + b"]\n", False, None),
         ("a.js", b"var a = 1;\n" * 1000, False, None),
         ("a.js", b"var a = 1;\n" * 1000 + b"x" * 2000, False, None),
         ("a.js", "é\n".encode("latin-1"), False, None),
+        ("key.txt", b"-----BEGIN " + b"PRIVATE KEY-----\nAAAA\n", False, "credentials"),
+        ("key.txt", b"-----BEGIN " + b"PRIVATE KEY-----\nAAAA\n", True, "credentials"),
     ],
 )
 def test_rules_by_content(path, data, included, reason):

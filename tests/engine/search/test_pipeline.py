@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.engine.vectors import VectorIndex
 from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
+from cm_tui.model.score_text import printed
 from tests.shop import Project
 
 PROVIDER = provider_for(Config().embedding)
@@ -41,6 +44,16 @@ def paths(result: SearchResult) -> list[str]:
 
 def check_sums(result: SearchResult) -> None:
     for hit in result.hits:
+        assert 0 <= hit.score < 1
+        contributions, total = printed(hit.parts, hit.score)
+        # As they stand on the screen, in decimals: not a digit is off.
+        assert (
+            sum(Decimal(f"{one:.4f}") for one in contributions)
+            == Decimal(f"{hit.score:.4f}")
+            == Decimal(f"{total:.4f}")
+        )
+        for part, one in zip(hit.parts, contributions, strict=True):
+            assert abs(one - part.contribution) < 1e-4
         assert sum(part.contribution for part in hit.parts) == pytest.approx(hit.score, abs=1e-6)
         assert all(part.name and part.group for part in hit.parts)
     assert [hit.rank for hit in result.hits] == list(range(1, len(result.hits) + 1))
@@ -131,7 +144,8 @@ def test_a_test_is_ranked_down_unless_tests_are_asked_for(searcher: Searcher) ->
 def test_every_term_has_its_share(searcher: Searcher) -> None:
     hit = searcher.search("total price", mode="keyword").hits[0]
     shares = {part.name: part for part in hit.parts if part.group == "keyword"}
-    assert set(shares) == {"keyword: total", "keyword: pric"}
+    assert set(shares) == {"keyword: total", "keyword: price"}
+    assert [part.term for part in hit.parts if part.name == "keyword: price"] == ["pric"]
     assert all("BM25" in part.detail and "rank 1" in part.detail for part in shares.values())
 
 
@@ -161,6 +175,26 @@ def test_odd_queries_get_an_answer(searcher: Searcher, shop: Project, query: str
 
 def test_a_long_query_says_what_was_read(searcher: Searcher) -> None:
     assert "first 2,000 of 120,000" in searcher.search("x " * 60_000).notes[0]
+
+
+def test_vectors_that_are_switched_off_are_not_waited_for(shop: Project, tmp_path: Path) -> None:
+    config = Config.model_validate({"embedding": {"provider": "none"}})
+    provider = provider_for(config.embedding)
+    result = Searcher(shop.db, VectorIndex(shop.db, tmp_path, provider), config, provider=provider).search("cart")
+    assert result.mode == "keyword"
+    [note] = [note for note in result.notes if note.startswith("Keyword only")]
+    assert note == "Keyword only: Vectors are switched off: `embedding.provider` is none."
+
+
+@pytest.mark.parametrize(("rerank", "said"), [("on", 1), ("auto", 0), ("off", 0)])
+def test_a_reranker_that_is_asked_for_and_not_there_is_said_once(searcher: Searcher, rerank: str, said: int) -> None:
+    profile = replace(CODE, rerank=rerank)
+    for result in (
+        searcher.search("cart", profile=profile),
+        searcher.rank(searcher.retrieve("cart", profile=profile), profile),
+    ):
+        assert sum("Not reranked" in note and "search.reranker" in note for note in result.notes) == said
+        assert result.hits
 
 
 class Broken(NoProvider):
@@ -196,7 +230,7 @@ def test_vectors_that_are_still_filling_in_are_said(shop: Project, vectors: Vect
 def test_vector_mode_uses_no_words(searcher: Searcher) -> None:
     result = searcher.search("cart", mode="vector")
     assert result.mode == "vector"
-    assert {part.group for hit in result.hits for part in hit.parts} <= {"vector", "adjust", "diversity"}
+    assert {part.group for hit in result.hits for part in hit.parts} <= {"vector", "adjust", "diversity", "scale"}
     assert any(part.group == "vector" for part in result.hits[0].parts)
 
 
@@ -227,7 +261,7 @@ def test_a_reranker_is_blended_in(shop: Project, vectors: VectorIndex) -> None:
     result = searcher.search("cart", profile=profile)
     check_sums(result)
     assert "refund" in result.hits[0].snippet
-    assert [part.name for part in result.hits[0].parts][-1] == "rerank"
+    assert [part.name for part in result.hits[0].parts if part.name != "scale"][-1] == "rerank"
     off = searcher.search("cart", profile=replace(profile, rerank="off"))
     assert "refund" not in off.hits[0].snippet
 
@@ -286,6 +320,36 @@ def test_mmr_puts_a_repetition_behind_something_new(notes: Project) -> None:
 
 def test_a_profile_sees_its_own_sources_only(notes: Project) -> None:
     assert Searcher(notes.db, None, Config()).search("router", profile="code").hits == ()
+
+
+def test_rrf_says_the_arithmetic_that_it_does(searcher: Searcher) -> None:
+    profile = replace(profiles.make("code", {}), fusion="rrf", adjustments={}, diversity="none")
+    result = searcher.search("how is the total price of a cart computed", profile=profile)
+    check_sums(result)
+    for hit in result.hits:
+        for part in hit.parts:
+            if part.group != "scale":
+                assert part.value * part.weight == pytest.approx(part.contribution)
+            if part.group == "vector" and (found := re.search(r"rank (\d+) .*: 61 / \(60 \+ (\d+)\)", part.detail)):
+                assert found[1] == found[2]
+                assert part.value == pytest.approx(61 / (60 + int(found[1])))
+    first = result.hits[0]
+    assert any("61 / (60 + " in part.detail for part in first.parts if part.group == "vector")
+    assert any("61 / (60 + " in part.detail for part in first.parts if part.group == "keyword")
+
+
+@pytest.mark.parametrize("name", ["code", "memory", "notes"])
+@pytest.mark.parametrize("fusion", ["weighted", "rrf"])
+@pytest.mark.parametrize("query", ["cart", "ShoppingCart", "how is the total price of a cart computed", "refund()"])
+def test_every_profile_has_the_one_scale(searcher: Searcher, name: str, fusion: str, query: str) -> None:
+    profile = replace(profiles.make(name, {}), fusion=fusion, sources=("code",), min_score=0.0)
+    everything = searcher.search(query, profile=profile, limit=100)
+    check_sums(everything)
+    for least in (0.2, 0.35, 0.6, 0.9):
+        some = searcher.search(query, profile=replace(profile, min_score=least, diversity="none"), limit=100)
+        assert all(hit.score >= least for hit in some.hits)
+        plain = searcher.search(query, profile=replace(profile, diversity="none"), limit=100)
+        assert len(some.hits) == sum(hit.score >= least for hit in plain.hits)
 
 
 def test_least_score(notes: Project) -> None:

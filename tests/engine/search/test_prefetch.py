@@ -20,7 +20,7 @@ def words_of(project: Project) -> list[str]:
 
 @pytest.mark.parametrize("size", [1, 20, 500_000])
 def test_terms_in_memory_are_those_of_the_store(shop: Project, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr("cm_tui.engine.search.keyword._SLICE", size)
+    monkeypatch.setattr("cm_tui.engine.search.inverted_index._SLICE", size)
     words = [*words_of(shop), "no-such-word"]
     stored, engine = KeywordIndex(shop.db), KeywordIndex(shop.db)
     engine.read_all()
@@ -35,8 +35,8 @@ def test_terms_in_memory_are_left_when_the_passages_change(shop: Project) -> Non
     index.read_all()
     shop.put({"new.py": "def zebra():\n    pass"})
     assert [term.text for term in index.terms(["zebra"])] == ["zebra"]
-    index.read_all()
-    assert index._in_memory.generation == index.documents().generation
+    shop.put({"new.py": None})
+    assert index.terms(["zebra"]) == []
 
 
 def test_records_read_early_are_those_that_are_asked_for(shop: Project) -> None:
@@ -64,7 +64,7 @@ def test_the_second_question_begins_it_and_closing_ends_it(shop: Project) -> Non
     assert searcher._prefetch._thread is None
     searcher.search("basket")
     searcher._prefetch._thread.join()
-    assert searcher._keyword._in_memory is not None
+    assert searcher._keyword._base is not None
     assert searcher.search("price of a basket").hits == first.hits
     shop.put({"new.py": "def basket_price():\n    return 1"})
     assert searcher.search("basket price").hits[0].path == "new.py"

@@ -114,6 +114,56 @@ def test_what_others_wrote_is_untouched(home: Path, name: str, scope: str):
     }
 
 
+NOTHINGS = (b"", b" ", b"\n", b"\r\n\r\n", b" \t\n ", b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")
+EMPTY_OBJECTS = (b"{}", b"{}\n", b"{ }", b"{\n}\r\n", b"{ /* mine */ }\n", b"// mine\n{}\n", b"{}\n// mine")
+REMARKS = (b"# mine", b"# mine\n", b"\n\n# mine\r\n", b"[mcp_servers]\n", b"[mcp_servers]")
+
+
+def contents_of(part) -> tuple[bytes, ...]:
+    """Files that say nothing, as somebody may have them."""
+    by_suffix = {".json": EMPTY_OBJECTS, ".toml": REMARKS}
+    return (*NOTHINGS, *by_suffix.get(part.path.suffix, ()))
+
+
+@BOTH
+@ALL
+def test_files_that_say_nothing_are_left_as_they_were(home: Path, name: str, scope: str):
+    where, agent = place(home, scope), named(name)
+    again = place(home, scope, "/elsewhere/cm")
+    for part in agent.parts(where):
+        for content in contents_of(part):
+            part.path.parent.mkdir(parents=True, exist_ok=True)
+            part.path.write_bytes(content)
+            before = snapshot(home)
+            assert {one.done for one in uninstall(agent, where, only=[part.what])} <= {"unchanged"}, content
+            assert snapshot(home) == before
+            assert installer.status(agent, where)[0].state != "unreadable"
+            # Twice, with another command, as after an update of cm that moved.
+            for one in (where, again):
+                install(agent, one, only=[part.what])
+            assert part.path.read_bytes() != content
+            uninstall(agent, where, only=[part.what])
+            assert snapshot(home) == before, content
+            part.path.unlink()
+
+
+@BOTH
+@ALL
+def test_an_empty_file_that_an_agent_wrote_again_is_still_there(home: Path, name: str, scope: str):
+    """An agent may write its settings in its own way while ours are in them: the file is not ours to remove."""
+    where, agent = place(home, scope), named(name)
+    for part in agent.parts(where):
+        if part.path.suffix not in {".json", ".toml"}:
+            continue
+        part.path.parent.mkdir(parents=True, exist_ok=True)
+        part.path.write_bytes(b"")
+        install(agent, where, only=[part.what])
+        text = part.path.read_text()
+        part.path.write_text(f"{text}\n" if part.path.suffix == ".toml" else json.dumps(json.loads(text)))
+        uninstall(agent, where, only=[part.what])
+        assert part.path.read_bytes() == b""
+
+
 JSON_PARTS = [
     (name, index)
     for name in AGENTS
@@ -179,7 +229,7 @@ def test_another_cm_replaces_the_old_one(home: Path, name: str, scope: str):
 
 
 def test_what_a_person_added_to_our_entries_stays(home: Path):
-    where, agent = place(home, "project"), named("claude-code")
+    where, agent = place(home, "user"), named("claude-code")
     install(agent, where)
     servers, hooks = agent.parts(where)
     value = json.loads(servers.path.read_text())
@@ -209,9 +259,9 @@ def add_to_args(text: str, name: str) -> str:
     )
 
 
-@BOTH
 @ALL
-def test_options_that_a_person_gave_the_server_stay(home: Path, name: str, scope: str):
+def test_options_that_a_person_gave_the_server_stay(home: Path, name: str):
+    scope = "user"
     where, agent = place(home, scope), named(name)
     install(agent, where)
     file = agent.parts(where)[0].path
@@ -334,6 +384,18 @@ def test_opencode_configuration_with_comments_is_used_where_it_is(home: Path):
     assert not (where.root / "opencode.json").exists()
     uninstall(agent, where)
     assert snapshot(home) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_out_of_the_project_is_refused(home: Path):
+    where, agent = place(home, "project"), named("claude-code")
+    outside = home / "outside.json"
+    outside.write_text("{}\n")
+    (where.root / ".mcp.json").symlink_to(outside)
+    with pytest.raises(RefusedError, match="leads out of the project"):
+        install(agent, where)
+    assert outside.read_text() == "{}\n"
+    assert not (where.root / ".claude").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")

@@ -13,10 +13,51 @@ SELECT f.id * 1000000 + s.idx AS id, f.id AS file, f.family, f.implicit,
        s.kind, s.name, s.qualname, s.overload, s.start_line, s.end_line, s.min_args, s.max_args,
        s.kind IN ('class', 'struct', 'interface', 'trait', 'enum', 'type') AS is_class,
        s.kind IN ('function', 'method', 'constructor', 'macro') AS is_function,
-       min(f.id * 1000000 + s.idx) OVER (PARTITION BY f.id, s.parent, s.name) AS canon
+       -- (A field may bear the name of the method that reads it; the two are no overloads.)
+       min(f.id * 1000000 + s.idx) OVER (
+           PARTITION BY f.id, s.parent, s.qualname, s.kind IN ('variable', 'constant', 'field')) AS canon,
+       f.family = 'c' AND s.kind IN ('function', 'method', 'constructor')
+       AND graph.is_misread(s.name, s.signature, CASE WHEN p.kind IN ('class', 'struct') THEN p.name END) AS misread,
+       -- A method that stands outside of the body of its type, which only its qualified name says.
+       f.family IN ('c', 'go', 'rust') AND s.kind IN ('function', 'method', 'constructor')
+       AND s.qualname <> coalesce(p.qualname || '.', '') || s.name AS outer_def
 FROM graph.file f
 JOIN symbol s ON s.blob = f.blob
+LEFT JOIN symbol p ON p.blob = s.blob AND p.idx = s.parent
 WHERE s.kind <> 'section';
+
+-- A member of a class that the grammar has lost stands beside the class: its definition elsewhere names the class.
+UPDATE graph.def d SET misread = true
+FROM (SELECT DISTINCT name, min_args, max_args, regexp_replace(qualname, '[^.]+\.[^.]+$', '') AS around
+      FROM graph.def WHERE family = 'c' AND outer_def) o
+WHERE d.family = 'c' AND d.kind = 'function' AND NOT d.outer_def AND d.name = o.name AND d.min_args IS NOT DISTINCT FROM o.min_args
+  AND d.max_args IS NOT DISTINCT FROM o.max_args AND regexp_replace(d.qualname, '[^.]+$', '') = o.around;
+
+-- A use of a macro may have been taken for a function's definition.
+UPDATE graph.def d SET misread = true
+FROM (SELECT DISTINCT name FROM graph.def WHERE family = 'c' AND kind = 'macro') m
+WHERE d.family = 'c' AND d.is_function AND d.kind <> 'macro' AND d.name = m.name;
+
+-- Methods that stand outside the body of their type (Go, Rust, C++, Kotlin and Swift extensions): the qualified name
+-- says whose they are. The type stands in the same file, in the same folder, or, in C++, bears that very name in a header.
+CREATE OR REPLACE TABLE graph.outer_member AS
+SELECT d.id, arg_min(t.id, CASE WHEN t.file = d.file THEN 0 WHEN d.folder = t.folder THEN 1 ELSE 2 END * 1000000000000000 + t.id) AS class
+FROM (SELECT d.*, regexp_extract(d.qualname, '([^.:#/]+)(?:\.|::|#|/)[^.:#/]+$', 1) AS owner,
+             regexp_extract(d.qualname, '^(.+)(?:\.|::|#|/)[^.:#/]+$', 1) AS whole, regexp_replace(f.path, '[^/]*$', '') AS folder
+      FROM graph.def d JOIN graph.file f ON f.id = d.file) d
+JOIN (SELECT t.*, regexp_replace(f.path, '[^/]*$', '') AS folder FROM graph.def t JOIN graph.file f ON f.id = t.file) t
+  ON t.family = d.family AND t.is_class AND t.name = d.owner
+LEFT JOIN graph.def p ON p.id = d.parent
+WHERE d.is_function AND NOT d.misread AND NOT coalesce(p.is_class, false)
+  AND (t.file = d.file OR d.folder = t.folder OR (d.family = 'c' AND t.qualname = d.whole))
+GROUP BY d.id;
+
+-- In C++ such a method is declared in its class as well: the two are one.
+UPDATE graph.def d SET canon = o.canon
+FROM (SELECT m.class, d.name, min(d.canon) AS canon FROM graph.outer_member m JOIN graph.def d ON d.id = m.id
+      WHERE d.family = 'c' GROUP BY ALL) o
+WHERE d.family = 'c' AND d.is_function AND d.name = o.name
+  AND (d.parent = o.class OR d.id IN (SELECT x.id FROM graph.outer_member x WHERE x.class = o.class));
 
 -- Which scopes a name is looked up in, nearest first. Class scopes are skipped from within methods, except in
 -- languages where a bare name may mean a member.
@@ -65,8 +106,19 @@ CREATE OR REPLACE TABLE graph.env (
 INSERT INTO graph.env
 SELECT DISTINCT parent, name, canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def',
        CASE WHEN is_class THEN 'class' WHEN kind IN ('namespace', 'module') THEN 'module' ELSE 'function' END
-FROM graph.def
-WHERE is_class OR is_function OR kind IN ('namespace', 'module', 'property');
+FROM graph.def d
+-- (A constructor that bears its class's name must not hide the class from the class's own methods.)
+WHERE (is_class OR is_function OR kind IN ('namespace', 'module', 'property')) AND NOT misread AND NOT outer_def
+  AND NOT (kind = 'constructor' AND EXISTS (SELECT 1 FROM graph.def c WHERE c.id = d.parent AND c.name = d.name));
+
+-- The package of which a file is a part without saying so at each name: its folder, what it declares, or the project.
+CREATE OR REPLACE TABLE graph.home AS
+SELECT f.id AS file, f.family, CASE y.shares WHEN 'project' THEN ''
+       WHEN 'package' THEN coalesce(replace(n.package, '::', '.'), regexp_replace(f.path, '/?[^/]*$', ''))
+       ELSE regexp_replace(f.path, '/?[^/]*$', '') END AS key
+FROM graph.file f JOIN graph.family y ON y.family = f.family AND y.shares IN ('folder', 'package', 'project')
+LEFT JOIN (SELECT file, arg_min(qualname, id) AS package FROM graph.def WHERE kind = 'namespace' AND parent < 0 GROUP BY file) n
+  ON n.file = f.id;
 
 -- What is said of a name's type, cut into steps: once for each way of saying it, and kept from state to state.
 CREATE TABLE IF NOT EXISTS graph.type_steps (type VARCHAR, segs VARCHAR[], meant UBIGINT);

@@ -5,6 +5,8 @@ WITH RECURSIVE
 base AS (
     SELECT s.scope AS class, d.node AS base, s.id AS place
     FROM done d JOIN site s ON s.id = d.expr JOIN graph.def b ON b.id = d.node AND b.is_class
+    -- (A namespace stands on nothing: the class within it that does may be none that is known.)
+    JOIN graph.def c ON c.id = s.scope AND c.kind <> 'namespace'
     WHERE len(d.rest) = 0
 ),
 up AS (

@@ -10,7 +10,7 @@ WITH RECURSIVE walk AS (
     live AS (
         SELECT row_number() OVER () AS wid, w.*, w.rest[1] AS step, w.rest[2:] AS more,
                CASE WHEN w.node IS NULL THEN w.scope * 2 ELSE w.node * 2 + 1 END AS key
-        FROM walk w WHERE len(w.rest) BETWEEN 1 AND 12 AND w.hops < 10
+        FROM walk w WHERE len(w.rest) BETWEEN 1 AND 16 AND w.hops < 10
     ),
     -- The nearest scope or base that has the name; a local variable is what its last assignment above the line says.
     found AS (
@@ -35,12 +35,13 @@ WITH RECURSIVE walk AS (
     -- A variable, an attribute, a return type or an import goes on with its own expression, in its own scope.
     moved AS (
         SELECT expr, calls, to_node AS node, kind, false AS inst, false AS sup,
-               coalesce(CASE WHEN node > 0 THEN node END, own) AS own,
+               -- (What a method returns of its own class is of the class that it was found through.)
+               coalesce(CASE WHEN node > 0 AND step <> '()' THEN node END, own) AS own,
                CASE WHEN to_node IS NULL THEN there END AS scope,
                CASE WHEN to_node IS NULL THEN list_concat(segs, more) ELSE more END AS more,
                CASE WHEN via = 'type' THEN bound ELSE 0 END AS line,
                typed OR via = 'type' AS typed, imported OR via = 'import' AS imported,
-               hops + CASE WHEN via = 'type' THEN 1 ELSE 0 END AS hops
+               hops + CASE WHEN via = 'type' AND step <> '()' THEN 1 ELSE 0 END AS hops
         FROM hit WHERE (to_node IS NOT NULL OR segs IS NOT NULL) AND wid NOT IN (SELECT wid FROM self)
         UNION ALL
         SELECT expr, calls, coalesce(own, class), 'class', role <> 'class', role = 'super', own, NULL,
@@ -49,7 +50,7 @@ WITH RECURSIVE walk AS (
     ),
     -- Calling a class gives its object, reading past a function means what it returns, calling an object its `__call__`.
     called AS (
-        SELECT * REPLACE (inst OR kind = 'class' AND coalesce(more[1] IN ('()', '!'), false) AS inst,
+        SELECT * REPLACE (inst OR coalesce(kind = 'class' AND more[1] IN ('()', '!'), false) AS inst,
             CASE WHEN node = 0 THEN []
                  WHEN kind = 'class' AND NOT inst AND more[1] IN ('()', '!') THEN more[2:]
                  WHEN kind = 'function' AND len(more) > 0 AND more[1] <> '()' THEN list_concat(['()'], more)

@@ -4,7 +4,7 @@ SELECT row_number() OVER (ORDER BY r.rowid, f.id) AS id, f.id AS file, f.family,
        h.holder, r.kind, r.name, r.receiver, r.arity, r.line
 FROM reference r JOIN graph.file f ON f.blob = r.blob
 LEFT JOIN graph.holder h ON h.id = f.id * 1000000 + r.symbol
-WHERE {wanted};
+WHERE {wanted} AND NOT EXISTS (SELECT 1 FROM graph.keyword k WHERE k.family = f.family AND k.name = r.name);
 
 CREATE OR REPLACE TEMP TABLE seed AS
 SELECT id AS expr, kind = 'call' AS calls, NULL::BIGINT AS node, false AS inst, false AS sup, NULL::BIGINT AS own, {scope} AS scope,

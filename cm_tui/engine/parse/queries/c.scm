@@ -9,6 +9,9 @@
   declarator: (pointer_declarator
     (pointer_declarator (function_declarator declarator: (identifier) @name parameters: (_) @params)))
   body: (_) @body) @def.function
+; `TEST(name) { … }`: what the macro makes of it is a function.
+(function_definition
+  type: (type_identifier) @name declarator: (parenthesized_declarator (identifier)) @params body: (_) @body) @def.function
 (struct_specifier name: (type_identifier) @name body: (_) @body) @def.struct
 (union_specifier name: (type_identifier) @name body: (_) @body) @def.struct
 (enum_specifier name: (type_identifier) @name body: (_) @body) @def.enum

@@ -1,7 +1,11 @@
 ; What C++ adds; `c.scm` comes first.
 ; --- definitions ---
 (namespace_definition name: (_) @name body: (_) @body) @def.namespace
-(class_specifier name: [(type_identifier) (template_type name: (type_identifier)) (qualified_identifier)] @name body: (_) @body) @def.class
+(class_specifier name: [(type_identifier) (qualified_identifier)] @name body: (_) @body) @def.class
+(class_specifier name: (template_type name: (type_identifier) @name) body: (_) @body) @def.class
+(struct_specifier name: (qualified_identifier) @name body: (_) @body) @def.struct
+(struct_specifier name: (template_type name: (type_identifier) @name) body: (_) @body) @def.struct
+(enum_specifier name: (qualified_identifier) @name body: (_) @body) @def.enum
 (function_definition
   declarator: (function_declarator
     declarator: [(field_identifier) (operator_name) (destructor_name) (qualified_identifier)] @name
@@ -15,6 +19,10 @@
 (function_definition
   declarator: (function_declarator declarator: (template_function name: (identifier) @name) parameters: (_) @params)
   body: (_) @body) @def.function
+(function_definition declarator: (operator_cast) @name body: (_) @body) @def.function
+(function_definition declarator: (qualified_identifier name: (operator_cast)) @name body: (_) @body) @def.function
+(function_definition declarator: (operator_cast) @name) @def.function
+(declaration declarator: (operator_cast) @name) @def.function
 (field_declaration
   declarator: (function_declarator declarator: [(field_identifier) (operator_name)] @name parameters: (_) @params)) @def.method
 (field_declaration
@@ -25,8 +33,11 @@
 (concept_definition name: (identifier) @name) @def.type
 (template_declaration (class_specifier name: (type_identifier) @name)) @outer
 (template_declaration (struct_specifier name: (type_identifier) @name)) @outer
+(template_declaration (class_specifier name: (template_type name: (type_identifier) @name))) @outer
+(template_declaration (struct_specifier name: (template_type name: (type_identifier) @name))) @outer
 (template_declaration (function_definition declarator: (function_declarator declarator: (_) @name))) @outer
 (template_declaration (function_definition declarator: (_ (function_declarator declarator: (_) @name)))) @outer
+(template_declaration (function_definition declarator: (operator_cast) @name)) @outer
 (template_declaration (concept_definition name: (identifier) @name)) @outer
 (lambda_expression) @scope
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cm_tui.tui.modes.health.hooks import change_hooks
 from cm_tui.tui.modes.health.jobs import JobsScreen
+from cm_tui.tui.modes.health.reset_dialog import ResetDialog
 from cm_tui.tui.modes.health.view import HealthView
 from cm_tui.tui.screens.app_commands import cannot_index, start_index
 from cm_tui.tui.screens.commands import Command
@@ -76,18 +77,8 @@ def rebuild(screen: HealthView) -> None:
 
 
 def reset(screen: HealthView) -> None:
-    """Ask, then remove the index."""
-
-    def remove() -> None:
-        screen.ask("reset", lambda engine: engine.reset(), removed)
-
-    def removed(_: None) -> None:
-        screen.cm.activity_log.add("The index was removed.", "ok")
-        screen.cm.tell("The index was removed; i makes a new one.")
-        screen.cm.lifecycle.refresh_status()
-
-    question = f"Remove the index of {screen.cm.root}? The files of the project stay as they are."
-    _confirm(screen, question, "Remove it", remove)
+    """Ask, also whether what agents' sessions recorded stays, then remove the index."""
+    ResetDialog(screen).ask()
 
 
 HEALTH_COMMANDS: tuple[Command[HealthView], ...] = (

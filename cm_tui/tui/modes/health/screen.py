@@ -18,7 +18,7 @@ class HealthScreen(HealthView):
     INTRO = (
         "The daemon that has all stores, its jobs and its log; each layer that keeps the index fresh, and what is "
         "behind; whether every part that cm stands on works here, and how to mend one that does not; what the index "
-        "holds; which files could not be parsed; and what this session did."
+        "holds; which files were not read in full; and what this session did."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(HEALTH_COMMANDS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 import time
 from collections.abc import Iterable, Sequence
 
@@ -16,16 +16,35 @@ from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, fit, one_line, size
 
 FILES_SHOWN = 100
+_PARTS = re.compile(r"[^/]*/|[^/]+")
 
 _MARKS = {"ok": ("✔", "$success"), "warning": ("!", "$warning"), "failed": ("✖", "$error"), "error": ("✖", "$error")}
 
 
 def hang(label: Content, indent: int, words: str, style: str, width: int) -> Content:
     """A label of `indent` cells and words that wrap beside it, never below it."""
-    pieces = textwrap.wrap(one_line(words), max(12, width - indent), break_on_hyphens=False) or [""]
+    pieces = wrapped(one_line(words), max(12, width - indent))
     lines = [Content.assemble(label, (pieces[0], style))]
     lines += [Content.assemble(" " * indent, (piece, style)) for piece in pieces[1:]]
     return Content("\n").join(lines)
+
+
+def wrapped(words: str, width: int) -> list[str]:
+    """Words in lines; a path that is longer than a line is broken behind a slash."""
+    lines, line = [], ""
+    for word in words.split():
+        between = " " if line else ""
+        for part in _PARTS.findall(word) if len(word) > width else [word]:
+            piece = part
+            if len(line) + len(between) + len(piece) > width:
+                if line:
+                    lines.append(line)
+                line, between = "", ""
+            while len(piece) > width:
+                lines.append(piece[:width])
+                piece = piece[width:]
+            line, between = f"{line}{between}{piece}", ""
+    return [*lines, line]
 
 
 def checks_text(checks: Sequence[Check], width: int) -> Content:
@@ -64,7 +83,7 @@ def checks_verdict(checks: Sequence[Check]) -> tuple[str, str]:
 def index_text(status: ProjectStatus, width: int) -> Content:
     """Store, disk, model, how far vectors are."""
     covered = status.embedded / status.passages if status.passages else 0.0
-    vectors = f"{status.embedded:,} of {status.passages:,} passages"
+    vectors = f"{status.embedded:,} of {count(status.passages, 'passage')}"
     counts = (count(status.files, "file"), count(status.symbols, "symbol"), count(status.references, "reference"))
     rows = [
         ("store", status.store, ""),
@@ -74,10 +93,12 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ("content", ", ".join(counts), ""),
         ("search", status.mode, "" if status.mode == "hybrid" else "$warning"),
         ("model", status.model or "none", ""),
-        ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning"),
+        ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning")
+        if status.has_vectors
+        else ("vectors", "switched off: `embedding.provider` is none", ""),
     ]
     lines = [hang(Content.styled(fit(name, 11), "$muted"), 11, value, style, width) for name, value, style in rows]
-    if status.passages:
+    if status.passages and status.has_vectors:
         lines.append(Content.assemble(" " * 11, share_bar(covered, 30, "$success"), f" {100 * covered:.0f}%"))
     lines += [hang(Content.styled("! ", "$warning"), 2, note, "$foreground", width) for note in status.notes]
     return Content("\n").join(lines)
@@ -94,7 +115,7 @@ def skipped_text(status: ProjectStatus) -> Content:
 
 
 def files_text(files: Sequence[FileEntry]) -> Content:
-    """Files that could not be parsed, and why; they are searched by lines."""
+    """Files that were not read in full, and why: searched by lines, or some definitions lost."""
     if not files:
         return Content.styled("Every file could be parsed.", "$muted")
     lines = [

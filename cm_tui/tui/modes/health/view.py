@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _LEFT = (
     ("daemon", "Daemon"), ("freshness", "Freshness"), ("jobs", "Jobs"), ("log", "This session"), ("daemon-log", "Daemon's log"),
 )  # fmt: skip
-_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Read by lines only"), ("skipped", "Left out"))
+_RIGHT = (("checks", "Checks"), ("index", "Index"), ("files", "Not read in full"), ("skipped", "Left out"))
 EVERY = 1.0
 """Seconds between looks at the daemon while the mode is on screen."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.model import ResolvedRevision
-from cm_tui.tui.modes.history.episode_replay import choose_episode
+from cm_tui.tui.modes.history.episode_replay import choose_episode, erase_shown
 from cm_tui.tui.modes.history.prune_dialog import PruneDialog
 from cm_tui.tui.modes.history.rows import Spot
 from cm_tui.tui.modes.history.view import HistoryView
@@ -60,6 +60,12 @@ def _cannot_drop(screen: HistoryView) -> str | None:
     return "history is being read: x stops that" if screen.cm.tasks.reading_history else None
 
 
+def _no_episode(screen: HistoryView) -> str | None:
+    if reason := screen.cm.project.why_not_searchable:
+        return reason
+    return None if screen.loader.episode else "no episode is shown: e lists them"
+
+
 # --- the point ---
 
 
@@ -74,6 +80,7 @@ def flip_mark(screen: HistoryView) -> None:
     mark = screen.loader.mark
     same = mark is not None and screen.point is not None and mark.sha == screen.point.sha
     screen.loader.mark = None if same else screen.point
+    screen.loader.is_since = False
     screen.point_changed()
 
 
@@ -112,6 +119,7 @@ def _show_since(screen: HistoryView, place: ResolvedRevision) -> None:
         screen.arrive(history.head, place.note)
         return
     screen.loader.mark = place.moment
+    screen.loader.is_since = True
     screen.arrive(history.head, place.note)
     screen.activate("changes")
     screen.rows.focus()
@@ -178,7 +186,7 @@ def stop_history(screen: HistoryView) -> None:
 
 def drop_history(screen: HistoryView) -> None:
     """Drop history, from the point backwards unless told otherwise."""
-    PruneDialog(screen).ask(f"#{screen.point.ordinal}" if screen.point else "")
+    PruneDialog(screen).ask(f"#{screen.point.ordinal}" if screen.point and screen.point.ordinal else "")
 
 
 HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
@@ -206,6 +214,8 @@ HISTORY_COMMANDS: tuple[Command[HistoryView], ...] = (
     Command("history.episodes", "e", "Episodes",
             "What agents' sessions recorded: show the commit that one saw, and its patch", choose_episode,
             blocked=_cannot_ask),
+    Command("history.erase", "delete", "Erase", "Erase the episode that is shown, for good; asks twice", erase_shown,
+            bar=False, blocked=_no_episode),
     Command("history.drop", "d", "Drop history", "Drop history before a revision or an age; counts and asks first",
             drop_history, bar=False, blocked=_cannot_drop),
     Command("history.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", HistoryView.zoom, bar=False),

@@ -35,6 +35,8 @@ class CommitList(RowList["CommitPoint | None"]):
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty=empty, id=id)
         self.length = 0
+        self.author_width = AUTHOR
+        """Cells of the longest author that is known of."""
         self.head: int = 0
         self.known = range(0)
         """Ordinals whose symbols are known."""
@@ -58,9 +60,10 @@ class CommitList(RowList["CommitPoint | None"]):
         sign, style = self._sign(row)
         digits = len(f"{max(self.length, row.ordinal):,}")
         roomy = width >= ROOMY
-        author = f"  {fit(one_line(row.author), AUTHOR)}" if roomy else ""
+        author = f"  {fit(one_line(row.author), min(AUTHOR, self.author_width))}" if roomy else ""
         seen = f"{RECORDED if row.ordinal in self.recorded else ' '} " if self.recorded else ""
-        room = width - digits - 14 - len(author) - len(seen)
+        # The last cell is left to the border.
+        room = width - digits - 15 - len(author) - len(seen)
         subject = fit(one_line(row.subject) or "(no subject)", max(4, room))
         text = "" if known else "$muted"
         return Content.assemble(
@@ -73,9 +76,9 @@ class CommitList(RowList["CommitPoint | None"]):
         )
 
     def _sign(self, row: CommitPoint) -> tuple[str, str]:
-        if self.shown is not None and row.sha == self.shown.sha:
+        if _stands_for(row, self.shown):
             return "◀", "bold $warning"
-        if self.mark is not None and row.sha == self.mark.sha:
+        if _stands_for(row, self.mark):
             return "◆", "bold $accent"
         if self._between(row.ordinal):
             return "│", "$accent"
@@ -100,3 +103,10 @@ class CommitList(RowList["CommitPoint | None"]):
             if start >= 0:
                 content = content.stylize("bold $accent", start, start + len(word))
         return content
+
+
+def _stands_for(row: CommitPoint, moment: CommitPoint | None) -> bool:
+    """True for the row of a commit, or of the nearest ancestor of one off the mainline."""
+    if moment is None:
+        return False
+    return row.ordinal == max(1, moment.ordinal) if moment.ahead else row.sha == moment.sha

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -19,7 +20,7 @@ from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.modes.history.texts import known_text
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.paged import PAGE, PagedRows
-from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.text import count, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -51,7 +52,8 @@ class CommitPanel(Vertical):
         self._found: list[CommitPoint] = []
         self._found_total = 0
         self._notified: CommitPoint | None = None
-        self._target_ordinal = 0
+        self.has_failed = False
+        """The line could not be read when it was asked for last."""
         self._requested_ordinal = 0
         """The ordinal that the line is being read for; 0: none."""
         self._known_words = Content("")
@@ -82,9 +84,7 @@ class CommitPanel(Vertical):
 
     def refill(self, ordinal: int = 0) -> None:
         """Read the line again, with the cursor on an ordinal; 0: where it is, at first the newest."""
-        here = self.commits.current
         self._requested_ordinal = ordinal or self._requested_ordinal
-        self._target_ordinal = self._requested_ordinal or (here.ordinal if here else 0)
         if self.filter_input.value and not ordinal:
             self._find_matches()
             return
@@ -96,21 +96,20 @@ class CommitPanel(Vertical):
         self._ask("line", lambda engine: engine.mainline(limit=PAGE), self._got_first, self._failed)
 
     def _got_first(self, page: Page[CommitPoint]) -> None:
+        self.has_failed = False
         commits, total = self.commits, page.total
-        self._requested_ordinal = 0
         commits.length = total
         if not page.rows:
-            self._pages = None
-            commits.set_rows((), empty=page.note or "There are no commits yet.")
-            self.border_subtitle = Content("")
-            self._tell(None)
+            self._no_line(page.note or "There are no commits yet.")
             return
+        # Where the cursor is by now, not where it was when this was asked: the person may have moved on.
+        target, self._requested_ordinal = self._requested_ordinal or self._here, 0
         commits.head = page.rows[0].ordinal
         self._pages = PagedRows(total, self._read_page)
         self._pages.put(0, page.rows)
+        commits.author_width = max(cell_len(one_line(moment.author)) for moment in page.rows)
         self.border_subtitle = Content(count(total, "commit"))
-        # Row 0 is the newest: on a whole line ordinals go down by one with each row.
-        cursor = commits.head - self._target_ordinal if self._target_ordinal else 0
+        cursor = commits.head - target if target else 0
         commits.set_rows(self._pages, cursor=max(0, min(cursor, total - 1)))
 
     def _read_page(self, number: int) -> None:
@@ -122,6 +121,8 @@ class CommitPanel(Vertical):
 
         def got(page: Page[CommitPoint]) -> None:
             pages.put(number, page.rows)
+            widest = max((cell_len(one_line(moment.author)) for moment in page.rows), default=0)
+            self.commits.author_width = max(self.commits.author_width, widest)
             if pages is self._pages and self.commits.rows is pages:
                 self.commits.redraw()
                 self._tell(self.commits.current)
@@ -133,9 +134,25 @@ class CommitPanel(Vertical):
         self._ask(f"line:{number}", call, got, failed)
 
     def _failed(self, error: CmError) -> None:
+        self.has_failed = True
+        self._no_line(f"{error.message} {error.hint}".strip())
+
+    def _no_line(self, words: str) -> None:
+        """Say why there is no line now; once there is one again, the cursor comes back to where it is."""
+        self._requested_ordinal = self._requested_ordinal or self._here
         self._pages = None
-        self.commits.set_rows((), empty=f"{error.message} {error.hint}".strip())
+        self.commits.set_rows((), empty=words)
+        self.border_subtitle = Content("")
         self._tell(None)
+
+    @property
+    def _here(self) -> int:
+        """The ordinal under the cursor, whether or not its commit was read yet; 0: none."""
+        commits = self.commits
+        if self._pages is not None and commits.rows is self._pages:
+            # Row 0 is the newest: on a whole line ordinals go down by one with each row.
+            return commits.head - commits.cursor
+        return commits.current.ordinal if commits.current else 0
 
     def look_for_episodes(self) -> None:
         """Ask at which commits episodes were recorded, and mark them."""
@@ -150,10 +167,8 @@ class CommitPanel(Vertical):
 
     def clear(self) -> None:
         """The whole line again, with the cursor where it is."""
-        here = self.commits.current
         self.filter_input.value = ""
         self.commits.focus()
-        self._target_ordinal = here.ordinal if here else 0
 
     @on(Input.Changed, "#commit-find")
     def _typed(self, event: Input.Changed) -> None:
@@ -173,9 +188,10 @@ class CommitPanel(Vertical):
         )  # fmt: skip
 
     def _got_found(self, text: str, page: Page[CommitPoint]) -> None:
+        here = self._here
         self._found, self._found_total = list(page.rows), page.total
         self.commits.filter_words = text
-        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= self._target_ordinal), 0)
+        cursor = next((i for i, moment in enumerate(self._found) if moment.ordinal <= here), 0)
         self._show_found(cursor)
         if not page.rows:
             self.commits.set_rows((), empty=page.note or f"No commit matches {text}.")
@@ -224,8 +240,6 @@ class CommitPanel(Vertical):
         """Put the cursor on a revision of the whole line."""
         whole = self._pages is not None and self.commits.rows is self._pages
         if whole and self.commits.head - moment.ordinal < len(self.commits.rows):
-            # A reading of the line that is on its way must not put it back.
-            self._target_ordinal = moment.ordinal
             self.commits.cursor = self.commits.head - moment.ordinal
             self._tell(self.commits.current)
         else:

@@ -19,6 +19,7 @@ from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.relations import Relation, RelationList, TabLine, of_edges
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -93,7 +94,26 @@ class DetailPanel(Vertical):
             return
         self._read()
 
+    def wait(self, words: str) -> None:
+        """Say that the rows above are being read, among which the one that is shown may not be any more."""
+        if self._row is not None:
+            show_waiting(self, words)
+
+    def end_wait(self) -> None:
+        """Say that the rows above are there: unless it is being read, the row that is shown is one of them."""
+        if self._row is None or self.loaded is not None or self._row.body or self._asks_edges:
+            self._arrived()
+
+    @property
+    def _asks_edges(self) -> bool:
+        return self.tabs.active in ("callers", "callees")
+
+    def _arrived(self) -> None:
+        end_waiting(self)
+        self.border_subtitle = Content("")
+
     def _clear(self, words: str) -> None:
+        self._arrived()
         for part in (self.diff, self.source, self.relations):
             part.set_rows((), empty=words)
 
@@ -105,13 +125,16 @@ class DetailPanel(Vertical):
             self._show_body(row)
         elif row is None or spot is None:
             return
-        elif active in ("callers", "callees"):
+        elif self._asks_edges:
             self._read_edges(row, spot)
         elif self.loaded is None:
+            # What is on screen is of the row before this one, under the name of this one.
+            show_waiting(self, "Reading…")
             self._ask("detail", lambda engine: load_diff(engine, row), self._got_diff, self._failed, delay=0.05)
 
     def _read_edges(self, row: HistoryRow, spot: Spot) -> None:
         active = self.tabs.active
+        self._arrived()
         if not spot.key.qualname:
             self.relations.set_rows((), empty=f"This is a file; {active} are those of a symbol.")
             return
@@ -130,6 +153,7 @@ class DetailPanel(Vertical):
 
     def _show_body(self, row: HistoryRow) -> None:
         """What is there already: a patch, or words."""
+        self._arrived()
         width = max(20, self.size.width - 4)
         self.diff.set_rows(patch_lines(row.body) if row.patch else prose_lines(row.body, width))
         words = "There is no file here to show of that commit: Diff has all there is."
@@ -138,6 +162,7 @@ class DetailPanel(Vertical):
 
     def _got_diff(self, loaded: SymbolDiff) -> None:
         self.loaded = loaded
+        self._arrived()
         if self._row is None or not self._row.body:
             self.diff.set_rows(loaded.lines, empty=loaded.problem or "It is not there at either revision.")
         view = loaded.after or loaded.before
@@ -148,7 +173,8 @@ class DetailPanel(Vertical):
     def _related(self, page: Page[Edge]) -> None:
         active = self.tabs.active
         rows = of_edges(page.rows, callers=active == "callers")
-        self.tabs.counts = {active: f"{len(rows):,} of {page.total:,}" if page.total > len(rows) else f"{page.total:,}"}
+        count = f"{len(rows):,} of {page.total:,}" if page.total > len(rows) else f"{page.total:,}"
+        self.tabs.counts = {active: f"{count}, {page.unresolved:,} unresolved" if page.unresolved else count}
         self.tabs.refresh()
         self.relations.set_rows(rows, empty=page.note or f"No {active} at that revision.")
 

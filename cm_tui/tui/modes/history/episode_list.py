@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
 from cm_tui.model import Episode, Page
-from cm_tui.tui.state.revision import agent_of, asked_of, name_of
+from cm_tui.tui.state.revision import agent_of, asked_of, name_of, short_name_of
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import ago, count, elide_end, fit
@@ -38,7 +38,7 @@ class EpisodeList(RowList[Episode]):
     def draw(self, row: Episode, width: int) -> Content:
         """One episode; what cannot be replayed is grey."""
         style = "$foreground" if row.moment else "$muted"
-        where = f"#{row.moment.ordinal:,}" if row.moment else "–"
+        where = short_name_of(row.moment) if row.moment else "–"
         return Content.assemble(
             (f" {fit(ago(time.time() - row.time), 15)}", "$soft" if row.moment else "$muted"),
             (f"{fit(where, 8)}", "$accent" if row.moment else "$muted"),
@@ -53,6 +53,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
     Args:
         ask: asks the engine.
         drop: forgets a question by its topic.
+        erase: asks whether an episode is to be erased, and calls back when it is.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -60,12 +61,16 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         Binding("q,e", "close", show=False),
         Binding("slash", "find", show=False),
         Binding("down", "into_list", show=False),
+        Binding("delete", "erase", show=False),
     ]
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None]) -> None:
+    def __init__(
+        self, ask: Ask, drop: Callable[[str], None], erase: Callable[[Episode, Callable[[], None]], None]
+    ) -> None:
         super().__init__()
         self._ask = ask
         self._drop = drop
+        self._erase = erase
         self._rows: list[Episode] = []
         self._total = 0
 
@@ -73,7 +78,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         """Input, list, and a few lines about the row under the cursor."""
         with Vertical(id="episodes-box") as box:
             box.border_title = Content(" What agents saw ")
-            box.border_subtitle = Content(" ⏎ shows that revision · / finds · esc closes ")
+            box.border_subtitle = Content(" ⏎ shows that revision · / finds · del erases · esc closes ")
             yield Input(
                 placeholder="/ words of prompt, answer, agent, path, day, sha or #17", id="episodes-find", compact=True
             )
@@ -175,6 +180,12 @@ class EpisodesScreen(ModalScreen[Episode | None]):
     def action_into_list(self) -> None:
         """Down from the input goes into the list."""
         self.rows.focus()
+
+    def action_erase(self) -> None:
+        """Erase the episode under the cursor; asks first."""
+        row = self.rows.current
+        if row is not None:
+            self._erase(row, self._read)
 
     def action_escape(self) -> None:
         """Leave the letters, then the list."""

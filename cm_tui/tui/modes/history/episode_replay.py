@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cm_tui.model import Episode
 from cm_tui.tui.modes.history.episode_list import EpisodesScreen
+from cm_tui.tui.modes.history.erase_dialog import EraseDialog
 from cm_tui.tui.modes.history.view import HistoryView
 
 
@@ -14,7 +17,10 @@ def choose_episode(screen: HistoryView) -> None:
         if episode is not None:
             open_episode(screen, episode.id)
 
-    screen.app.push_screen(EpisodesScreen(screen.ask, screen.drop_question), chosen)
+    def erase(episode: Episode, after: Callable[[], None]) -> None:
+        EraseDialog(screen, after).ask(episode)
+
+    screen.app.push_screen(EpisodesScreen(screen.ask, screen.drop_question, erase), chosen)
     screen.commit_panel.look_for_episodes()
 
 
@@ -38,3 +44,9 @@ def _show(screen: HistoryView, episode: Episode) -> None:
     screen.panel.forget("episode")
     screen.activate("episode")
     screen.rows.focus()
+
+
+def erase_shown(screen: HistoryView) -> None:
+    """Erase the episode that is shown; asks first."""
+    if screen.loader.episode is not None:
+        EraseDialog(screen).ask(screen.loader.episode)

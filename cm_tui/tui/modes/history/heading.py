@@ -44,9 +44,10 @@ class RevisionHeading(Vertical):
         head.update(head_text(point, mark), layout=marked != head.has_class("-marked"))
         head.set_class(marked, "-marked")
         where = self.query_one("#history-where", Static)
-        if where.display or self.note:
-            where.update(Content(one_line(self.note)))
-            where.display = bool(self.note)
+        words = "; ".join(filter(None, (point.place if point and point.ahead else "", self.note)))
+        if where.display or words:
+            where.update(Content(one_line(words)))
+            where.display = bool(words)
 
 
 def head_text(point: CommitPoint | None, mark: CommitPoint | None) -> Content:
@@ -55,8 +56,7 @@ def head_text(point: CommitPoint | None, mark: CommitPoint | None) -> Content:
         return Content("")
     rows = [
         Content.assemble(
-            (f"#{point.ordinal:,}", "bold $accent"), (f"  {point.sha[:SHORT_SHA]}", "$secondary"),
-            (f"  {minute(point.time)}", "$foreground"), (f"  {one_line(point.author)}", "$muted"),
+            *_name(point), (f"  {minute(point.time)}", "$foreground"), (f"  {one_line(point.author)}", "$muted"),
         ),
         Content.styled(one_line(point.subject) or "(no subject)", "bold"),
     ]  # fmt: skip
@@ -65,3 +65,9 @@ def head_text(point: CommitPoint | None, mark: CommitPoint | None) -> Content:
             Content.assemble(("◆ compared with ", "$accent"), name_of(mark), (f"  {one_line(mark.subject)}", "$muted"))
         )
     return Content("\n").join(rows)
+
+
+def _name(point: CommitPoint) -> list[tuple[str, str]]:
+    if point.ahead:
+        return [(point.sha[:SHORT_SHA], "bold $accent")]
+    return [(f"#{point.ordinal:,}", "bold $accent"), (f"  {point.sha[:SHORT_SHA]}", "$secondary")]

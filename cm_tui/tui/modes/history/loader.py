@@ -23,9 +23,9 @@ from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history import rows
 from cm_tui.tui.modes.history.episode_rows import of_episode
 from cm_tui.tui.modes.history.rows import HistoryRow
-from cm_tui.tui.state.revision import agent_of, before, name_of
+from cm_tui.tui.state.revision import agent_of, before, name_of, reading, short_name_of
 from cm_tui.tui.tasks.ask import Ask
-from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.text import count, one_line
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
@@ -49,21 +49,31 @@ class Filled:
     total: str = ""
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A tab is being read."""
+
+    words: str
+    """What is being read."""
+
+
 class HistoryLoader:
     """The point, the other revision, and what is asked about them.
 
     Args:
         ask: asks the engine.
         drop: forgets a question by its topic.
-        filled: is called with a tab and what it shows; None: it is being read.
+        filled: is called with a tab and what it shows, or what is being read for it.
     """
 
-    def __init__(self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | None], None]) -> None:
+    def __init__(self, ask: Ask, drop: Callable[[str], None], filled: Callable[[str, Filled | Reading], None]) -> None:
         self._ask = ask
         self._drop = drop
         self._filled = filled
         self.point: CommitPoint | None = None
         self.mark: CommitPoint | None = None
+        self.is_since = False
+        """True when what changed since the mark was asked for."""
         self.subject: SymbolKey | str | None = None
         """Whose life is shown."""
         self.episode: Episode | None = None
@@ -79,7 +89,7 @@ class HistoryLoader:
         assert self.point is not None
         if self.mark is None or self.mark.sha == self.point.sha:
             return before(self.point), self.point.sha
-        low, high = sorted((self.mark, self.point), key=lambda moment: moment.ordinal)
+        low, high = self._ends(self.mark, self.point)
         return low.sha, high.sha
 
     @property
@@ -88,9 +98,29 @@ class HistoryLoader:
         if self.point is None:
             return ""
         if self.mark is None or self.mark.sha == self.point.sha:
-            return f"by #{self.point.ordinal:,}"
-        low, high = sorted((self.mark.ordinal, self.point.ordinal))
-        return f"from #{low:,} to #{high:,}"
+            return f"by {short_name_of(self.point)}"
+        low, high = self._ends(self.mark, self.point)
+        return f"from {short_name_of(low)} to {short_name_of(high)}"
+
+    def _ends(self, mark: CommitPoint, point: CommitPoint) -> tuple[CommitPoint, CommitPoint]:
+        """Return the mark and the point, the earlier one first; what is off the mainline comes after its nearest ancestor there."""
+        if self.is_since and mark.ahead:
+            # It may have been HEAD once, and what it is compared with an ancestor of it.
+            return mark, point
+        low, high = sorted((mark, point), key=lambda moment: (moment.ordinal, moment.ahead))
+        return low, high
+
+    def _subject_of(self, tab: str) -> object:
+        """Return what a tab tells of; an answer about something else is not shown in it."""
+        if tab == "changes":
+            return self.span if self.point else None
+        if tab == "symbols":
+            return self.point.sha if self.point else None
+        return self.subject if tab == "life" else None
+
+    def drop(self, tab: str) -> None:
+        """Forget what was asked for a tab: its answer, should it come, is not wanted any more."""
+        self._drop(tab)
 
     def fill(self, tab: str) -> None:
         """Ask for what a tab shows."""
@@ -117,7 +147,7 @@ class HistoryLoader:
         def call(engine: Engine) -> Page[SymbolChange]:
             return all_added(engine, newer) if older == BEFORE_FIRST else engine.changes(older, newer, limit=MOST)
 
-        self._put("changes", call, got)
+        self._put("changes", call, got, reading(self.point))
 
     def _symbols(self) -> None:
         if self.point is None:
@@ -133,7 +163,7 @@ class HistoryLoader:
             found = tuple(rows.of_symbols(page.rows, at))
             self._filled("symbols", Filled(found, note if found else page.note or "No symbols were there.", some))
 
-        self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got)
+        self._put("symbols", lambda engine: engine.symbols_at(at, limit=MOST), got, reading(self.point))
 
     def _nothing(self, tab: str) -> None:
         self._drop(tab)
@@ -155,10 +185,12 @@ class HistoryLoader:
                 "life", Filled(found, page.note if found else page.note or "Nothing of that name is known.", some)
             )
 
-        self._put("life", lambda engine: (engine.symbol_history(subject, callers=True), engine.history()), got)
+        name = subject if isinstance(subject, str) else subject.qualname
+        words = f"Reading the life of {one_line(name)}…"
+        self._put("life", lambda engine: (engine.symbol_history(subject, callers=True), engine.history()), got, words)
 
     def _drift(self) -> None:
-        self._filled("drift", None)
+        self._filled("drift", Reading("Reading…"))
         self.look_for_drift()
 
     def look_for_drift(self) -> None:
@@ -182,15 +214,22 @@ class HistoryLoader:
         else:
             self._filled("episode", Filled(tuple(of_episode(self.episode)), f"what {agent_of(self.episode)} saw"))
 
-    def _put(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None]) -> None:
-        self._filled(tab, None)
+    def _put(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None], words: str) -> None:
+        self._filled(tab, Reading(words))
         self._send(tab, call, got)
 
     def _send(self, tab: str, call: Callable[[Engine], T], got: Callable[[T], None]) -> None:
-        def failed(error: CmError) -> None:
-            self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
+        subject = self._subject_of(tab)
 
-        self._ask(tab, call, got, failed, delay=SETTLING)
+        def take(answer: T) -> None:
+            if subject == self._subject_of(tab):
+                got(answer)
+
+        def failed(error: CmError) -> None:
+            if subject == self._subject_of(tab):
+                self._filled(tab, Filled((), f"{error.message} {error.hint}".strip()))
+
+        self._ask(tab, call, take, failed, delay=SETTLING)
 
 
 def all_added(engine: Engine, first: str) -> Page[SymbolChange]:

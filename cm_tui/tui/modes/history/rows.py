@@ -24,7 +24,7 @@ from cm_tui.tui.state.revision import before
 from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.lifeline import life_words, lifeline_of
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, one_line
 
 CHANGE_MARKS = {
     "added": ("+", "$success"), "removed": ("−", "$error"), "changed": ("~", "$primary"),
@@ -199,12 +199,12 @@ class HistoryList(RowList[HistoryRow]):
             return Content.styled(f" {elide_end(one_line(row.name), width - 2)}", row.style)
         letter, style = kind_mark(row.kind) if row.kind else (" ", "")
         word = elide_middle(one_line(row.word), max(8, width // 3))
-        room = width - 5 - (cell_len(word) + 2 if word else 0)
+        # The last cell is left to the border.
+        room = width - 6 - (cell_len(word) + 2 if word else 0)
         place, name = one_line(row.place), one_line(row.name)
-        if cell_len(name) + cell_len(place) + 2 > room:
-            place = place.rpartition("/")[2]
-        name = elide_end(name, max(room // 2, room - cell_len(place) - 2))
-        place = elide_middle(place, max(0, room - cell_len(name) - 2))
+        # The folders give way first, then the name, then what names the file; all the room there is is used.
+        name = elide_end(name, max(room // 2, room - cell_len(place.rpartition("/")[2]) - 2))
+        place = elide_path(place, max(0, room - cell_len(name) - 2))
         gap = max(1, room - cell_len(name) - cell_len(place))
         return Content.assemble(
             (f" {row.mark} ", f"bold {row.style}" if row.style else ""), (f"{letter} ", style), name, " " * gap,

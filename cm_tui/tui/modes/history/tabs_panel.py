@@ -11,10 +11,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from cm_tui.tui.modes.history.loader import TABS, Filled
+from cm_tui.tui.modes.history.loader import TABS, Filled, Reading
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.widgets.relations import TabLine
 from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 _FLEETING = frozenset({"drift"})
 """Tabs that are wanted anew whenever they are looked at: files change without a word."""
@@ -66,10 +67,10 @@ class TabsPanel(Vertical):
             self._show()
         self.tabs.refresh()
 
-    def fill(self, tab: str, filled: Filled | None) -> None:
-        """Give a tab its rows; None: they are being read, and what is on screen stays until they are there."""
+    def fill(self, tab: str, filled: Filled | Reading) -> None:
+        """Give a tab its rows; while they are being read, what is on screen stays, dimmed, and the border says so."""
         active = tab == self.tabs.active
-        if filled is not None:
+        if isinstance(filled, Filled):
             self._pages[tab] = filled
             self.tabs.counts[tab] = filled.total
             if active:
@@ -78,10 +79,11 @@ class TabsPanel(Vertical):
                 self.tabs.refresh()
             return
         self.tabs.counts.pop(tab, None)
-        if active:
-            self.border_subtitle = Content("reading…")
-            if not self.rows.rows:
-                self.rows.set_rows((), empty="Reading…")
+        if active and self.rows.rows:
+            show_waiting(self, filled.words)
+        elif active:
+            self.border_subtitle = Content("")
+            self.rows.set_rows((), empty=filled.words)
 
     def _show(self) -> None:
         shown = self.tabs.active in self._pages
@@ -91,6 +93,7 @@ class TabsPanel(Vertical):
             self._request(self.tabs.active)
 
     def _draw(self) -> None:
+        end_waiting(self)
         filled = self._pages[self.tabs.active]
         first = next((index for index, row in enumerate(filled.rows) if row.mark), 0)
         same = [row.name for row in filled.rows] == [row.name for row in self.rows.rows]

@@ -6,26 +6,27 @@ from textual.content import Content
 
 from cm_tui.errors import CmError
 from cm_tui.model import HistoryStatus, Progress
+from cm_tui.model.history import reading_text
 from cm_tui.tui.widgets.bars import share_bar
 
 
 def known_text(status: HistoryStatus | None, reading: Progress | None, error: CmError | None, width: int) -> Content:
     """How much of the history is known, in honest words."""
     if reading is not None:
-        return Content("\n").join(_reading(reading, width))
+        return Content("\n").join(_reading(reading.done, reading.total, width, "x stops"))
     lines = [Content.styled(f"{error.message} {error.hint}".strip(), "$error")] if error is not None else []
     if status is not None:
-        lines += _known(status)
+        lines += _reading(status.known, status.wanted, width) if status.wanted else _known(status)
     return Content("\n").join(lines)
 
 
-def _reading(reading: Progress, width: int) -> list[Content]:
-    share = reading.done / reading.total if reading.total else 0.0
+def _reading(known: int, wanted: int, width: int, key: str = "") -> list[Content]:
+    """How far a reading is, whoever began it, in the numbers that Health has of it too."""
+    share = known / wanted if wanted else 0.0
     bar = share_bar(share, max(6, width - 16))
-    words = reading.message or f"reading: {reading.done:,} of {reading.total:,} commits"
     return [
-        Content.assemble(bar, (f" {100 * share:3.0f}%  ", "$soft"), ("x stops", "$accent")),
-        Content.styled(words, "$soft"),
+        Content.assemble(bar, (f" {100 * share:3.0f}%  ", "$soft"), (key, "$accent")),
+        Content.styled(reading_text(known, wanted), "$soft"),
     ]
 
 
@@ -37,6 +38,6 @@ def _known(status: HistoryStatus) -> list[Content]:
         lines.append(Content.styled(status.vacuumed, "$muted"))
     if status.running:
         lines.append(Content.styled("It is being read now.", "$accent"))
-    elif status.length and not status.complete:
+    elif status.known < status.length and not status.complete:
         lines.append(Content.assemble(("b", "bold $accent"), (" reads the rest", "$soft")))
     return lines + [Content.styled(words, "$muted") for words in status.notes]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 
 from textual import events, on
 from textual.containers import Container
 from textual.widget import Widget
 
-from cm_tui.model import CommitPoint, SymbolKey
+from cm_tui.model import CommitPoint, ProjectStatus, SymbolKey
 from cm_tui.tui.modes.history.commit_list import CommitList
 from cm_tui.tui.modes.history.commit_panel import CommitPanel
 from cm_tui.tui.modes.history.detail_panel import DetailPanel
 from cm_tui.tui.modes.history.heading import RevisionHeading
-from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader
+from cm_tui.tui.modes.history.loader import TABS, Filled, HistoryLoader, Reading
 from cm_tui.tui.modes.history.revision_prompt import RevisionPrompt
 from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
 from cm_tui.tui.modes.history.tabs_panel import TabsPanel
@@ -22,6 +23,8 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
 
 _NEVER = object()
+OF_THE_PAST = ("changes", "symbols", "life")
+"""Tabs whose content depends on what is known of the past."""
 LOOK_AGAIN = 2.0
 """Seconds after which history that is being read is looked at again."""
 DRIFT_AGAIN = 5.0
@@ -36,9 +39,14 @@ class HistoryView(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self._seen_status: object = _NEVER
+        self._seen_line: tuple[str | None, str | None] | None = None
+        """HEAD, and the commit that the index reflects, of the line that was read last."""
         self._seen_history: object = None
         self.loader = HistoryLoader(self.ask, self.drop_question, self._fill)
         self.revision_prompt = RevisionPrompt(self)
+        self._beside: CommitPoint | None = None
+        """The commit off the mainline that is the point while the cursor stays on its nearest ancestor."""
+        self._beside_reached = False
         self._drift_due = 0.0
         """When to look for drift again, by the clock that only rises."""
 
@@ -127,20 +135,27 @@ class HistoryView(ModeScreen):
             self.commit_panel.say(reason)
         elif view.status is not self._seen_status and view.status is not None:
             self._seen_status = view.status
-            if view.status.git:
-                self.commit_panel.say("Reading the line…")
-                self.commit_panel.refill()
-                self.commit_panel.look_for_episodes()
-            else:
-                self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
+            self._read_line(view.status)
             self.cm.lifecycle.refresh_history()
-            self.panel.forget("changes", "symbols", "life")
+            self._forget(*OF_THE_PAST)
             self._look_for_drift()
         if view.history != self._seen_history:
             self._seen_history = view.history
-            self.panel.forget("changes", "symbols", "life")
+            self._forget(*OF_THE_PAST)
         self.commit_panel.show_known(view.history, view.reading, view.reading_error or view.history_error)
         self.refresh_keys()
+
+    def _read_line(self, status: ProjectStatus) -> None:
+        """Read the commits when they may be others than those that are here, or could not be read."""
+        line = (status.head, status.indexed_head)
+        if not status.git:
+            self.commits.set_rows((), empty="This project has no git repository, so there is no past to show.")
+        elif line != self._seen_line or self.commit_panel.has_failed:
+            self._seen_line = line
+            self.commit_panel.say("Reading the line…")
+            self.commit_panel.refill()
+        if status.git:
+            self.commit_panel.look_for_episodes()
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
@@ -152,8 +167,13 @@ class HistoryView(ModeScreen):
             self._drift_due = time.monotonic() + max(DRIFT_AGAIN, DRIFT_SHARE * self.loader.drift_seconds)
             self.loader.look_for_drift()
 
-    def _fill(self, tab: str, filled: Filled | None) -> None:
+    def _fill(self, tab: str, filled: Filled | Reading) -> None:
         self.panel.fill(tab, filled)
+        if tab == self.panel.tabs.active:
+            if isinstance(filled, Reading):
+                self.detail.wait(filled.words)
+            else:
+                self.detail.end_wait()
         if tab == "drift":
             self.refresh_keys()
 
@@ -181,16 +201,34 @@ class HistoryView(ModeScreen):
 
     @on(CommitPanel.PointChanged)
     def _came(self, event: CommitPanel.PointChanged) -> None:
-        self.loader.point = event.moment
+        self.loader.point = self._point_at(event.moment)
         self.point_changed()
+
+    def _point_at(self, row: CommitPoint | None) -> CommitPoint | None:
+        """Return the point while the cursor is on a row of the list."""
+        beside = self._beside
+        if beside is None or row is None:
+            return row
+        if row.ordinal == max(1, beside.ordinal):
+            self._beside_reached = True
+            return beside
+        if self._beside_reached:
+            self._beside = None
+        return row
 
     def point_changed(self) -> None:
         """Show what belongs to the point, or to the mark beside it."""
         self.commits.mark = self.loader.mark
         self.commits.redraw()
         self.head.show(self.point, self.loader.mark)
-        self.panel.forget("changes", "symbols")
+        self._forget("changes", "symbols")
         self.refresh_keys()
+
+    def _forget(self, *tabs: str) -> None:
+        """What these tabs show is not right any more, nor what was asked for them."""
+        for tab in tabs:
+            self.loader.drop(tab)
+        self.panel.forget(*tabs)
 
     # --- going to a name ---
 
@@ -198,7 +236,8 @@ class HistoryView(ModeScreen):
         """Put the point on a revision, and say what must be said of it."""
         self.head.say(note, moment, asked)
         self.loader.point = moment
-        self.commit_panel.go(moment)
+        self._beside, self._beside_reached = (moment if moment.ahead else None), False
+        self.commit_panel.go(replace(moment, ordinal=max(1, moment.ordinal)))
         self.point_changed()
 
     # --- the tabs ---
@@ -211,7 +250,7 @@ class HistoryView(ModeScreen):
     def open_life(self, subject: SymbolKey | str) -> None:
         """Show the life of a symbol; other modes lead here too."""
         self.loader.subject = subject
-        self.panel.forget("life")
+        self._forget("life")
         self.activate("life")
         self.rows.focus()
 

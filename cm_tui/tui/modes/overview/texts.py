@@ -30,26 +30,39 @@ def _rows(pairs: list[tuple[str, str]], width: int, label: int = 12) -> Content:
     )
 
 
+def _commit_of(view: ProjectView) -> str:
+    status = view.status
+    sha = (view.head.sha if view.head else None) or (status.head if status else None)
+    if not sha:
+        return ", no commit yet"
+    behind = (
+        f", the index is of {status.indexed_head[:10]}"
+        if status and status.indexed_head and view.is_behind_head
+        else ""
+    )
+    return f" at {sha[:10]}{behind}"
+
+
 def project_text(view: ProjectView, root: Path, width: int) -> Content:
     """Where it is, what git says, what is in the index."""
     status = view.status
     if status is None:
         return _rows([("folder", str(root)), ("", "opening…")], width)
-    git = (
-        f"{status.branch or 'detached'}{f' at {status.head[:10]}' if status.head else ', no commit yet'}"
-        if status.git
-        else "not a git repository"
-    )
+    git = f"{view.branch or 'detached'}{_commit_of(view)}" if status.git else "not a git repository"
     rows = [("folder", status.root), ("git", git), ("identity", status.identity)]
     if status.indexed:
         rows += [
-            ("files", f"{status.files:,}" + (f", {status.errors:,} read by lines only" if status.errors else "")),
+            ("files", f"{status.files:,}" + (f", {status.errors:,} not read in full" if status.errors else "")),
             ("symbols", f"{status.symbols:,}"),
             ("references", f"{status.references:,}"),
             (
                 "passages",
                 f"{status.passages:,}"
-                + (f", {status.embedded:,} with a vector" if status.embedded < status.passages else ""),
+                + (
+                    f", {status.embedded:,} with a vector"
+                    if status.has_vectors and status.embedded < status.passages
+                    else ""
+                ),
             ),
         ]
     rows += [
@@ -60,9 +73,12 @@ def project_text(view: ProjectView, root: Path, width: int) -> Content:
     return _rows(rows, width)
 
 
+_OFF = "vectors are switched off"
+
+
 def _mode_words(status: ProjectStatus) -> str:
     how = {"graph": "vectors by graph", "exact": "vectors compared one by one", "none": "no vectors"}
-    return f"{status.mode}, {how.get(status.vectors, status.vectors)}"
+    return f"{status.mode}, {how.get(status.vectors, status.vectors) if status.has_vectors else _OFF}"
 
 
 def index_text(view: ProjectView, width: int) -> Content:
@@ -182,7 +198,7 @@ def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Co
         for reason, number in sorted(skipped.items(), key=lambda item: -item[1])
     ]
     if status and status.errors:
-        words = "could not be parsed and are searched by lines"
+        words = "not read in full: see Health"
         lines.append(Content.assemble((f"{status.errors:>7,}  ", "bold $warning"), (words, "$soft")))
     if skipped:
         lines.append(Content.assemble(("s", "bold $accent"), (" lists them", "$muted")))

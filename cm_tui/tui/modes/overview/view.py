@@ -53,7 +53,7 @@ class OverviewView(ModeScreen):
         if failed:
             return
         known = view.status if view.status and view.status.indexed else view.plan
-        width = max(20, self.query_one("#ov-index").size.width - 4)
+        width = max(20, self.query_one("#ov-index").size.width)
         self._put("project", text.project_text(view, cm.root, width))
         self._put("index", text.index_text(view, width))
         self._put("languages", text.languages_text(known.languages if known else {}, width))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cm_tui.model import PackRequest
+from cm_tui.tui.state.pack_merge import Items, merged
 from cm_tui.tui.state.pack_selection import PackSelection
 
 DEFAULT_BUDGET = 4000
@@ -21,7 +22,9 @@ class PackDraft:
 
     def __init__(self, pack_selection: PackSelection) -> None:
         self._selection = pack_selection
-        self._before: list[tuple[tuple[PackRequest, ...], str]] = []
+        self._before: list[tuple[Items, Items, str]] = []
+        """Each change: the pieces before and after it, and the question before it."""
+        self._own = False
         self.question = ""
         self.budget = DEFAULT_BUDGET
 
@@ -37,15 +40,25 @@ class PackDraft:
 
     def change(self, items: Iterable[PackRequest], *, question: str | None = None) -> None:
         """Put other pieces in place of these, and another question where given."""
-        self._before = [*self._before, (self.items, self.question)][-_UNDO:]
+        after = tuple(items)
+        self._before = [*self._before, (self.items, after, self.question)][-_UNDO:]
         if question is not None:
             self.question = question
-        self._selection.replace(items)
+        self._replace(after)
 
     def undo(self) -> None:
-        """Take the last change back."""
-        items, self.question = self._before.pop()
+        """Take the last change back; what another application did since stays."""
+        before, after, self.question = self._before.pop()
+        self._replace(merged(after, before, self.items))
+
+    def _replace(self, items: Items) -> None:
+        self._own = True
         self._selection.replace(items)
+
+    def was_own(self) -> bool:
+        """Return whether the last change was one of these, once: whoever made it knows where the cursor belongs."""
+        own, self._own = self._own, False
+        return own
 
     def drop(self, index: int) -> None:
         """Take a piece out."""

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from cm_tui.model import PackItem, PackRequest
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _names(row: PackRow, room: int) -> tuple[str, str]:
     name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
     where = f"{one_line(request.path)}:{start}-{end}"
     name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
-    return name, elide_middle(where, max(0, room - cell_len(name) - 2))
+    return name, elide_path(where, max(0, room - cell_len(name) - 2))
 
 
 def _bar(share: float, width: int) -> str:

@@ -40,6 +40,8 @@ class PackView(ModeScreen):
         self.pack: Pack | None = None
         self.draft = PackDraft(self.cm.pack_selection)
         self._seen_status: object = None
+        self._piece: PackRequest | None = None
+        """The piece under the cursor."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Budget above; pieces and preview below."""
@@ -85,7 +87,9 @@ class PackView(ModeScreen):
             self.pack_selection_changed()
 
     def pack_selection_changed(self) -> None:
-        """Show what was chosen at once, then count it."""
+        """Show what was chosen at once, then count it; the cursor stays on its piece, whoever changed the others."""
+        if not self.draft.was_own() and self._piece in self.draft.items:
+            self.pieces.put_cursor(self.draft.items.index(self._piece))
         self._show_rows()
         items, budget, question = self.draft.items, self.draft.budget, self.draft.question
         if self.cm.project.engine == "open":
@@ -155,6 +159,7 @@ class PackView(ModeScreen):
     def _show_piece(self) -> None:
         """Say why the piece under the cursor is here, and bring it on screen in the Markdown."""
         row = self.pieces.current
+        self._piece = row.request if row else None
         if row is None:
             return
         why = f" · {one_line(row.request.why)}" if row.request.why else ""

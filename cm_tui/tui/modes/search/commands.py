@@ -51,8 +51,9 @@ def open_hit(screen: SearchView) -> None:
 
 def add_hit(screen: SearchView) -> None:
     """Put the hit into the pack and go to the next."""
-    if hit := screen.hit:
-        why = f"hit {hit.rank} for: {screen.session.query}"
+    if (hit := screen.hit) and (asked := screen.session.asked):
+        # What is typed by now may be another question, whose answer is on its way.
+        why = f"hit {hit.rank} for: {asked.candidates.query}"
         title = hit.symbol or hit.path
         screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
         screen.results.cursor += 1
@@ -114,6 +115,37 @@ def reset_tuning(screen: SearchView) -> None:
     screen.hit_panel.profile_panel.reset()
 
 
+def _no_factory(screen: SearchView) -> str | None:
+    if not screen.has_class("-tuning"):
+        return "the knobs are not open (t opens them)"
+    if screen.session.factory is None:
+        return "the profiles are being read"
+    return "all numbers are as they come with cm" if screen.session.profile == screen.session.factory else None
+
+
+def take_factory(screen: SearchView) -> None:
+    """Put the number under the cursor back as it comes with cm."""
+    _take_factory(screen, whole=False)
+
+
+def take_whole_factory(screen: SearchView) -> None:
+    """Put every number of the profile back as it comes with cm."""
+    _take_factory(screen, whole=True)
+
+
+def _take_factory(screen: SearchView, *, whole: bool) -> None:
+    panel, factory = screen.hit_panel.profile_panel, screen.session.factory
+    assert factory is not None
+    before = panel.profile
+    panel.take_factory(factory, whole=whole)
+    if panel.profile == before:
+        screen.cm.tell("That number is as it comes with cm.", timeout=3)
+    elif panel.profile == screen.session.saved:
+        screen.cm.tell("As it comes with cm, and as it is saved.", timeout=3)
+    else:
+        screen.cm.tell("As it comes with cm; s saves that.", timeout=3)
+
+
 def save_tuning(screen: SearchView) -> None:
     """Save the numbers to the project."""
     profile = screen.session.profile
@@ -126,6 +158,7 @@ def save_tuning(screen: SearchView) -> None:
         screen.refresh_keys()
         screen.cm.tell(f"Saved to {file}")
 
+    screen.cm.project.saved_here.add(f"profiles.{profile.name}")
     screen.ask("save", lambda engine: engine.save_profile(profile), saved)
 
 
@@ -143,4 +176,8 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_nothing_tuned),
+    Command("search.factory", "f", "Factory", "The number under the cursor as it comes with cm; s saves it", take_factory,
+            bar=False, blocked=_no_factory),
+    Command("search.factory-all", "F", "Factory profile", "Every number of the profile as it comes with cm",
+            take_whole_factory, shown_as="F", bar=False, blocked=_no_factory),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
 from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.widgets.path_panel import PathPanel
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
 
 PREVIEW_DELAY = 0.03
@@ -46,7 +47,7 @@ class HitPanel(Vertical):
 
     def compose(self) -> Iterable[Widget]:
         """Preview, knobs, explanation."""
-        with Vertical(classes="panel", id="preview-panel"):
+        with PathPanel(classes="panel", id="preview-panel"):
             yield SourceList(id="preview", empty=NO_HIT)
         with Vertical(classes="panel", id="tune-panel"):
             yield ProfilePanel(id="tune")
@@ -85,8 +86,9 @@ class HitPanel(Vertical):
         """There is no hit."""
         self._drop("preview")
         self.preview.set_rows((), empty=words)
-        panel = self.query_one("#preview-panel")
-        panel.border_title, panel.border_subtitle = Content("Preview"), Content("")
+        panel = self.query_one("#preview-panel", PathPanel)
+        panel.show_title("Preview")
+        panel.border_subtitle = Content("")
         self._explain(None)
 
     def _explain(self, hit: Hit | None) -> None:
@@ -96,8 +98,8 @@ class HitPanel(Vertical):
         panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
 
     def _got_source(self, hit: Hit, source: Source) -> None:
-        panel, view = self.query_one("#preview-panel"), self.preview
-        panel.border_title = Content(hit.path)
+        panel, view = self.query_one("#preview-panel", PathPanel), self.preview
+        panel.show_path(hit.path)
         panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
         shown, self._shown = self._shown, (hit.path, hit.start_line, hit.end_line, source.text)
         if shown == self._shown and view.rows:

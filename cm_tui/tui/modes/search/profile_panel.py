@@ -113,6 +113,20 @@ class ProfilePanel(RowList[Setting | str]):
         if self.saved:
             self._change(self.saved, None)
 
+    def take_factory(self, factory: Profile, *, whole: bool) -> None:
+        """Put values back as they come with cm.
+
+        Args:
+            factory: the profile as it comes.
+            whole: all of them, not the one under the cursor alone.
+        """
+        if self.profile is None:
+            return
+        if whole:
+            self._change(factory, None)
+        elif isinstance(self.current, Setting):
+            self._change(self.current.put(self.profile, self.current.of(factory)), self.current)
+
     def on_key(self, event: events.Key) -> None:
         """Digits are typed into the setting."""
         setting = self.current

@@ -10,7 +10,7 @@ from textual.message import Message
 from cm_tui.model import Hit
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
@@ -101,7 +101,7 @@ class ResultList(RowList[Hit]):
 
     def _second(self, hit: Hit, width: int) -> Content:
         lines = f":{lines_of(hit)}"
-        path = elide_middle(one_line(hit.path), width - 6 - cell_len(lines))
+        path = elide_path(one_line(hit.path), width - 6 - cell_len(lines))
         return Content.assemble("    ", (path, "$muted"), (lines, "$secondary"))
 
     def _one_line(self, hit: Hit, width: int) -> Content:
@@ -111,7 +111,7 @@ class ResultList(RowList[Hit]):
         name_width = max(room * 2 // 5, min(self._name_need, room - min(self._path_need, LEAST_PATH)))
         lines = f":{lines_of(hit)}"
         path_room = room - name_width - cell_len(lines)
-        path = elide_middle(one_line(hit.path), path_room)
+        path = elide_path(one_line(hit.path), path_room)
         pad = " " * max(0, path_room - cell_len(path))
         return Content.assemble(
             self._rank(hit),

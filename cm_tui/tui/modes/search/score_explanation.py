@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from cm_tui.model import Hit, ScorePart
-from cm_tui.tui.theme.themes import PART_MARKS
+from cm_tui.model.score_text import DIGITS, printed, sign_of
+from cm_tui.tui.theme.themes import PART_GROUPS, PART_MARKS
 from cm_tui.tui.widgets.bars import group_sums, legend, score_bar
 from cm_tui.tui.widgets.text import fit, one_line
 
@@ -55,14 +56,15 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
     top = group_sums(hit.parts).gained
     lines = [
         score_bar(hit, width - 2, top, plain=plain),
-        legend(hit.parts, plain=plain),
+        legend(hit, plain=plain),
         Content(""),
         _heading(width),
     ]
-    for part in hit.parts:
-        lines.extend(_part(part, width, plain=plain))
-    total = sum(part.contribution for part in hit.parts)
-    agrees = abs(total - hit.score) < 1e-4
+    contributions, score = printed(hit.parts, hit.score)
+    for part, adds in zip(hit.parts, contributions, strict=True):
+        lines.extend(_part(part, adds, width, plain=plain))
+    total = round(sum(contributions), DIGITS)
+    agrees = total == score
     lines.append(Content.styled("─" * (width - 2), "$faint"))
     lines.append(
         Content.assemble(
@@ -73,7 +75,7 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
     lines.append(
         Content.assemble(
             (fit("score", width - 14), "$muted"),
-            (f"{hit.score:+10.4f}", "$muted"),
+            (f"{score:+10.4f}", "$muted"),
             ("  ✓" if agrees else "  ≠", "$success" if agrees else "bold $error"),
         )
     )
@@ -95,22 +97,25 @@ def _heading(width: int) -> Content:
     return Content.styled(text, "$muted")
 
 
-def _part(part: ScorePart, width: int, *, plain: bool) -> list[Content]:
-    """One part: exact where value times weight is the contribution, an arrow where it works differently."""
-    product = abs(part.value * part.weight - part.contribution) < 1e-6
-    sign = "=" if product else "→"
-    color = "$error" if part.contribution < 0 else "$foreground"
+def _part(part: ScorePart, adds: float, width: int, *, plain: bool) -> list[Content]:
+    """One part: whether value times weight is what it adds, as printed, about that, or whether it works differently."""
+    value, weight = f"{part.value:9.3f}", f"{part.weight:7.3f}"
+    sign = sign_of(part, value, weight, adds)
+    color = "$error" if adds < 0 else "$foreground"
     numbers = (
-        (f"{part.value:9.3f}", "$soft"),
+        (value, "$soft"),
         (" × ", "$muted"),
-        (f"{part.weight:7.3f}", "$soft"),
+        (weight, "$soft"),
         (f" {sign}", "$muted"),
     )
     row = Content.assemble(
-        (f"{PART_MARKS.get(part.group, '■') if plain else '■'} ", f"$part-{part.group}" if part.group else "$muted"),
+        (
+            f"{PART_MARKS.get(part.group, '■') if plain else '■'} ",
+            f"$part-{part.group}" if part.group in PART_GROUPS else "$muted",
+        ),
         (fit(one_line(part.name), _name_width(width) - 2), "$foreground"),
         *(numbers if width >= COMPACT else ()),
-        (f"{part.contribution:+10.4f}", f"bold {color}"),
+        (f"{adds:+10.4f}", f"bold {color}"),
     )
     if not part.detail:
         return [row]

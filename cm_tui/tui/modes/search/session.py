@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.errors import CmError, DaemonError
@@ -46,6 +46,8 @@ class SearchSession:
         """The numbers in use, with what was tuned."""
         self.profiles: dict[str, Profile] = {}
         """As saved."""
+        self.packaged: dict[str, Profile] = {}
+        """As they come with cm."""
         self.asked: SearchAnswer | None = None
         self.problem: CmError | None = None
         self._limit = PAGE
@@ -151,6 +153,12 @@ class SearchSession:
     def saved(self) -> Profile | None:
         """The profile in use as it is saved."""
         return self.profiles.get(self.profile.name) if self.profile else None
+
+    @property
+    def factory(self) -> Profile | None:
+        """The profile in use as it comes with cm; one that somebody made began as `code`."""
+        found = self.packaged.get(self.profile.name) or self.packaged.get("code") if self.profile else None
+        return replace(found, name=self.profile.name) if self.profile and found else None
 
     @property
     def settings(self) -> tuple[Setting, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.containers import Horizontal, Vertical
@@ -10,12 +11,16 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from cm_tui.counts import count
 from cm_tui.model import Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
 
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
@@ -61,7 +66,7 @@ class SearchView(ModeScreen):
         query = kept.get("query")
         with self.prevent(Input.Changed):
             self.query_input.value = query if isinstance(query, str) else ""
-        self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
+        self._ask_profiles()
         self.query_input.focus()
         super().on_mount()
 
@@ -78,7 +83,14 @@ class SearchView(ModeScreen):
         if self.session.profile:  # until the profiles are known, what was remembered of them stands
             state.update(profile=self.session.profile.name, tuned=self.session.tuned)
 
-    def _got_profiles(self, profiles: dict[str, Profile]) -> None:
+    def _ask_profiles(self) -> None:
+        def call(engine: Engine) -> tuple[dict[str, Profile], dict[str, Profile]]:
+            return dict(engine.profiles()), dict(engine.packaged_profiles())
+
+        self.ask("profiles", call, self._got_profiles)
+
+    def _got_profiles(self, answer: tuple[dict[str, Profile], dict[str, Profile]]) -> None:
+        profiles, self.session.packaged = answer
         kept = self.cm.state.of(self.MODE)
         self.session.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
         self.hit_panel.show_profile(self.session)
@@ -95,7 +107,7 @@ class SearchView(ModeScreen):
         if self.restored and self._config_news != view.config_news:
             self._config_news = view.config_news
             self.keep()
-            self.ask("profiles", lambda engine: dict(engine.profiles()), self._got_profiles)
+            self._ask_profiles()
 
     # --- parts of the screen ---
 
@@ -142,7 +154,9 @@ class SearchView(ModeScreen):
         result, hits, profile = self.session.result, self.session.hits, self.session.profile
         self.results.show(hits, limit=profile.limit if profile else PAGE, keep=keep, empty=self._empty_text())
         panel = self.query_one("#results-panel")
-        panel.border_subtitle = Content(f"{len(hits):,} of {result.total:,} candidates" if result and hits else "")
+        panel.border_subtitle = Content(
+            f"{len(hits):,} of {count(result.total, 'candidate')}" if result and hits else ""
+        )
         if not hits:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()

@@ -13,7 +13,10 @@ from textual.message import Message
 from cm_tui.model import FileEntry, Symbol
 from cm_tui.tui.widgets.code_nodes import FileIndex, Node, folders_above, highlighted, kind_mark, nested, place_of
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_end, elide_middle, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, one_line
+
+_LEAST_PATH = 8
+"""Cells from which on a path is shown beside a name."""
 
 
 class CodeTree(RowList[Node]):
@@ -189,7 +192,8 @@ class CodeTree(RowList[Node]):
             return Content.assemble((indent + mark, "$muted"), (f"{one_line(row.name)}/", "bold $secondary"))
         state = {"modified": "M", "untracked": "?", "deleted": "D"}.get(row.file.state if row.file else "", "")
         tail = "…" if row.loading else state
-        name = elide_end(one_line(row.name), max(4, width - len(indent) - 4))
+        # The end of a name has its kind, and is what tells it from its neighbours.
+        name = elide_middle(one_line(row.name), max(4, width - len(indent) - 2 - (len(tail) + 1 if tail else 0)))
         gap = max(1, width - len(indent) - 2 - cell_len(name) - len(tail))
         dim = "$muted" if row.file and (row.file.generated or row.file.error) else ""
         return Content.assemble((indent + mark, "$muted"), (name, dim), " " * gap, (tail, "$warning"))
@@ -200,15 +204,17 @@ class CodeTree(RowList[Node]):
         # The end of a name says most about it, and is what people type.
         name = elide_middle(one_line(row.symbol.qualname), max(8, width - 3))
         room = width - cell_len(name) - 4
-        place = row.symbol.path if cell_len(row.symbol.path) <= room else row.symbol.path.rpartition("/")[2]
-        shown = f"  {one_line(place)}" if cell_len(place) <= room else ""
+        shown = f"  {elide_path(one_line(row.symbol.path), room)}" if room >= _LEAST_PATH else ""
         return Content.assemble((f"{letter} ", style), highlighted(name, self.query_text), (shown, "$muted"))
 
     def show_matches(self, query: str, symbols: Sequence[Symbol]) -> None:
-        """Show a flat list of symbols that a query matched."""
+        """Show a flat list of symbols that a query matched; the same query again leaves the cursor on its symbol."""
+        before = _named(self.current) if query == self.query_text else None
         self.query_text = query
-        self.set_rows([Node(s.path, 0, s.name, symbol=s) for s in symbols], empty=f"No symbol matches {query}.")
-        if self.current is not None:
+        rows = [Node(s.path, 0, s.name, symbol=s) for s in symbols]
+        cursor = next((index for index, row in enumerate(rows) if _named(row) == before), 0)
+        self.set_rows(rows, cursor=cursor, empty=f"No symbol matches {query}.")
+        if self.current is not None and _named(self.current) != before:
             self.post_message(self.Visited(self.current))
 
     def watch_cursor(self, before: int, after: int) -> None:
@@ -236,3 +242,8 @@ class CodeTree(RowList[Node]):
             if node.folder and not node.opened:
                 self._open(node)
             self.cursor = index
+
+
+def _named(row: Node | None) -> tuple[str, str] | None:
+    """What a symbol is known by while its file changes."""
+    return (row.path, row.symbol.qualname) if row is not None and row.symbol is not None else None

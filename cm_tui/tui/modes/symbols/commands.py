@@ -36,6 +36,14 @@ def _no_symbol(screen: SymbolsView) -> str | None:
     return None if screen.shown and screen.shown.symbol else "no symbol is shown"
 
 
+def _has_unresolved(screen: SymbolsView) -> bool:
+    return screen.unresolved_count > 0
+
+
+def _all_resolved(screen: SymbolsView) -> str | None:
+    return _no_symbol(screen) or (None if _has_unresolved(screen) else "all calls by that name were resolved")
+
+
 def find(screen: SymbolsView) -> None:
     """Type to find a symbol."""
     screen.unzoom()
@@ -55,6 +63,11 @@ def forward(screen: SymbolsView) -> None:
 def follow_deeper(screen: SymbolsView) -> None:
     """Follow callers and callees 1, 2, 3 steps and round again."""
     screen.relations_loader.deeper()
+
+
+def turn_unresolved(screen: SymbolsView) -> None:
+    """List the calls by that name that could not be resolved in place of the callers, and back."""
+    screen.relations_loader.turn_unresolved()
 
 
 def next_tab(screen: SymbolsView) -> None:
@@ -126,6 +139,8 @@ SYMBOLS_COMMANDS: tuple[Command[SymbolsView], ...] = (
             add_to_pack, blocked=_not_now),
     Command("symbols.depth", "d", "Depth", "Follow callers and callees 1, 2 or 3 steps", follow_deeper,
             blocked=_nothing_shown),
+    Command("symbols.unresolved", "u", "Unresolved", "Calls by that name that could not be resolved, or the callers",
+            turn_unresolved, bar=False, blocked=_all_resolved, shown=_has_unresolved),
     Command("symbols.back", "left_square_bracket,alt+left", "Back", "Where you were before", back,
             blocked=_no_way_back),
     Command("symbols.forward", "right_square_bracket,alt+right", "Forward", "Where you were after", forward,

@@ -51,6 +51,11 @@ class LifeLoader:
                 self._look_up(key)
         self._draw()
 
+    def stand(self, here: int) -> None:
+        """Mark another ordinal on the line that is shown, which tells of all times; 0: now."""
+        self._here = here
+        self._draw()
+
     def _look_up(self, key: SymbolKey) -> None:
         def call(engine: Engine) -> tuple[HistoryStatus, Page[SymbolHistory] | None]:
             status = engine.history()

@@ -16,6 +16,8 @@ from textual.widgets import Static
 from cm_tui.tui.widgets.relations import RESOLUTION_WORDS, TABS, Relation, RelationList, TabLine
 from cm_tui.tui.widgets.text import one_line
 
+LOOKING = "Looking…"
+
 
 class RelationPanel(Vertical):
     """Shows what it is given by tab; says when a line of source is wanted, and when the active tab changed."""
@@ -36,6 +38,10 @@ class RelationPanel(Vertical):
         super().__init__(id=id, classes="panel")
         self._pages: dict[str, tuple[Sequence[Relation], str]] = {}
         self._depth = 1
+        self._unresolved = False
+        self._words = LOOKING
+        self._again: set[str] = set()
+        """Tabs that are asked about once more while what they show stays."""
 
     def compose(self) -> ComposeResult:
         """Tabs, rows, a line of source."""
@@ -55,11 +61,18 @@ class RelationPanel(Vertical):
 
     # --- filling ---
 
-    def forget(self, tabs: Iterable[str] = TABS) -> None:
-        """Show that tabs are being filled."""
+    def forget(self, tabs: Iterable[str] = TABS, *, words: str = LOOKING) -> None:
+        """Show that tabs are being filled, in words that stand in their place."""
+        self._words = words
         for tab in tabs:
             self._pages.pop(tab, None)
+            self._again.discard(tab)
             self.tabs.counts.pop(tab, None)
+        self._show()
+
+    def look_again(self) -> None:
+        """Say of every tab that what it shows is being read once more."""
+        self._again = set(self._pages)
         self._show()
 
     def fill(self, tab: str, rows: Sequence[Relation], note: str = "", *, total: int | None = None) -> None:
@@ -67,23 +80,28 @@ class RelationPanel(Vertical):
         if total is not None:
             self.tabs.counts[tab] = f"{len(rows):,} of {total:,}" if total > len(rows) else f"{total:,}"
         self._pages[tab] = (rows, note)
+        self._again.discard(tab)
         self.tabs.refresh()
         if tab == self.tabs.active:
             self._show()
 
-    def set_depth(self, depth: int) -> None:
-        """Say how far callers and callees are followed."""
+    def set_edges(self, depth: int, *, unresolved: bool) -> None:
+        """Say how far callers and callees are followed, and whether the callers' tab lists what was not resolved."""
         self._depth = depth
+        self._unresolved = unresolved
 
     def _show(self) -> None:
         active = self.tabs.active
-        rows, note = self._pages.get(active, ((), "Looking…"))
+        rows, note = self._pages.get(active, ((), self._words))
         same = [row.name for row in rows] == [row.name for row in self.rows.rows]
         self.rows.set_rows(rows, cursor=self.rows.cursor if same else 0, empty=note or f"No {active}.")
         depth = f"depth {self._depth}" if active in ("callers", "callees") else ""
-        # The clause after the colon explains what the row's own words say already.
-        short = note.split(":")[0] if rows else ""
-        self.border_subtitle = Content(" · ".join(part for part in (depth, short) if part))
+        listed = "calls by that name, not resolved" if self._unresolved and active == "callers" else ""
+        # What a clause has after its colon explains what the row's own words say already.
+        short = ", ".join(clause.split(":")[0] for clause in note.split("; ")) if rows else ""
+        again = "looking again…" if active in self._again else ""
+        parts = (depth, listed, again) if listed else (depth, short, again)
+        self.border_subtitle = Content(" · ".join(part for part in parts if part))
         self.tabs.refresh()
         if not rows:
             self.query_one("#relation-note", Static).update("")

@@ -9,6 +9,14 @@ from cm_tui.tui.widgets.code_nodes import kind_mark
 from cm_tui.tui.widgets.text import count, one_line
 
 
+def waiting_head(before: SymbolContent | None, words: str) -> Content:
+    """What stands above the source until that of another revision is there: in as many lines as before."""
+    if before is None:
+        return Content.styled(words, "$muted")
+    lines = head_text(before).plain.count("\n")
+    return Content.assemble((words, "$muted"), "\n" * lines)
+
+
 def head_text(view: SymbolContent) -> Content:
     """What stands above the source: name and kind, signature, the first sentences of its documentation."""
     symbol = view.symbol

@@ -17,6 +17,7 @@ from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.state.revision import files_of, symbols_of
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.text import count
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 _MATCHES = 200
 _ALL = 100_000
@@ -62,17 +63,24 @@ class TreePanel(Vertical):
         if not self.tree_list.rows:
             self.tree_list.set_rows((), empty=words)
 
+    def refill(self) -> None:
+        """Read the files, or what the letters find, again; what is on screen stays until that is there."""
+        if self.filter_input.value.strip():
+            self._find_matches(self.filter_input.value)
+        else:
+            self._read_files()
+
     # --- files ---
 
-    def refill(self) -> None:
-        """Read the files again; what is on screen stays until they are there."""
+    def _read_files(self) -> None:
         self.say("Reading the files…")
         at = self.at
         self._ask("files", lambda engine: files_of(engine, at), self._got_files, self._failed)
 
     def _got_files(self, page: Page[FileEntry]) -> None:
-        if self.filter_input.value:
+        if self.filter_input.value.strip():
             return
+        end_waiting(self)
         some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
         self.border_subtitle = Content(some + count(page.total, "file"))
         self.tree_list.set_files(page.rows, anew=self._shown != self.at)
@@ -82,6 +90,8 @@ class TreePanel(Vertical):
         self.post_message(self.Filled())
 
     def _failed(self, error: CmError) -> None:
+        end_waiting(self)
+        self.border_subtitle = Content("")
         self.tree_list.set_rows((), empty=f"{error.message} {error.hint}")
 
     @on(CodeTree.SymbolsRequested)
@@ -94,13 +104,19 @@ class TreePanel(Vertical):
             lambda page: self.tree_list.fill(node, page.rows),
         )
 
-    def show_at(self, at: str | None) -> None:
-        """Show another revision."""
+    def show_at(self, at: str | None, words: str) -> None:
+        """Show another revision.
+
+        Args:
+            at: the revision; None: now.
+            words: what is said until it is there.
+        """
         self.at = at
-        if self.filter_input.value:
-            self._find_matches(self.filter_input.value)
+        if self.tree_list.rows:
+            show_waiting(self, words)
         else:
-            self.refill()
+            self.say(words)
+        self.refill()
 
     # --- letters ---
 
@@ -120,10 +136,11 @@ class TreePanel(Vertical):
             self._drop("match")
             self.tree_list.query_text = ""
             self.tree_list.set_rows(())
-            self.refill()
+            self._read_files()
             return
 
         def got(page: Page[Symbol]) -> None:
+            end_waiting(self)
             self.tree_list.show_matches(text, page.rows)
             some = f"{len(page.rows):,} of " if page.total > len(page.rows) else ""
             self.border_subtitle = Content(some + count(page.total, "symbol"))

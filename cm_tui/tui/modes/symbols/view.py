@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import on
 from textual.containers import Container, Vertical
@@ -15,16 +16,23 @@ from cm_tui.tui.modes.symbols.code_tree import CodeTree
 from cm_tui.tui.modes.symbols.life_loader import LifeLoader
 from cm_tui.tui.modes.symbols.relation_panel import RelationPanel
 from cm_tui.tui.modes.symbols.relations_loader import DEPTHS, RelationsLoader
-from cm_tui.tui.modes.symbols.texts import head_text
+from cm_tui.tui.modes.symbols.texts import head_text, waiting_head
 from cm_tui.tui.modes.symbols.tree_panel import TreePanel
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.symbol_content import SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.state.navigation import Navigation
+from cm_tui.tui.state.revision import reading
 from cm_tui.tui.widgets.lifeline import LifeLine
+from cm_tui.tui.widgets.path_panel import PathPanel
 from cm_tui.tui.widgets.relations import RelationList
 from cm_tui.tui.widgets.sourcelist import SourceList
 from cm_tui.tui.widgets.split import Split
-from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+T = TypeVar("T")
+A = TypeVar("A")
 
 _NEVER = object()
 
@@ -36,7 +44,14 @@ class SymbolsView(ModeScreen):
         super().__init__()
         self.navigation: Navigation[SymbolPlace] = Navigation()
         self.shown: SymbolContent | None = None
+        """What is on screen, of the revision that the application stands at; None while it is being read."""
+        self._left: tuple[SymbolPlace | None, int] = (None, 0)
+        """The place that was shown last, and the line that the cursor stood on there."""
+        self._at: str | None = None
+        """The revision that the panels were told to show; None: now."""
         self._seen_status: object = _NEVER
+        self.unresolved_count = 0
+        """How many calls by the name of what is shown could not be resolved."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Tree on the left; head, source and relations on the right."""
@@ -46,17 +61,17 @@ class SymbolsView(ModeScreen):
                 with Vertical(id="symbol-top"):
                     yield Static(id="symbol-head", markup=False)
                     yield LifeLine(id="symbol-life")
-                with Vertical(id="source-panel", classes="panel") as panel:
-                    panel.border_title = Content("Source")
+                with PathPanel(id="source-panel", classes="panel") as panel:
+                    panel.show_title("Source")
                     yield SourceList(id="source", empty="Choose a symbol on the left, or type / to find one.")
                 yield RelationPanel(id="relations-panel")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
         kept = self.cm.state.of(self.MODE)
-        self.relations_loader = RelationsLoader(self.relations, self.ask, self.drop_question)
+        self.relations_loader = RelationsLoader(self.relations, self.ask, self.drop_question, self._count_unresolved)
         self._life = LifeLoader(self.query_one(LifeLine), self.ask, self.drop_question)
-        self.finder.at = self.relations_loader.at = self.cm.revision.at
+        self._at = self.finder.at = self.relations_loader.at = self.cm.revision.at
         self.relations_loader.depth = kept["depth"] if kept.get("depth") in DEPTHS else 1
         path, line = kept.get("path"), kept.get("line")
         if isinstance(path, str) and path and isinstance(line, int):
@@ -124,12 +139,55 @@ class SymbolsView(ModeScreen):
             self.go(self.place, record=False)
 
     def revision_changed(self) -> None:
-        """Show everything as it is at another revision."""
-        self.finder.at = self.relations_loader.at = self.cm.revision.at
+        """Show everything as it is at another revision; until that is there, nothing of the one before."""
+        if self.cm.revision.at == self._at:
+            return
+        self._at = self.finder.at = self.relations_loader.at = self.cm.revision.at
+        self._empty()
         if self.cm.project.why_not_searchable is None:
-            self.finder.show_at(self.cm.revision.at)
+            self.finder.show_at(self._at, reading(self.cm.revision.moment))
             if self.place is not None:
                 self.go(self.place, record=False)
+
+    def _empty(self) -> None:
+        """Take what belongs to another revision from the screen, and say what is being read."""
+        words = reading(self.cm.revision.moment)
+        before, self.shown = self.shown, None
+        if before is not None:
+            self._left = (before.place, self.code.cursor)
+        if self.place is None:
+            return
+        self.query_one("#symbol-head", Static).update(waiting_head(before, words))
+        source = self.query_one("#source-panel", PathPanel)
+        # What stood here may not be there at the other revision.
+        source.show_title("")
+        source.border_subtitle = Content("")
+        self.code.set_rows((), empty=words)
+        self.relations_loader.forget(words)
+        self._life.stand(self._here)
+
+    @property
+    def _here(self) -> int:
+        """The ordinal that is shown; 0: now."""
+        moment = self.cm.revision.moment
+        return moment.ordinal if moment else 0
+
+    def ask(
+        self,
+        topic: str,
+        call: Callable[[Engine], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None] | None = None,
+        *,
+        delay: float = 0.0,
+    ) -> int:
+        """Ask about the revision that is shown: an answer about another one reaches no panel."""
+        at = self.cm.revision.at
+
+        def of_this(deliver: Callable[[A], None]) -> Callable[[A], None]:
+            return lambda answer: deliver(answer) if self.cm.revision.at == at else None
+
+        return super().ask(topic, call, of_this(then), of_this(fail or self.cm.tell_error), delay=delay)
 
     # --- places ---
 
@@ -144,30 +202,37 @@ class SymbolsView(ModeScreen):
             self.ask("view", lambda engine: load_content(engine, place, at), self._show, self._cannot_show)
         self.refresh_keys()
 
+    def _count_unresolved(self, count: int) -> None:
+        self.unresolved_count = count
+        self.refresh_keys()
+
     def _cannot_show(self, error: CmError) -> None:
-        self.shown = None
+        self.shown, self._left = None, (None, 0)
         self.query_one("#symbol-head", Static).update(Content(""))
+        self.query_one("#source-panel").border_subtitle = Content("")
         self.code.set_rows((), empty=f"{error.message} {error.hint}")
         self.relations.forget()
         self._life.show(None)
 
     def _show(self, content: SymbolContent) -> None:
-        again = self.shown is not None and self.shown.place == content.place
+        if self.shown is not None:
+            self._left = (self.shown.place, self.code.cursor)
+        left, cursor = self._left
+        # A place that was emptied for another revision is filled anew, with the cursor where it was.
+        again, kept = left == content.place, self.shown is not None and left == content.place
         self.shown = content
         self.query_one("#symbol-head", Static).update(head_text(content))
-        source = self.query_one("#source-panel")
-        source.border_title = Content(one_line(content.place.path))
+        source = self.query_one("#source-panel", PathPanel)
+        source.show_path(content.place.path)
         notes = [content.note] if content.note else []
         if content.stale:
             notes.append("changed since it was indexed")
         source.border_subtitle = Content(" · ".join(notes))
-        self.code.set_rows(content.lines, cursor=self.code.cursor if again else 0, empty="This file is empty.")
+        self.code.set_rows(content.lines, cursor=cursor if again else 0, empty="This file is empty.")
         if content.place.line and not again:
             self.code.go(content.place.line)
-        self.relations_loader.show(content, again=again)
-        here = self.cm.revision.moment
-        key = content.symbol.key if content.symbol else None
-        self._life.show(key, here.ordinal if here else 0, again=again)
+        self.relations_loader.show(content, again=kept)
+        self._life.show(content.symbol.key if content.symbol else None, self._here, again=again)
         self.remember()
         self.refresh_keys()
         if self.focused is not self.code_tree and not self.code_tree.query_text:

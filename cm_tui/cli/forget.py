@@ -1,0 +1,181 @@
+"""`cm secrets scan`, `cm forget`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, add_family, open_engine
+from cm_tui.counts import count, noun
+from cm_tui.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.model import ErasureReport, SecretFinding, SecretsReport
+
+FOUND = "found"
+"""What `--confirm` says again of `--found`."""
+_SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    add_family(app, "secrets", "What was stored and looks like a secret.", scan)
+    app.command("forget")(forget)
+
+
+def scan(
+    everywhere: Annotated[bool, typer.Option("--all", help="All projects that cm has anything of.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Find what looks like a secret in journal, index, logs and remembered choices; ends with 1 when something does.
+
+    The secrets themselves are never shown.
+    """
+    from cm_tui.cli.output import print_json
+    from cm_tui.daemon.open_engine import secrets_of_all
+
+    if everywhere:
+        report = secrets_of_all()
+    else:
+        with open_engine(project) as engine:
+            report = engine.secrets()
+    if as_json:
+        from cm_tui.cli.output import plain
+
+        print_json({**plain(report), "secrets": report.secrets})
+    else:
+        _show_found(report)
+    if report.findings or report.interrupted:
+        raise typer.Exit(1)
+
+
+def forget(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Episodes; with --erase any events: ids, or beginnings of ids."),
+    ] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Show again what was hidden.")] = False,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Erase for good, from the journal and all that was made from it.")
+    ] = False,
+    found: Annotated[bool, typer.Option("--found", help="With --erase: all that `cm secrets scan` finds.")] = False,
+    with_patches: Annotated[
+        bool, typer.Option("--with-patches", help="With --erase: also other episodes that hold lines of one that goes.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --erase: say what would go; do nothing.")] = False,
+    confirm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--confirm", help=f"With --erase in a script: each ID once more, or `{FOUND}`; a terminal asks twice."
+        ),
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Hide episodes from lists, search and agents; --erase takes them out of everything that is stored, for good."""
+    asked = list(dict.fromkeys(names or []))
+    if not erase:
+        if found or with_patches or dry_run or confirm:
+            raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
+        _hide(asked, project, undo=undo, as_json=as_json)
+        return
+    if undo:
+        raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
+    if not asked and not found:
+        raise UsageError("Nothing is named to be erased.", hint="Give ids, or --found for all that the scan finds.")
+    if not dry_run and not sys.stdin.isatty():
+        _check_confirmed([*asked, *([FOUND] if found else [])], confirm or [])
+    from cm_tui.cli.output import print_json
+
+    with open_engine(project) as engine:
+        if not dry_run and sys.stdin.isatty():
+            _ask_twice(engine.erase(asked, found=found, with_patches=with_patches, dry_run=True))
+        report = engine.erase(asked, found=found, with_patches=with_patches, dry_run=dry_run)
+    print_json(report) if as_json else _show_erased(report)
+
+
+def _hide(names: list[str], project: Project, *, undo: bool, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+
+    if not names:
+        raise UsageError("No episode is named.", hint="`cm episodes` lists their ids.")
+    with open_engine(project) as engine:
+        ids = [engine.forget(name, undo=undo) for name in names]
+    if as_json:
+        print_json({"restored" if undo else "forgotten": ids})
+        return
+    for id_ in ids:
+        narrate(f"{id_} is shown again" if undo else f"{id_} is hidden; `cm forget --undo {id_}` shows it again")
+
+
+def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
+    """Refuse what nobody was asked about, unless it is said twice."""
+    if set(asked) != set(confirmed):
+        words = " ".join(f"--confirm {one}" for one in asked[:3])
+        raise RefusedError(
+            "Nobody can be asked here whether to erase this for good.",
+            hint=f"Run it in a terminal, or name each once more: {words}{' …' if len(asked) > 3 else ''}",
+        )
+
+
+def _ask_twice(report: ErasureReport) -> None:
+    _show_erased(report)
+    typer.confirm("Erase this for good, with all that was made from it?", abort=True, err=True)
+    if typer.prompt("It cannot be brought back. Type `erase`", err=True).strip() != "erase":
+        raise typer.Abort
+
+
+def _show_found(report: SecretsReport) -> None:
+    from cm_tui.cli.output import narrate, write
+
+    for one in report.findings:
+        write(_found_line(one))
+    if report.in_source:
+        narrate(f"{report.in_source:,} more in passages of source files, as the files have them: on this machine only")
+    for note in report.notes:
+        narrate(f"note: {note}")
+    if report.interrupted:
+        narrate("an erasure was interrupted: `cm forget --erase --found` finishes it")
+    if report.findings:
+        places = count(len(report.findings), "place")
+        narrate(f"{report.secrets:,} in {places}; `cm forget --erase --found` erases what of it can be erased")
+    else:
+        narrate("nothing that cm recognises as a secret; `cm forget --erase ID` erases what you know of")
+
+
+def _found_line(one: SecretFinding) -> str:
+    from cm_tui.model.dates import minute
+
+    what = f"{one.count:,} × {one.kind}"
+    if one.place != "journal":
+        return f"{one.place:<7}  {what}  {one.where}"
+    told = [one.id, minute(one.time) if one.time is not None else "", one.event or "no event", one.agent]
+    return f"{one.place:<7}  {what}  {'  '.join(part for part in told if part)}  {one.where}"
+
+
+def _show_erased(report: ErasureReport) -> None:
+    from cm_tui.cli.output import narrate, write
+    from cm_tui.model import told_of_neighbours
+    from cm_tui.model.dates import local_minute
+
+    would = "would go" if report.dry_run else "erased"
+    for event in report.events[:_SHOWN]:
+        told = [event.id, local_minute(event.time), event.kind, event.agent, f"“{event.words}”" if event.words else ""]
+        write(f"{would}: {'  '.join(part for part in told if part)}")
+    if len(report.events) > _SHOWN:
+        write(f"… and {count(len(report.events) - _SHOWN, 'event')} more")
+    if report.lines:
+        write(f"{would}: {count(report.lines, 'line')} of the journal that {noun(report.lines, 'is', 'are')} no event")
+    for file in report.files:
+        write(f"cleaned: {file}")
+    for reason in report.reasons:
+        narrate(f"why: {reason}")
+    if report.neighbours:
+        narrate(f"note: {told_of_neighbours(report.neighbours)}")
+    if not report.events and not report.lines:
+        narrate("no event is to be erased" if report.dry_run else "no event was to be erased")
+    for note in report.notes:
+        narrate(f"note: {note}")

@@ -1,0 +1,95 @@
+"""`cm link`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, project_of
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.links import MemoryLink
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("link")(link)
+
+
+def link(
+    show: Annotated[
+        bool, typer.Option("--show", help="Say whose memory this checkout has, and change nothing.")
+    ] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Part this checkout from the memory that it shares.")
+    ] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Give this checkout the memory of the project that it claims to be; asked at a terminal only.
+
+    A fork, a copy or a second clone has a memory of its own until then, and so has a repository that was moved. Worktrees
+    share their repository's. With --json it shows what --show does, and asks nothing.
+    """
+    from cm_tui.cli.output import narrate
+    from cm_tui.daemon.open_engine import remove as remove_store
+    from cm_tui.engine.api import links
+    from cm_tui.errors import UsageError
+
+    if show and remove:
+        raise UsageError("Choose one of --show and --remove.")
+    folder = project_of(project)
+    found = links.memory_link(folder)
+    if remove:
+        links.unlink(folder)
+        narrate(f"{found.root} has a memory of its own from now on.")
+    elif show or as_json or found.linked:
+        _show(found, as_json=as_json)
+    elif _agreed(found):
+        done = links.link(found)
+        remove_store(Path(found.store))
+        narrate(f"It has the memory of {done.claims} from now on; `cm index` brings the index over to it.")
+
+
+def _show(found: MemoryLink, *, as_json: bool) -> None:
+    from cm_tui.cli.output import print_json, write
+
+    if as_json:
+        print_json(found)
+        return
+    write(f"{'checkout':<9} {found.root}")
+    claims_nothing = found.claims.startswith("path:")
+    shares = found.linked and not claims_nothing
+    write(f"{'claims':<9} {'nothing: it goes by where it lies' if claims_nothing else found.claims}")
+    write(f"{'memory':<9} {'that of what it claims to be' if shares else 'one of its own'}")
+    for folder in found.shared_with:
+        write(f"{'shared' if found.linked else 'others':<9} {_with_note(folder, found)}")
+
+
+def _with_note(folder: str, found: MemoryLink) -> str:
+    return f"{folder} (no longer there)" if folder in found.gone else folder
+
+
+def _agreed(found: MemoryLink) -> bool:
+    import sys
+
+    from cm_tui.cli.output import narrate
+    from cm_tui.errors import RefusedError
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError(
+            "Linking is a person's decision: there is no terminal to ask at.",
+            hint="Run `cm link` yourself, in a terminal; `cm link --show` says what it is about.",
+        )
+    narrate(f"{found.root} says that it is {found.claims}.")
+    narrate("There is memory of that, made in")
+    for folder in found.shared_with:
+        narrate(f"  {_with_note(folder, found)}")
+    if found.gone and found.gone == found.shared_with:
+        narrate("If you moved it here, link it: the memory comes along.")
+    narrate(
+        "Linked, agents in this checkout are told what is remembered there, and what they do is remembered with it."
+    )
+    return typer.confirm("Link this checkout to that memory?", default=False, err=True)

@@ -1,0 +1,138 @@
+"""`cm trust`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, project_of
+
+if TYPE_CHECKING:
+    from cm_tui.config.held import RepositoryTrust
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("trust")(trust)
+
+
+def trust(
+    show: Annotated[bool, typer.Option("--show", help="Say what the repository asks for, and decide nothing.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take back what was decided for this checkout.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List what was decided for all checkouts.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Let settings count that came with this repository and were held back; asked at a terminal only.
+
+    With --json it shows what --show does, and asks nothing.
+    """
+    from cm_tui.errors import UsageError
+
+    if show + revoke + listing > 1:
+        raise UsageError("Choose one of --show, --revoke and --list.")
+    if listing:
+        _list(as_json=as_json)
+        return
+    root = _root(project_of(project))
+    if revoke:
+        _revoke(root, as_json=as_json)
+        return
+    from cm_tui.config.held import repository_trust
+
+    found = repository_trust(root)
+    if show or as_json or found.state in {"nothing", "trusted"}:
+        _show(found, as_json=as_json)
+        return
+    _ask(found)
+
+
+def _root(folder: Path | None) -> Path:
+    from cm_tui.engine.api import projects
+
+    return projects.locate(folder, force=True)[0]
+
+
+def _list(*, as_json: bool) -> None:
+    from cm_tui.cli.output import print_json, write
+    from cm_tui.config.trust import decisions
+    from cm_tui.model.dates import local_minute
+
+    found = decisions()
+    if as_json:
+        print_json({"checkouts": found})
+        return
+    for one in found:
+        write(f"{one.answer:<8} {local_minute(one.time)}  {one.root}  {', '.join(one.settings)}")
+    if not found:
+        write("Nothing was decided for any checkout.")
+
+
+def _revoke(root: Path, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.config import grant
+
+    was = grant.revoke(root)
+    if as_json:
+        print_json({"root": str(root), "revoked": was})
+    elif was:
+        narrate(f"What {root} brought is held back again.")
+    else:
+        narrate(f"{root} was not trusted.")
+
+
+def _show(found: RepositoryTrust, *, as_json: bool) -> None:
+    from cm_tui.cli.output import print_json, write
+
+    if as_json:
+        record = {
+            name: getattr(found, name)
+            for name in ("root", "file", "state", "settings", "effects", "unshowable", "ignored")
+        }
+        print_json(record)
+        return
+    words = {
+        "nothing": "asks for nothing that needs trust",
+        "held": "asks for more than counts at once; nobody has decided yet",
+        "refused": "asks for more than counts at once; you said no",
+        "trusted": "is trusted with these settings",
+    }
+    write(f"{found.root} {words[found.state]}.")
+    for line in description(found):
+        write(line)
+
+
+def description(found: RepositoryTrust) -> list[str]:
+    """Return the lines that say what a repository asks for and what that would do."""
+    lines = [f"  {setting.name} = {setting.value}" for setting in found.settings]
+    if found.effects:
+        lines += ["This repository wants to", *(f"  · {effect}" for effect in found.effects)]
+    if found.unshowable:
+        lines.append(f"It cannot be trusted: {found.unshowable}.")
+    if found.ignored:
+        lines.append(f"Not read from a repository: {', '.join(found.ignored)}.")
+    return lines
+
+
+def _ask(found: RepositoryTrust) -> None:
+    import sys
+
+    from cm_tui.cli.output import narrate
+    from cm_tui.config import grant
+    from cm_tui.errors import RefusedError
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise RefusedError(
+            "Trust is a person's to give: there is no terminal to ask at.",
+            hint="Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
+        )
+    narrate(f"{found.file}:")
+    for line in description(found):
+        narrate(line)
+    if found.unshowable:
+        raise RefusedError(f"Nothing was decided: {found.unshowable}.", hint=f"Read {found.file}, and shorten it.")
+    yes = typer.confirm("Trust these settings for this checkout?", default=False, err=True)
+    grant.decide(found, "trusted" if yes else "refused")
+    narrate("They count from now on." if yes else "They stay held back.")

@@ -1,0 +1,61 @@
+"""Trusting a repository, and taking it back: for a person at a terminal, and nobody else.
+
+Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.config.held import RepositoryTrust
+from cm_tui.config.trust import Answer, Decision, decision, digest, key_of, read
+from cm_tui.errors import RefusedError, StoreError
+from cm_tui.files import write_atomically
+from cm_tui.locks import locked
+
+_LOCK_SECONDS = 10.0
+
+
+def decide(asked: RepositoryTrust, answer: Answer) -> None:
+    """Write down what a person said to exactly what was shown.
+
+    Raises:
+        RefusedError: they are to be trusted, and could not be shown whole.
+        StoreError: it cannot be written.
+    """
+    if answer == "trusted" and asked.unshowable:
+        raise RefusedError(
+            f"These settings cannot be trusted: {asked.unshowable}.", hint=f"Read {asked.file}, and shorten it."
+        )
+    _change(asked.root, Decision(asked.root, answer, digest(asked.values), asked.names, time.time()))
+
+
+def revoke(root: Path) -> bool:
+    """Forget what was said about a checkout; gives whether it was trusted.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    found = decision(root)
+    if found is not None:
+        _change(key_of(root), None)
+    return found is not None and found.answer == "trusted"
+
+
+def _change(key: str, new: Decision | None) -> None:
+    file = paths.trust_file()
+    try:
+        paths.private_dir(file.parent)
+        with locked(file.with_suffix(".lock"), _LOCK_SECONDS):
+            kept = read()
+            kept.pop(key, None)
+            if new is not None:
+                kept[key] = new
+            plain = {root: asdict(one) for root, one in kept.items()}
+            write_atomically(file, json.dumps({"version": 1, "checkouts": plain}, indent=1), durable=True)
+    except OSError as error:
+        raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error

@@ -1,0 +1,154 @@
+"""Every setting with its default and limits, as frozen records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+class IndexConfig(BaseModel):
+    """What is indexed."""
+
+    model_config = _FROZEN
+
+    include: tuple[str, ...] = ()
+    """gitignore patterns that are indexed although a default rule would skip them."""
+    include_credentials: tuple[str, ...] = ()
+    """gitignore patterns of credential files that are indexed all the same, by their names."""
+    untrusted_include: tuple[str, ...] = ()
+    """Patterns of `include` that a repository brought: they bring back no file of credentials. Set when the
+    configuration is read, never by hand."""
+    exclude: tuple[str, ...] = ()
+    """gitignore patterns that are skipped on top of `.gitignore`."""
+    max_file_bytes: int = Field(default=1_000_000, gt=0, le=1_000_000_000)
+    workers: int = Field(default=0, ge=0, le=256)
+    """Parser processes; 0: one a core."""
+
+
+class EmbeddingConfig(BaseModel):
+    """Which model turns text into vectors. Never switched from local to cloud without being told to."""
+
+    model_config = _FROZEN
+
+    provider: Literal["bundled", "fastembed", "openai", "none"] = "bundled"
+    """`openai` is any endpoint that speaks its embeddings API."""
+    model: str = "code-static-256"
+    path: str | None = None
+    """Local folder of a fastembed model."""
+    model_file: str | None = None
+    """ONNX file of that model: relative to the folder, or absolute."""
+    pooling: Literal["none", "mean", "cls", "last"] = "none"
+    """How a model in a local folder makes one vector of its tokens' vectors; none: it does so itself."""
+    dimensions: int | None = Field(default=None, gt=0)
+    base_url: str = "https://api.openai.com/v1"
+    api_key: str | None = None
+    api_key_env: str = "OPENAI_API_KEY"
+    headers: Mapping[str, str] = {}
+    batch_size: int = Field(default=64, gt=0, le=4096)
+    timeout_seconds: float = Field(default=30.0, gt=0, le=3600)
+    concurrency: int = Field(default=2, gt=0, le=64)
+    cache_entries: int = Field(default=50_000, ge=0, le=10_000_000)
+    """Vectors kept for text that is not in the index now."""
+
+
+class SearchConfig(BaseModel):
+    """How search answers when nothing else is said."""
+
+    model_config = _FROZEN
+
+    profile: str = "code"
+    reranker: str | None = None
+    """A fastembed cross-encoder, or a local folder of one."""
+
+
+class AgentsConfig(BaseModel):
+    """What agents are told and what is recorded of their sessions."""
+
+    model_config = _FROZEN
+
+    budget: int = Field(default=2_000, ge=0, le=20_000)
+    """Tokens that a prompt's context from the memory may take; 0: none is added."""
+    wait_seconds: float = Field(default=1.5, ge=0, le=10)
+    """How long a prompt waits for the memory; what is not there by then is left out."""
+    record: bool = True
+    """Keep prompts and what the agent did in the project's journal."""
+
+
+class DaemonConfig(BaseModel):
+    """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    use: Literal["auto", "never"] = "auto"
+    """`never`: each command opens the store itself, as long as no other process has it."""
+    port: int = Field(default=0, ge=0, le=65535)
+    """Also listen on this port of 127.0.0.1, for agents that speak MCP over HTTP; 0: only on the private socket."""
+    idle_seconds: float = Field(default=1800.0, gt=0)
+    """How long the daemon stays when nobody asks anything."""
+    project_idle_seconds: float = Field(default=600.0, gt=0)
+    """How long it keeps a project open that nobody asks about."""
+    wait_seconds: float = Field(default=0.2, ge=0, le=60)
+    """How long a question waits for the index to follow what has just changed; then it is answered from what is there."""
+
+
+class WatchConfig(BaseModel):
+    """How changes of the working tree are noticed."""
+
+    model_config = _FROZEN
+
+    enabled: bool = True
+    debounce_seconds: float = Field(default=2.0, gt=0, le=60)
+    """A change is told when nothing else has changed for so long."""
+    polling: bool = False
+    """Look again and again instead of being told by the system, as for network drives."""
+
+
+class HistoryConfig(BaseModel):
+    """How much of history is read by itself, after an index run."""
+
+    model_config = _FROZEN
+
+    enabled: bool = True
+    depth: int = Field(default=5_000, ge=0)
+    """Commits back from HEAD; 0: all. `cm history backfill` goes further."""
+
+
+class McpConfig(BaseModel):
+    """What servers for agents may answer for. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    roots: tuple[str, ...] = ()
+    """Folders whose projects every server answers for, on top of the one that it was started for."""
+
+
+class TuiConfig(BaseModel):
+    """How the application looks and listens."""
+
+    model_config = _FROZEN
+
+    theme: str | None = None
+    keys: Mapping[str, str] = {}
+    """Binding id to keys, such as `search.focus = "ctrl+f"`."""
+
+
+class Config(BaseModel):
+    """Everything that can be set."""
+
+    model_config = _FROZEN
+
+    index: IndexConfig = IndexConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    search: SearchConfig = SearchConfig()
+    agents: AgentsConfig = AgentsConfig()
+    daemon: DaemonConfig = DaemonConfig()
+    watch: WatchConfig = WatchConfig()
+    history: HistoryConfig = HistoryConfig()
+    mcp: McpConfig = McpConfig()
+    tui: TuiConfig = TuiConfig()
+    profiles: Mapping[str, Mapping[str, Any]] = {}
+    """Changes to profiles by name; the search room checks them."""

@@ -1,0 +1,67 @@
+"""`cm doctor`: through the daemon where one runs, which has the store; what does not open is a finding too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.daemon import bootstrap, runtime_dir
+from cm_tui.daemon.open_engine import tell, uses_daemon, where_of
+from cm_tui.engine.api import projects
+from cm_tui.errors import CmError
+from cm_tui.model import Check
+
+if TYPE_CHECKING:
+    from cm_tui.errors import DaemonError
+
+
+def examine(folder: Path | None = None, *, full: bool = False) -> tuple[Check, ...]:
+    """Check the installation and a project.
+
+    Args:
+        folder: as for `open_engine`.
+        full: compare every vector, every word of the keyword index and every file of HEAD too.
+
+    Raises:
+        NotFoundError: there is no such folder.
+    """
+    try:
+        daemon = bootstrap.health() if uses_daemon() else None
+    except CmError as error:
+        return (*_examine_here(folder, full=full), _failed(error))
+    in_the_way = tuple(_failed(error) for error in runtime_dir.obstacles()) if uses_daemon() else ()
+    if daemon is None:
+        return (*_examine_here(folder, full=full), *in_the_way)
+    complaints = tuple(Check("daemon", "warning", said) for said in daemon.get("complaints", ()))
+    return (*_examine_there(folder, full=full), *complaints, *in_the_way)
+
+
+def _examine_there(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
+    from pydantic import TypeAdapter
+
+    from cm_tui.daemon import rpc
+
+    answer = tell("/v1/upkeep/examine", {"where": rpc.plain(where_of(folder)), "full": full})
+    checks: tuple[Check, ...] = rpc.checked(TypeAdapter(tuple[Check, ...]), answer, "the answer to examine")
+    return checks
+
+
+def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
+    """Check a project that may not open: what is wrong with its repository or store is one of the findings."""
+    from cm_tui.engine.local import LocalEngine
+
+    try:
+        root, _ = projects.locate(folder, force=True)
+    except CmError as error:
+        if not error.finding:
+            raise
+        return projects.examine_without_project(error)
+    try:
+        with LocalEngine.open(folder, force=True) as engine:
+            return engine.doctor(full=full)
+    except CmError as error:
+        return projects.examine_without_store(root, error)
+
+
+def _failed(error: CmError | DaemonError) -> Check:
+    return Check("daemon", "failed", error.message, error.hint, error.finding)

@@ -1,0 +1,48 @@
+"""The daemon's log: private, rotated, and without secrets."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import sys
+from io import TextIOWrapper
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.engine.redaction import redact
+
+
+class _PrivateLog(logging.handlers.RotatingFileHandler):
+    """A log that only the user can read, also after it was rotated."""
+
+    def _open(self) -> TextIOWrapper[Any]:
+        def opener(file: str, flags: int) -> int:
+            return os.open(file, flags, 0o600)
+
+        return TextIOWrapper(
+            open(self.baseFilename, "ab", opener=opener),
+            encoding=self.encoding,
+            line_buffering=True,
+        )
+
+
+class _WithoutSecrets(logging.Formatter):
+    """Lines of the log without secrets: an error may quote an address, a command or a file."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(super().format(record)).text
+
+
+def set_up_log() -> None:
+    """What happens goes to the log file, and to a terminal that watches; what is asked and answered does not."""
+    file = paths.private_dir(paths.state_dir()) / "daemon.log"
+    handlers: list[logging.Handler] = [_PrivateLog(file, maxBytes=1_000_000, backupCount=2, encoding="utf-8")]
+    if sys.stderr is not None and sys.stderr.isatty():
+        handlers.append(logging.StreamHandler(sys.stderr))
+    for name, level in (("cm_tui", logging.INFO), ("uvicorn.error", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        for handler in handlers:
+            handler.setFormatter(_WithoutSecrets("%(asctime)s %(levelname)s %(message)s"))
+            logger.addHandler(handler)

@@ -1,0 +1,30 @@
+"""Long work in slices: between two of them, questions go first."""
+
+from __future__ import annotations
+
+import time
+
+from cm_tui.daemon.turns import Turns
+
+SLICE_S = 0.05
+"""Long work goes on for so long before it looks whether somebody asks."""
+PAUSE_S = 0.05
+"""It waits for questions no longer than this each time, so that it has half of the time however much is asked."""
+
+
+class Slices:
+    """Pauses of one piece of long work, to be called between its steps.
+
+    Args:
+        turns: of those who ask.
+    """
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._begun = time.monotonic()
+
+    def __call__(self) -> None:
+        """Let questions go first, for a moment, once a slice is over."""
+        if time.monotonic() - self._begun > SLICE_S:
+            self._turns.give_way(PAUSE_S)
+            self._begun = time.monotonic()

@@ -1,0 +1,78 @@
+"""Turns between clients: so many questions are worked on at once, and whoever has had fewest goes next."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+AT_ONCE = max(2, min(8, (os.cpu_count() or 1) + 1))
+"""Questions that are worked on at once; more would only take each other's processor."""
+
+
+class Turns:
+    """Turns of clients that ask at the same time.
+
+    Each client has a queue of its own, and the queues are served in turn: a loop of one client, or fifty questions at
+    once, cost another client one turn and no more.
+
+    Args:
+        at_once: questions that are worked on at once.
+    """
+
+    def __init__(self, at_once: int = AT_ONCE) -> None:
+        self._at_once = self._free = at_once
+        self._lock = threading.Lock()
+        self._rested = threading.Condition(self._lock)
+        self._queues: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+
+    @property
+    def waiting(self) -> int:
+        """Return how many questions wait."""
+        with self._lock:
+            return sum(map(len, self._queues.values()))
+
+    def give_way(self, seconds: float) -> None:
+        """Wait until no question is worked on, but no longer than so many seconds: for work that has time."""
+        with self._rested:
+            self._rested.wait_for(lambda: self._free == self._at_once, seconds)
+
+    @contextmanager
+    def take(self, client: str) -> Iterator[None]:
+        """Hold a turn of a client; waits for it.
+
+        Args:
+            client: whoever shares turns with itself alone.
+        """
+        self._wait(client)
+        try:
+            yield
+        finally:
+            self._next()
+
+    def _wait(self, client: str) -> None:
+        turn = threading.Event()
+        with self._lock:
+            if self._free and not self._queues:
+                self._free -= 1
+                return
+            self._queues.setdefault(client, deque()).append(turn)
+        turn.wait()
+
+    def _next(self) -> None:
+        """Hand a turn on to the queue that has waited longest since it was served last."""
+        with self._lock:
+            if not self._queues:
+                self._free += 1
+                if self._free == self._at_once:
+                    self._rested.notify_all()
+                return
+            client, queue = next(iter(self._queues.items()))
+            turn = queue.popleft()
+            if queue:
+                self._queues.move_to_end(client)
+            else:
+                del self._queues[client]
+        turn.set()

@@ -1,0 +1,203 @@
+"""The checks that need no store: installation, settings, trust, memory, journal."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui import __version__
+from cm_tui.counts import count
+from cm_tui.errors import CmError, StoreReadOnlyError
+from cm_tui.model import Check
+
+if TYPE_CHECKING:
+    from cm_tui.config import EmbeddingConfig
+
+REINSTALL = "Install cm again as you did before, with --force-reinstall"
+
+
+def examine_project(root: Path) -> Iterator[Check]:
+    """Check a project's settings, the embedding model that they ask for, whose memory it is, and its journal."""
+    settings = outcome("configuration", lambda: _settings(root), "Mend the file that is named.")
+    yield settings
+    if settings.state == "ok":
+        yield from _chosen_model(root)
+        yield from _trust(root)
+    yield from _memory(root)
+    yield _journal(root)
+
+
+def _journal(root: Path) -> Check:
+    """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
+    from cm_tui.engine.journal import Journal, erasure
+    from cm_tui.engine.journal.integrity import check as examine_journal
+
+    try:
+        found = examine_journal(root)
+        interrupted = erasure.unfinished(Journal.of(root))
+    except CmError as error:
+        return failed("journal", error)
+    if interrupted:
+        said = "; ".join(part for part in ("an erasure was interrupted", found.complaint) if part)
+        return Check("journal", "warning", said, "The next erasure finishes it: `cm forget --erase --found`.")
+    if found.complaint:
+        return Check("journal", "warning", found.complaint, "Nothing else is lost. Mend these lines, or remove them.")
+    return Check("journal", "ok", f"{count(found.events, 'event')} in {found.folder}")
+
+
+def _chosen_model(root: Path) -> Iterator[Check]:
+    """The model of the configuration, where it is not the bundled one that is always checked."""
+    from cm_tui.config import load_config
+
+    config = load_config(root).embedding
+    if config.provider == "none":
+        yield Check(
+            "chosen model", "warning", "none: search is by keyword only", "Set embedding.provider to change it."
+        )
+    elif config.provider != "bundled":
+        yield outcome("chosen model", lambda: _answers(config), "Mend the embedding section of the configuration.")
+
+
+def _trust(root: Path) -> Iterator[Check]:
+    """What a repository's settings ask for beyond what counts at once."""
+    from cm_tui.config.held import repository_trust
+
+    found = repository_trust(root)
+    if found.state == "trusted":
+        yield Check("trust", "ok", f"settings of this repository that you trusted: {', '.join(found.names)}")
+    for note in found.notes:
+        yield Check("trust", "warning", note)
+
+
+def _memory(root: Path) -> Iterator[Check]:
+    """Whose memory it is, where the checkout claims that of others."""
+    from cm_tui.engine.git.identity import identify
+
+    claims = identify(root).claims
+    if claims:
+        said = f"its own: it claims to be {claims}, whose memory others made"
+        yield Check("memory", "warning", said, "Look with `cm link --show`, and share it with `cm link`.")
+
+
+def examine_installation() -> Iterator[Check]:
+    """Check what came with the installation, and the data folder."""
+    yield Check("versions", "ok", _versions())
+    for name, check, repair in (
+        ("full-text extension", _fts, f"{REINSTALL} (it brings duckdb-extension-fts)."),
+        ("model", _model, REINSTALL),
+        ("vector graph", _hnswlib, "Install a C++ compiler, then: pip install --force-reinstall hnswlib"),
+        ("grammars", _grammars, f"{REINSTALL} (it brings tree-sitter-language-pack)."),
+        ("git", _git, "pip install --force-reinstall pygit2"),
+        ("data folder", _data_folder, "Set CM_HOME to a folder that you can write."),
+    ):
+        yield outcome(name, check, repair)
+
+
+def outcome(name: str, check: Callable[[], str], repair: str) -> Check:
+    """Run a check that says what it found, and turn whatever it raises into a finding.
+
+    Args:
+        name: of the line.
+        check: gives the words for "ok".
+        repair: what to do where the failure does not say.
+    """
+    try:
+        return Check(name, "ok", check())
+    except CmError as error:
+        return failed(name, error, repair)
+    except Exception as error:  # noqa: BLE001 - whatever a broken installation raises is the finding
+        return Check(name, "failed", f"{type(error).__name__}: {error}", repair)
+
+
+def failed(name: str, error: CmError, repair: str = "") -> Check:
+    """Return a failure as a finding: the same words that a command says."""
+    return Check(name, "failed", error.message, error.hint or repair, error.finding)
+
+
+def _versions() -> str:
+    parts = ["duckdb", "textual", "onnxruntime", "tree-sitter", "pygit2"]
+    listing = ", ".join(f"{part} {importlib.metadata.version(part)}" for part in parts)
+    return f"cm {__version__}, Python {sys.version.split()[0]}, {listing}"
+
+
+def _fts() -> str:
+    import duckdb
+
+    from cm_tui.engine.store.fts_extension import load_fts
+
+    connection = duckdb.connect()
+    try:
+        return load_fts(connection)
+    finally:
+        connection.close()
+
+
+def _model() -> str:
+    from cm_tui.config import EmbeddingConfig
+
+    return _answers(EmbeddingConfig())
+
+
+def _answers(config: EmbeddingConfig) -> str:
+    from cm_tui.engine.embed import provider_for
+
+    provider = provider_for(config)
+    vector = provider.embed_query("parse the configuration file")
+    return f"{provider.fingerprint}, {len(vector)} dimensions"
+
+
+def _hnswlib() -> str:
+    import hnswlib
+    import numpy as np
+
+    index = hnswlib.Index(space="cosine", dim=4)
+    index.init_index(max_elements=2)
+    index.add_items(np.eye(2, 4, dtype=np.float32), [0, 1])
+    labels, _ = index.knn_query(np.eye(1, 4, dtype=np.float32), k=1)
+    if int(labels[0][0]) != 0:
+        raise CmError("hnswlib found the wrong neighbour.")
+    return "hnswlib finds its neighbours"
+
+
+def _grammars() -> str:
+    from tree_sitter_language_pack import get_language
+
+    from cm_tui.engine.scan.languages import LANGUAGES
+
+    names = sorted({language.grammar for language in LANGUAGES.values() if language.grammar})
+    for name in names:
+        get_language(name)  # type: ignore[arg-type]
+    return f"{len(names)} grammars, all in the installation"
+
+
+def _git() -> str:
+    import pygit2
+
+    return f"libgit2 {pygit2.LIBGIT2_VERSION}"
+
+
+def _data_folder() -> str:
+    import tempfile
+
+    from cm_tui import paths
+
+    folder = paths.data_dir()
+    try:
+        with tempfile.TemporaryFile(dir=paths.private_dir(folder)):
+            return str(folder)
+    except OSError as error:
+        raise StoreReadOnlyError(
+            f"{folder} cannot be written ({error.strerror or error}): what is indexed can be asked, nothing is kept.",
+            hint="Make it writable, or set CM_HOME to a folder you can write.",
+            finding="data-read-only",
+        ) from error
+
+
+def _settings(root: Path) -> str:
+    from cm_tui.config import load_config
+
+    load_config(root)
+    return "settings are valid"

@@ -1,0 +1,103 @@
+"""The checks of a project's store: is it whole on disk, does it agree with itself, and with what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cm_tui.counts import count
+from cm_tui.engine.doctor import store_rows
+from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_file
+from cm_tui.engine.doctor.installation import failed
+from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.store import blocks, schema, seal
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.failures import damaged
+from cm_tui.engine.vectors import VectorIndex
+from cm_tui.errors import CmError, StoreDamagedError
+from cm_tui.model import Check
+
+
+@dataclass(frozen=True, slots=True)
+class StoreParts:
+    """What of an open project is checked."""
+
+    root: Path
+    db: Database
+    repository: Callable[[], Repository]
+    """Opens the repository; what is wrong with it is a finding."""
+    vectors: Callable[[], VectorIndex]
+    """Opens the vectors, which mends their file: asked for when that has been looked at."""
+    with_vectors: bool
+    """Whether the settings ask for vectors at all."""
+
+
+def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
+    """Check a project's store, and the vectors, the repository and the journal against it.
+
+    Args:
+        parts: the open project.
+        full: compare every vector, every word of the keyword index and every file of HEAD too.
+    """
+    try:
+        yield from _database(parts.db, full=full)
+        yield from _log(parts.db)
+        yield from _vectors(parts, full=full)
+        yield from examine_small_files(parts.root, parts.db)
+        yield from examine_repository(parts.root, parts.db, parts.repository, full=full)
+        yield from examine_journal_position(parts.root, parts.db)
+    except StoreDamagedError as error:
+        # The rest would say the same of the same file.
+        yield failed("store", error)
+    except CmError as error:
+        yield failed("store", error)
+
+
+def _database(db: Database, *, full: bool) -> Iterator[Check]:
+    """Read all of it: as it lies on disk, and through DuckDB, which compares a block's checksum when it reads it."""
+    try:
+        on_disk = blocks.examine(db.file, db.rows)
+    except OSError as error:
+        yield Check("store", "failed", f"{db.file} cannot be read: {error.strerror or error}", "Check its permissions.")
+        return
+    if on_disk is not None:
+        raise on_disk
+    if missing := schema.lacks(db.rows):
+        raise damaged(db.file, "schema-incomplete", f"it lacks {', '.join(missing[:3])}")
+    rows = store_rows.read_everything(db)
+    contradictions = store_rows.contradictions(db, full=full)
+    if contradictions:
+        raise damaged(db.file, "rows-contradictory", "; ".join(contradictions))
+    said = f"{db.folder}, schema {db.get_meta('schema')}, {count(rows, 'row')} read, all whole"
+    if db.is_read_only:
+        yield Check(
+            "store", "warning", f"{said}; it can only be read here: nothing is brought up to date, and nothing is kept",
+            "Make it writable, or set CM_HOME to a folder you can write.", "store-read-only",
+        )  # fmt: skip
+    else:
+        yield Check("store", "ok", said)
+
+
+def _log(db: Database) -> Iterator[Check]:
+    if lost := seal.lost(db):
+        consequence = "What was indexed last is missing from answers until it is indexed again."
+        yield Check("store log", "failed", f"{lost}. {consequence}", "Run `cm index`.", "store-log-missing")
+
+
+def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
+    if not parts.with_vectors:
+        yield Check("vectors", "ok", "none are asked for: search is by keyword")
+        return
+    problems = [*examine_vectors_file(parts.db), *examine_graph_file(parts.db.folder)]
+    yield from problems
+    vectors = parts.vectors()
+    embedded, passages = vectors.coverage()
+    if full and (found := vectors.verify()):
+        yield Check(
+            "vectors", "warning", f"{'; '.join(found)} They were made again from the store.", "Run `cm index`.",
+            "vectors-differ",
+        )  # fmt: skip
+    elif not problems:
+        yield Check("vectors", "ok", f"{embedded:,} of {count(passages, 'passage')}, {vectors.state}")

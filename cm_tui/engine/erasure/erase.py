@@ -1,0 +1,170 @@
+"""Erasing: out of the journal, the index, logs and remembered choices; each step can be done again after a kill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.engine.erasure import state_files
+from cm_tui.engine.erasure.neighbours import neighbours
+from cm_tui.engine.erasure.selection import Selection
+from cm_tui.engine.erasure.texts import secrets_in
+from cm_tui.engine.journal import Journal, erasure
+from cm_tui.engine.journal.erasure import Line
+from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.values import texts_of
+from cm_tui.model import ErasedEvent, ErasureReport
+from cm_tui.model.text import one_line
+
+_INTERRUPTED = "an erasure that was interrupted is finished with this one"
+_WHOLE = "the turn is erased whole: its prompts, notes of edits, stop and episode say the same"
+_WORDS = 60
+"""Characters that are shown of an event."""
+
+
+class Asked(NamedTuple):
+    """What a person wants erased.
+
+    Attributes:
+        names: ids, beginnings of ids, places, as for `Selection`.
+        found: also everything that looks like a secret.
+        with_patches: also the turns of other episodes that hold lines of one that goes.
+    """
+
+    names: Collection[str]
+    found: bool = False
+    with_patches: bool = False
+
+    def select(self, journal: Journal, again: Collection[str]) -> tuple[Selection, tuple[str, ...]]:
+        """Return what goes, and the ids of episodes that stay and hold lines of one that goes.
+
+        Raises:
+            NotFoundError: a name is none of the journal's.
+            UsageError: a name is too short, or that of several.
+            StoreError: the journal cannot be read.
+        """
+        chosen = Selection(journal, self.names, again=again, found=self.found)
+        if not self.names and not self.with_patches:
+            # What looks like a secret goes wherever it is repeated.
+            return chosen, ()
+        others = neighbours(journal, chosen.chosen)
+        if not others or not self.with_patches:
+            return chosen, others
+        return Selection(journal, [*self.names, *others], again=again, found=self.found), ()
+
+
+def preview(journal: Journal, asked: Asked) -> ErasureReport:
+    """Return what would be erased.
+
+    Raises:
+        NotFoundError: a name is none of the journal's.
+        UsageError: a name is too short, or that of several.
+        StoreError: the journal cannot be read.
+    """
+    again = erasure.unfinished(journal)
+    selection, others = asked.select(journal, again)
+    report = _report(selection, asked, others, interrupted=bool(again))
+    return replace(report, dry_run=True, events=tuple(map(_recognisable, report.events)))
+
+
+def erase_events(
+    journal: Journal, asked: Asked, *, make_again: Callable[[], Sequence[str]], store: Path
+) -> ErasureReport:
+    """Erase events and all that was made from them.
+
+    First the journal says that they are erased, so that nothing is made from them any more; then their lines are
+    overwritten, then what was made from them is made again without. A process that is killed in between leaves a note,
+    by which the next erasure does the rest.
+
+    Args:
+        journal: the project's.
+        asked: what is erased.
+        make_again: makes the index again without what the journal no longer holds, and returns notes.
+        store: folder of the project's store.
+
+    Raises:
+        NotFoundError: a name is none of the journal's.
+        UsageError: a name is too short, or that of several.
+        StoreError: the journal or a file cannot be written, or another erasure goes on.
+    """
+    with erasure.alone(journal):
+        again = erasure.unfinished(journal)
+        selection, others = asked.select(journal, again)
+        # Looking for secrets takes long: nobody is kept from writing meanwhile. What an interrupted erasure took them
+        # from is not known any more.
+        everything = asked.found or bool(again)
+        known = [one.line for one in selection.chosen]
+        secrets = set() if everything else _secrets(journal, known)
+        with journal.held():
+            selection.read_on(held=True)
+            lines = [one.line for one in selection.chosen]
+            late = set(lines) - set(known)
+            secrets |= set() if everything else _secrets(journal, late)
+            ids = [line.left[0] for line in lines if line.left is not None]
+            places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
+            erasure.note(journal, dict.fromkeys([*again, *ids, *places]))
+            erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
+        cleaned = redact_files(store, None if everything else secrets)
+        notes = make_again()
+        erasure.forget_note(journal)
+    report = _report(selection, asked, others, interrupted=bool(again))
+    events = tuple(replace(event, words="") for event in report.events)
+    return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
+
+
+def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
+    """Take secrets out of logs and remembered choices, and return the files that had any.
+
+    Args:
+        store: folder of the project's store.
+        secrets: these; None: all that looks like one.
+
+    Raises:
+        StoreError: one cannot be written.
+    """
+    if secrets is not None and not secrets:
+        return ()
+    return tuple(str(file) for file in state_files.files(store) if state_files.clean(file, secrets))
+
+
+def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
+    """Return what looks like a secret in lines that go, to take it out of other files as well."""
+    secrets: set[str] = set()
+    for line in lines:
+        with journal.file(line.segment).open("rb") as file:
+            file.seek(line.start)
+            text = file.read(line.end - line.start).decode("utf-8", "replace")
+        try:
+            texts = texts_of(json.loads(text)["data"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            texts = iter((text,))
+        secrets |= secrets_in(texts)
+    return secrets
+
+
+def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, interrupted: bool) -> ErasureReport:
+    chosen = selection.chosen
+    events = tuple(one.event for one in chosen if one.event is not None)
+    notes = (_INTERRUPTED,) if interrupted else ()
+    return ErasureReport(
+        False, events, len(chosen) - len(events), (), notes, tuple(_reasons(selection, asked, events)), others
+    )
+
+
+def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
+    """Yield why more goes than what was named."""
+    if len(events) > 1 and not all(event.id.startswith(tuple(asked.names)) for event in events):
+        yield _WHOLE
+    if selection.open_prompts > 1:
+        yield (
+            f"{selection.open_prompts:,} prompts go that no stop has followed yet: those of a session belong to one "
+            "turn, which is open"
+        )
+
+
+def _recognisable(event: ErasedEvent) -> ErasedEvent:
+    words = " ".join(one_line(redact(event.words).text).split())
+    return replace(event, words=words if len(words) <= _WORDS else f"{words[: _WORDS - 1]}…")

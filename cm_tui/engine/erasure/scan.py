@@ -1,0 +1,115 @@
+"""The scan: what journal, index, logs and remembered choices hold that looks like a secret by the patterns of today."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cm_tui.engine.erasure import state_files
+from cm_tui.engine.erasure.selection import located
+from cm_tui.engine.erasure.texts import kinds_in, texts_of_problem
+from cm_tui.engine.journal import START, Event, Journal
+from cm_tui.engine.journal.erasure import unfinished
+from cm_tui.engine.redaction import find
+from cm_tui.engine.redaction.values import texts_of
+from cm_tui.engine.store.database import Database
+from cm_tui.model import SecretFinding, SecretsReport
+
+_ROWS = 2_000
+
+
+def scan(journal: Journal | None, db: Database | None, store: Path | None) -> SecretsReport:
+    """Look through what is stored of a project, or of all.
+
+    Args:
+        journal: of the project; None: it is looked at elsewhere.
+        db: its store, where it is open.
+        store: folder of its store; None: the small files of all projects.
+
+    Raises:
+        StoreError: something cannot be read.
+    """
+    findings = list(scan_journal(journal)) if journal is not None else []
+    in_source = 0
+    if db is not None:
+        of_index, in_source = scan_index(db)
+        findings += of_index
+    of_files, notes = scan_files(store)
+    interrupted = journal is not None and bool(unfinished(journal))
+    return SecretsReport((*findings, *of_files), in_source, tuple(notes), interrupted)
+
+
+def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
+    """Yield what a journal holds, a line at a time, in its order.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    for line in located(journal, START, torn=True):
+        found = line.found
+        file = str(journal.file(line.end.segment))
+        if isinstance(found, Event):
+            for kind, count in kinds_in(texts_of(found.data)).items():
+                agent = str(found.data.get("agent", ""))
+                yield SecretFinding("journal", file, kind, count, found.id, found.kind, agent, found.time)
+        else:
+            for kind, count in kinds_in(texts_of_problem(journal, found)).items():
+                yield SecretFinding("journal", file, kind, count, str(line.begin))
+
+
+def scan_index(db: Database) -> tuple[list[SecretFinding], int]:
+    """Return what passages hold that are of no source file, and how many secrets there are in those that are.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    findings: list[SecretFinding] = []
+    in_source = 0
+    last = -1
+    sql = "SELECT id, path, blob IS NOT NULL, title, text FROM passage WHERE id > ? ORDER BY id LIMIT ?"
+    while rows := db.rows(sql, [last, _ROWS]):
+        last = rows[-1][0]
+        for _, path, is_source, title, text in rows:
+            if is_source:
+                in_source += sum(1 for _ in find(text))
+                continue
+            # The title is the first line of the whole: it may be all that a later piece has of a secret.
+            kinds = kinds_in(iter((text,))) or kinds_in(iter((title,)))
+            findings += [SecretFinding("index", path, kind, count) for kind, count in kinds.items()]
+    return findings, in_source
+
+
+def scan_files(store: Path | None) -> tuple[list[SecretFinding], list[str]]:
+    """Return what logs, remembered choices and small files hold, and notes on what is no finding.
+
+    Args:
+        store: folder of the project's store; None: those of all projects.
+    """
+    findings = [*_in_files(state_files.files(store))]
+    own = [*_in_files(state_files.bookkeeping(store))]
+    notes: list[str] = []
+    if own:
+        where = ", ".join(dict.fromkeys(one.where for one in own))
+        notes.append(f"cm finds its own things by {where}: no erasure changes that; rename the folder or file it names")
+    if kept := sum(map(_kept_secrets, state_files.originals())):
+        notes.append(
+            f"{kept:,} more in agents' settings as they were before cm was put into them, under "
+            f"{state_files.originals_folder()}: `cm agent uninstall` puts those back and removes the copies"
+        )
+    return [*findings, *own], notes
+
+
+def _in_files(files: Iterable[Path]) -> Iterator[SecretFinding]:
+    for file in files:
+        for kind, count in kinds_in(state_files.texts(file)).items():
+            yield SecretFinding("file", str(file), kind, count)
+
+
+def _kept_secrets(file: Path) -> int:
+    before = state_files.content(file).get("before", "")
+    try:
+        text = b64decode(before).decode("utf-8", "replace")
+    except (ValueError, TypeError):
+        return 0
+    return sum(1 for _ in find(text))

@@ -1,0 +1,234 @@
+"""Which lines of a journal an erasure takes: those that are named, and what says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple, Self
+
+from cm_tui.counts import count
+from cm_tui.engine.erasure.texts import found_in, kinds_in, texts_of_problem
+from cm_tui.engine.journal import START, Event, Journal, Position, Problem
+from cm_tui.engine.journal.erasure import Line
+from cm_tui.engine.journal.event import ERASED, ERASURE
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.turns import Turn, Turns
+from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
+from cm_tui.engine.redaction.values import texts_of
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import ErasedEvent
+
+SHORTEST_NAME = 4
+_ID_LETTERS = 24
+"""Letters of an id that the journal gave."""
+_SAYS_NOTHING = frozenset({ERASED, ERASURE, FORGOTTEN, RESTORED})
+"""Kinds of events that hold no text of anybody."""
+_WORDS = ("prompts", "prompt", "answer", "paths", "hook")
+"""Fields that tell a person which event it is; the first that is there counts."""
+_LONGEST_WORDS = 1_000
+
+
+class Located(NamedTuple):
+    """A line of a journal, and where it is."""
+
+    found: Event | Problem
+    begin: Position
+    end: Position
+
+
+class Chosen(NamedTuple):
+    """A line that goes, and the event that it was."""
+
+    line: Line
+    event: ErasedEvent | None
+
+    def checked(self) -> Self:
+        """Leave nothing of an event whose very name looks like a secret."""
+        left = self.line.left
+        clean = left is not None and not has_secrets({"names": [left[0], left[2]]})
+        return self if clean else self._replace(line=self.line._replace(left=None))
+
+
+def located(journal: Journal, start: Position, *, torn: bool) -> Iterator[Located]:
+    """Yield events and what is none of them, with where they begin and end.
+
+    Args:
+        journal: the journal.
+        start: between two lines.
+        torn: a last line without an end is a problem, and not one that is being written.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    at = start
+    for found in journal.scan(start, torn=torn):
+        if isinstance(found, Event):
+            begin, end = at, found.position
+            begin = begin if begin.segment == end.segment else Position(end.segment, 0)
+        else:
+            begin = found.position
+            end = Position(begin.segment, begin.offset + found.bytes)
+        at = end
+        yield Located(found, begin, end)
+
+
+class Selection:
+    """The lines that go: an event that is named takes its turn along, with the episode that was made from it.
+
+    The journal may grow meanwhile: `read_on` goes on to its end, for a caller that holds it.
+
+    Args:
+        journal: is read once to find what is named, and once more for what belongs to that.
+        names: ids, beginnings of ids that no other event has, or SEGMENT:OFFSET of a line that is no event.
+        again: names of an erasure that was killed; what of them is there no more is left out.
+        found: also every event in which something looks like a secret.
+
+    Raises:
+        NotFoundError: a name is none of the journal's.
+        UsageError: a name is too short, or that of several.
+        StoreError: the journal cannot be read.
+    """
+
+    def __init__(self, journal: Journal, names: Collection[str], *, again: Collection[str] = (), found: bool) -> None:
+        self._journal = journal
+        self._wanted = _Wanted(names, again, found=found)
+        for line in located(journal, START, torn=True):
+            self._wanted.look_at(journal, line)
+        self._wanted.decide()
+        self._at = START
+        self._turns = Turns()
+        self._waiting: dict[str, Chosen] = {}
+        """Events of turns that have not ended."""
+        self._stops: set[str] = set()
+        self._chosen: list[Chosen] = []
+        self.read_on()
+
+    def read_on(self, *, held: bool = False) -> None:
+        """Take in what was appended meanwhile.
+
+        Args:
+            held: nobody writes to the journal now.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        for line in located(self._journal, self._at, torn=held):
+            if isinstance(line.found, Event):
+                self._follow(line.found, line)
+            elif str(line.begin) in self._wanted.ids:
+                self._chosen.append(Chosen(_line(line, None), None))
+            self._at = line.end
+
+    @property
+    def chosen(self) -> Sequence[Chosen]:
+        """Return the lines in their order, and what they say."""
+        gone = {turn_id for turn in self._turns.under_way if self._takes(turn) for turn_id in turn.events}
+        under_way = [one for name, one in self._waiting.items() if name in gone or name in self._wanted.ids]
+        return sorted((one.checked() for one in (*self._chosen, *under_way)), key=lambda one: one.line)
+
+    @property
+    def open_prompts(self) -> int:
+        """Return how many prompts go as those of turns that have not ended."""
+        turns = (turn for turn in self._turns.under_way if self._takes(turn))
+        going = [self._waiting[name].event for turn in turns for name in turn.events if name in self._waiting]
+        return sum(event is not None and event.kind == "hook.prompt" for event in going)
+
+    def _takes(self, turn: Turn) -> bool:
+        return not self._wanted.ids.isdisjoint(turn.events)
+
+    def _follow(self, event: Event, line: Located) -> None:
+        turn = self._turns.follow(event, line.begin)
+        if event.kind in _SAYS_NOTHING:
+            return
+        chosen = Chosen(_line(line, event), _erased(event))
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            self._waiting[event.id] = chosen
+        elif turn is not None:
+            self._end(turn, event, chosen)
+        elif event.id in self._wanted.ids or (
+            event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops
+        ):
+            self._chosen.append(chosen)
+
+    def _end(self, turn: Turn, stop: Event, chosen: Chosen) -> None:
+        events = [found for name in turn.events if (found := self._waiting.pop(name, None)) is not None]
+        if self._takes(turn) or stop.id in self._wanted.ids:
+            self._stops.add(stop.id)
+            self._chosen += [*events, chosen]
+
+
+class _Wanted:
+    """What is named, found among the events."""
+
+    def __init__(self, names: Collection[str], again: Collection[str], *, found: bool) -> None:
+        for name in names:
+            if len(name) < SHORTEST_NAME and ":" not in name:
+                raise UsageError(f"{name!r} is too short for an id.", hint=f"Give {SHORTEST_NAME} letters or more.")
+        self._matches: dict[str, dict[str, set[str]]] = {name: {} for name in names}
+        """What each name may stand for, with all that is wanted then."""
+        self._beginnings = tuple(name for name in names if len(name) < _ID_LETTERS)
+        self._found = found
+        self.ids = set(again)
+
+    def look_at(self, journal: Journal, line: Located) -> None:
+        """Take in a line: is it named, or does it hold what looks like a secret?"""
+        if isinstance(line.found, Problem):
+            place = str(line.begin)
+            if place in self._matches:
+                self._matches[place][place] = {place}
+            if self._found and kinds_in(texts_of_problem(journal, line.found)):
+                self.ids.add(place)
+            return
+        event = line.found
+        for name in {name for name in self._beginnings if event.id.startswith(name)} | (
+            {event.id} & self._matches.keys()
+        ):
+            self._matches[name][event.id] = _ids_of(event)
+        if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
+            self.ids |= _ids_of(event)
+
+    def decide(self) -> None:
+        """Decide what the names stand for.
+
+        Raises:
+            NotFoundError: one is none of the journal's.
+            UsageError: one is that of several.
+        """
+        for name, found in self._matches.items():
+            if not found:
+                raise NotFoundError(
+                    f"The journal has no event {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids."
+                )
+            if len(found) > 1 and name not in found:
+                raise UsageError(f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more of the id.")
+            self.ids |= found[name] if name in found else next(iter(found.values()))
+
+
+def _ids_of(event: Event) -> set[str]:
+    """Return its id; by its stop it is known what an episode was made from."""
+    return (
+        {event.id, EpisodeRecord.from_event(event).stop or event.id}
+        if event.kind == episode_record.KIND
+        else {event.id}
+    )
+
+
+def has_secrets(data: Mapping[str, object]) -> bool:
+    """Return whether something in an event's data looks like a secret."""
+    return any(found_in(text) for text in texts_of(data))
+
+
+def _line(line: Located, event: Event | None) -> Line:
+    left = None if event is None else (event.id, event.time, event.kind)
+    return Line(line.begin.segment, line.begin.offset, line.end.offset, left)
+
+
+def _erased(event: Event) -> ErasedEvent:
+    return ErasedEvent(event.id, event.kind, event.time, str(event.data.get("agent", "")), _words(event))
+
+
+def _words(event: Event) -> str:
+    """Return how an event begins, as it is stored."""
+    said = (", ".join(islice(texts_of(event.data.get(name)), 5))[:_LONGEST_WORDS] for name in _WORDS)
+    return next((text for text in said if text.strip()), "")

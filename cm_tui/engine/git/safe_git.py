@@ -1,0 +1,195 @@
+"""The git program, run so that a repository starts nothing: the one place that makes its command line and environment.
+
+A repository may come out of an archive, with settings and hooks of a stranger's in it. Git would run what those name: a
+file system monitor, filters of content, drivers of differences, hooks, and what fetches missing objects (git-config(1),
+gitattributes(5), githooks(5)). What the person's own settings name, such as a filter for large files, stays.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.errors import CmError
+
+_NEVER = {
+    "core.fsmonitor": "false",
+    # One runs also where git only brings its index up to date.
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "core.alternateRefsCommand": "false",
+    "core.gitProxy": "",
+    "core.askPass": "",
+    "credential.helper": "",
+    "diff.external": "",
+    "gpg.program": "false",
+    "protocol.allow": "never",
+}
+"""Programs that have one name each; these hold whatever the repository says."""
+
+_DRIVERS = {
+    "filter": {"clean": "", "smudge": "", "process": "", "required": "false"},
+    "diff": {"command": "", "textconv": ""},
+}
+"""Settings that a driver of any name may have, and what they are when only a repository gives them."""
+
+_LARGE_FILES = ("lfs.extension.", "lfs.customtransfer.", "lfs.standalonetransferagent")
+"""Programs that a person's filter for large files would run because a repository names them."""
+
+_OPTIONS = {
+    "diff": ("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--submodule=short"),
+    # Git would run itself in a submodule, which has settings of its own.
+    "status": ("--ignore-submodules=dirty",),
+}
+
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Objects that a partial clone lacks are not fetched, by no protocol.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+_OF_THE_PERSON = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH"})
+"""Of git's variables those that say where the person's own settings are; the others are about some repository."""
+
+_SECONDS = 60.0
+
+
+class Output(NamedTuple):
+    """What git has printed."""
+
+    data: bytes
+    code: int
+    """Its exit status; of no meaning when it was cut."""
+    is_cut: bool
+    """It was longer than wanted: git was ended there."""
+
+
+class _Setting(NamedTuple):
+    scope: str
+    key: str
+    value: str
+
+    @property
+    def is_the_persons(self) -> bool:
+        return self.scope in {"system", "global"}
+
+
+def run(root: Path, *words: str, most: int = -1, seconds: float = _SECONDS) -> Output:
+    """Run git in a checkout and return what it prints.
+
+    Args:
+        root: the checkout's top folder, which is taken as such whatever its settings say.
+        words: the command and its arguments.
+        most: bytes after which it is ended; -1: all are wanted.
+        seconds: how long it may take.
+
+    Raises:
+        CmError: git is not there, or cannot be kept from running what the repository names.
+    """
+    command, *arguments = words
+    options = [word for key, value in _NEVER.items() for word in ("-c", f"{key}={value}")]
+    options += ["-c", "core.quotePath=false", command, *_OPTIONS.get(command, ())]
+    return _output(root, [*options, *arguments], _without_drivers(root), most, seconds)
+
+
+def setting(root: Path, key: str, kind: str = "path") -> str:
+    """Return a setting as git has it for a checkout, the repository's own included; empty when it is not set.
+
+    Raises:
+        CmError: git is not there, or cannot read its settings.
+    """
+    found = _output(root, ["config", "--null", f"--type={kind}", "--get", key], {})
+    if found.code > 1 or found.code < 0:
+        raise CmError(f"git cannot read its configuration in {root}.", hint="Check it with `git config --list`.")
+    return os.fsdecode(found.data.rstrip(b"\0"))
+
+
+def _without_drivers(root: Path) -> Mapping[str, str]:
+    """The settings that take back what the repository says of drivers; a person's own say is kept.
+
+    Raises:
+        CmError: this git does not follow them.
+    """
+    settings = _drivers(root, {})
+    names_programs = any(one.key.startswith(_LARGE_FILES) and not one.is_the_persons for one in settings)
+    kept: dict[str, str] = {}
+    taken_back: dict[str, str] = {}
+    for one in settings:
+        section, _, rest = one.key.partition(".")
+        name, _, what = rest.rpartition(".")
+        plain = _DRIVERS.get(section, {})
+        if not name or what not in plain:
+            continue
+        if one.is_the_persons and not names_programs:
+            kept[one.key] = one.value
+        else:
+            taken_back[one.key] = plain[what]
+    taken_back = {key: kept.get(key, value) for key, value in taken_back.items()}
+    if taken_back:
+        now = {one.key: one.value for one in _drivers(root, taken_back)}
+        if any(now.get(key) != value for key, value in taken_back.items()):
+            raise CmError(
+                f"The settings of {root} name programs, and this git cannot be kept from running them.",
+                hint="Update git to 2.31 or newer.",
+            )
+    return taken_back
+
+
+def _drivers(root: Path, settings: Mapping[str, str]) -> list[_Setting]:
+    found = _output(root, ["config", "--null", "--show-scope", "--get-regexp", r"^(filter|diff|lfs)\."], settings)
+    if found.code not in (0, 1):
+        raise CmError(
+            f"git cannot say what the settings of {root} name.",
+            hint="Check it with `git config --list --show-scope`; git 2.26 or newer is needed.",
+        )
+    fields = os.fsdecode(found.data).split("\0")
+    pairs = zip(fields[::2], fields[1::2], strict=False)
+    return [_Setting(scope, *_pair(text)) for scope, text in pairs]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, newline, value = text.partition("\n")
+    # Without a value a setting is a yes.
+    return key, value if newline else "true"
+
+
+def _output(
+    root: Path, words: list[str], settings: Mapping[str, str], most: int = -1, seconds: float = _SECONDS
+) -> Output:
+    quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = _environment(root, settings)
+    try:
+        process = subprocess.Popen(["git", *words], cwd=root, env=environment, stdout=subprocess.PIPE, **quiet)
+    except OSError as error:
+        raise CmError(f"git cannot be run: {error}", hint="Install git, or put it on the PATH.") from error
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout as out:
+            data = out.read(most)
+        is_cut = len(data) == most
+        if is_cut:
+            process.kill()
+        return Output(data, process.wait(), is_cut)
+    finally:
+        timer.cancel()
+
+
+def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key in _OF_THE_PERSON}
+    # A repository's folder must not stand in for one that programs are looked for in.
+    path = os.pathsep.join(filter(os.path.isabs, os.get_exec_path()))
+    # `core.worktree` stands in a file of the repository, and a repository around this one is not meant.
+    place = {"GIT_WORK_TREE": str(root), "GIT_CEILING_DIRECTORIES": str(root.parent)}
+    # Not by `-c`, which takes a name with an equals sign apart in the wrong place.
+    passed = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        passed |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return {**kept, **_ENVIRONMENT, **place, **passed, "PATH": path}

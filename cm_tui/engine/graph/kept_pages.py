@@ -1,0 +1,53 @@
+"""Pages of edges that were answered from one state of the code, kept while their symbols are asked about again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+from typing import NamedTuple
+
+from cm_tui.model import Edge, Page, SymbolKey
+
+MOST_EDGES = 20_000
+"""As many are kept: some 500 bytes each."""
+
+
+class PageKey(NamedTuple):
+    """A question about a symbol's edges, without the lines of their sites."""
+
+    symbol: SymbolKey
+    direction: str
+    depth: int
+    kinds: tuple[str, ...]
+
+
+class KeptPages:
+    """The pages that were asked for last. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pages: OrderedDict[PageKey, Page[Edge]] = OrderedDict()
+        self._edges = 0
+
+    def get(self, key: PageKey) -> Page[Edge] | None:
+        """Return a page that is kept."""
+        with self._lock:
+            if key in self._pages:
+                self._pages.move_to_end(key)
+            return self._pages.get(key)
+
+    def put(self, key: PageKey, page: Page[Edge]) -> None:
+        """Keep a page, and let go of those that nobody asked for longest."""
+        with self._lock:
+            if key in self._pages or len(page.rows) > MOST_EDGES:
+                return
+            self._pages[key] = page
+            self._edges += _weight(page)
+            while self._edges > MOST_EDGES:
+                _, gone = self._pages.popitem(last=False)
+                self._edges -= _weight(gone)
+
+
+def _weight(page: Page[Edge]) -> int:
+    # A page without edges takes room as well.
+    return len(page.rows) + 1

@@ -1,0 +1,37 @@
+"""Removing a journal: all that agents' sessions wrote down of a project, for good."""
+
+from __future__ import annotations
+
+from cm_tui.engine.journal.journal import Journal, sync_folder
+from cm_tui.errors import StoreError
+
+EPISODE = "episode"
+"""Kind of the event that tells of one turn of a session."""
+
+
+def count_episodes(journal: Journal) -> int:
+    """Return how many episodes a journal holds, those that are hidden included.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    return sum(event.kind == EPISODE for event in journal.read())
+
+
+def remove(journal: Journal) -> None:
+    """Remove every event of a journal; who writes meanwhile begins a new one behind it.
+
+    Its folder and lock stay: another process may be waiting for them. Killed in the middle, it can be run again.
+
+    Raises:
+        StoreError: a file cannot be removed, or another process holds the journal.
+    """
+    if not journal.folder.is_dir():
+        return
+    with journal.held():
+        try:
+            for segment in journal.segments():
+                journal.file(segment).unlink(missing_ok=True)
+            sync_folder(journal.folder)
+        except OSError as error:
+            raise StoreError(f"Cannot remove {journal.folder}: {error}", hint="Check its permissions.") from error

@@ -1,0 +1,53 @@
+"""What of a turn is not remembered: agents' own settings in its list of files, the content of files with credentials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from cm_tui.engine.scan.credential_files import is_credential_file
+
+_SETTINGS = re.compile(
+    r"(?:^|/)(?:\.mcp\.json|\.claude\.json|\.claude/settings(?:\.[\w-]+)?\.json|opencode\.jsonc?|\.opencode/(?:opencode\.jsonc?|plugins?/[^/]+)|"
+    r"\.cursor/(?:mcp|hooks|settings|cli|environment)\.json|\.cursor/hooks/[^/]+|\.codex/(?:config\.toml|hooks\.json|auth\.json))$"
+)
+_SECTION = re.compile(r"^diff --(?:git|cc|combined) ", re.MULTILINE)
+_NAMES = re.compile(
+    r"^(?:diff --git .* \"?b/|diff --(?:cc|combined) |rename from |rename to |copy from |copy to |--- \"?a/|\+\+\+ \"?b/)(.+?)\"?\t?$",
+    re.MULTILINE,
+)
+
+
+def is_agent_settings(path: str) -> bool:
+    """Return whether a path is a coding agent's own settings file: what wires it is no work of a turn.
+
+    Args:
+        path: below the project's root, with `/`.
+    """
+    return _SETTINGS.search(path) is not None
+
+
+def without_credentials(patch: str) -> str:
+    """Return a patch in which a line stands for what changed in files that are made for credentials.
+
+    Args:
+        patch: as git writes it.
+    """
+    return "".join(_section(piece) for piece in _sections(patch))
+
+
+def _sections(patch: str) -> Iterator[str]:
+    starts = [found.start() for found in _SECTION.finditer(patch)]
+    if not starts or starts[0]:
+        yield patch[: starts[0] if starts else len(patch)]
+    for start, end in pairwise([*starts, len(patch)]):
+        yield patch[start:end]
+
+
+def _section(section: str) -> str:
+    head = section.partition("\n@@")[0]
+    hidden = next((name for name in _NAMES.findall(head) if is_credential_file(name)), None)
+    if hidden is None:
+        return section
+    return f"{section.partition(chr(10))[0]}\n[left out: {hidden} is a file for credentials]\n"

@@ -1,0 +1,190 @@
+"""All that finds secrets: as a text stands, with broken lines put together, without a diff's signs, inside of base64."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from cm_tui.engine.redaction.assignments import NAMES, find_assigned
+from cm_tui.engine.redaction.detectors import DETECTORS, patterns_of
+from cm_tui.engine.redaction.encoded import find_encoded
+from cm_tui.engine.redaction.forms import find_forms
+from cm_tui.engine.redaction.found import Found
+from cm_tui.engine.redaction.key_blocks import find_blocks
+from cm_tui.engine.redaction.kinds import DONE, is_cut
+from cm_tui.engine.redaction.marked_lines import unmarked
+from cm_tui.engine.redaction.pattern import Pattern, compiled
+from cm_tui.engine.redaction.placeholders import is_placeholder, is_reference
+from cm_tui.engine.redaction.places import find_places
+from cm_tui.engine.redaction.repeated import find_again, values_in
+from cm_tui.engine.redaction.shape_table import SHAPES
+from cm_tui.engine.redaction.strength import goes_on
+from cm_tui.engine.redaction.wrapped import Joined, join
+from cm_tui.engine.redaction.written import as_read
+
+_FILLED = Pattern(r"[A-Za-z_-]{2,16}?[-_](?:x{8,}+|X{8,}+)")
+_DEPTH = 2
+"""How often base64 is looked for within base64."""
+
+
+def find(text: str, known: Mapping[str, str] | None = None) -> Iterator[Found]:
+    """Yield what looks like a secret, in the order of the text; no two overlap.
+
+    What `redact` has put there is stepped over, so that a text that was redacted has nothing left to find.
+
+    Args:
+        text: what is looked through.
+        known: kinds of secrets that stand elsewhere, by their values.
+    """
+    read = [
+        Found(*view.original(span.start, span.end), span.kind)
+        for view in as_read(text)
+        for span in _with_marked(view.text)
+    ]
+    spans = read + _with_marked(text, {span.start for span in read})
+    found = list(_merged(sorted(spans)))
+    values = values_in(text, found) | dict(known or {})
+    again = find_again(text, values, {span.start for span in found})
+    return _apart(_merged(sorted([*found, *again])), text)
+
+
+def _with_marked(text: str, known: Collection[int] = ()) -> list[Found]:
+    """Return what is found in a text, and in it without the signs before its lines.
+
+    Args:
+        text: what is looked through.
+        known: where in it something begins that was found already.
+    """
+    spans = _all(text, known)
+    bare = unmarked(text)
+    if bare is not None:
+        # A key of several lines, or base64 over several, is whole only without the signs of a diff between them.
+        spans += [Found(*bare.original(span.start, span.end), span.kind) for span in _all(bare.text)]
+    return spans
+
+
+def _all(text: str, known: Collection[int] = ()) -> list[Found]:
+    """Return what is found as the text stands, and with broken lines put together; parts may overlap."""
+    spans = list(_plain(text, _DEPTH))
+    joined = join(text)
+    if joined is not None:
+        spans += _over_breaks(joined, {span.start for span in spans}.union(known))
+    return spans
+
+
+def _plain(text: str, depth: int) -> Iterator[Found]:
+    yield from find_blocks(text)
+    yield from _shaped(text)
+    yield from _named(text, _lower(text), depth)
+
+
+def _named(text: str, lowered: str, depth: int) -> Iterator[Found]:
+    if any(name in lowered for name in NAMES):
+        yield from find_assigned(text, lowered)
+    yield from find_places(text, lowered)
+    yield from find_forms(text, lowered)
+    if depth:
+        yield from find_encoded(text, lambda held: _plain(held, depth - 1))
+
+
+def _lower(text: str) -> str:
+    """Return a text in lower case, sign by sign: a few letters would become two."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(map(_lower_sign, text))
+
+
+def _lower_sign(sign: str) -> str:
+    return lowered if len(lowered := sign.lower()) == 1 else sign
+
+
+def _shaped(text: str) -> Iterator[Found]:
+    for detector in DETECTORS:
+        if any(word in text for word in detector.words):
+            for pattern in patterns_of(detector):
+                for found in compiled(pattern).finditer(text):
+                    if not _is_example(found[0]):
+                        yield Found(*found.span(), detector.kind)
+    for shape in SHAPES:
+        if any(word in text for word in shape.words):
+            for found in compiled(shape.pattern).finditer(text):
+                start, end = found.span("value" if "value" in found.re.groupindex else 0)
+                value = text[start:end]
+                if not (_is_example(value) or (shape.kind == "password" and _is_no_password(value))):
+                    yield Found(start, end, shape.kind)
+
+
+def _is_example(value: str) -> bool:
+    """Whether documentation has it in place of a key: `AKIA…EXAMPLE`, `sk-xxxxxxxx`."""
+    return value.endswith("EXAMPLE") or _FILLED.fullmatch(value) is not None
+
+
+def _is_no_password(value: str) -> bool:
+    return len(value) < 3 or is_placeholder(value) or is_reference(value) or value[0] in "[({<%*"
+
+
+def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
+    """Yield what is found only when lines are put together.
+
+    What follows a break has to look like the rest of it, or be what a shape lacks: a line may also just end there.
+
+    Args:
+        joined: the lines.
+        known: where in the text something begins that was found without them.
+    """
+    lowered = _lower(joined.text)
+    for found in _shaped(joined.text):
+        start, _ = joined.original(found.start, found.end)
+        yield from _kept(joined, found, found.start if start in known else _first_behind(joined, found))
+    for found in (*_named(joined.text, lowered, _DEPTH), *find_blocks(joined.text)):
+        yield from _kept(joined, found, found.start)
+
+
+def _first_behind(joined: Joined, found: Found) -> int:
+    """Where the last break lies within a shape that is complete only behind it."""
+    breaks = joined.breaks(found.start, found.end)
+    return joined.at[breaks[-1]] + 1 if breaks else found.start
+
+
+def _kept(joined: Joined, found: Found, least: int) -> Iterator[Found]:
+    """Yield what was found up to the last break behind which it goes on, at least up to a place."""
+    end = found.end
+    for number in reversed(joined.breaks(found.start, found.end)):
+        at = joined.at[number]
+        if joined.sure[number] or at < least or goes_on(joined.word_at(at)[: end - at]):
+            break
+        end = at
+    if joined.breaks(found.start, end):
+        yield Found(*joined.original(found.start, end), found.kind)
+
+
+def _merged(spans: Iterable[Found]) -> Iterator[Found]:
+    """Yield spans that do not overlap; of two that do, the one that begins first says what it is."""
+    last: Found | None = None
+    for span in spans:
+        if last is not None and span.start < last.end:
+            last = last._replace(end=max(last.end, span.end))
+            continue
+        if last is not None:
+            yield last
+        last = span
+    if last is not None:
+        yield last
+
+
+def _apart(spans: Iterator[Found], text: str) -> Iterator[Found]:
+    """Yield spans without the marks that `redact` has left in them."""
+    for span in spans:
+        start = span.start
+        for done in DONE.finditer(text, max(0, span.start - 60), min(len(text), span.end + 60)):
+            if done.end() <= span.start or done.start() >= span.end:
+                continue
+            if not done[0].endswith("]") and (done.end() < len(text) or not is_cut(done[0])):
+                continue
+            if _has_any(text[start : done.start()]):
+                yield Found(start, done.start(), span.kind)
+            start = max(start, done.end())
+        if start < span.end and _has_any(text[start : span.end]):
+            yield Found(start, span.end, span.kind)
+
+
+def _has_any(piece: str) -> bool:
+    return any(map(str.isalnum, piece))

@@ -1,0 +1,27 @@
+"""Lines with a sign before each, as a diff or a quotation has them: the text without the signs, and the way back."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from cm_tui.engine.redaction.pattern import Pattern
+from cm_tui.engine.redaction.view import Piece, View
+
+_SIGNS = "+->| "
+_TWO_LINES = Pattern(r"(?:\A|\n)(?:(?P<sign>[+>|])|-(?! ))[^\n]*\n(?(sign)(?P=sign)|-(?! ))")
+"""Two lines with the same sign, one below the other; neither an indent is one, nor what begins the items of a list."""
+
+
+def unmarked(text: str) -> View | None:
+    """Return a text without the signs before its lines; None for one whose lines have none."""
+    if _TWO_LINES.search(text) is None:
+        return None
+    lines = text.split("\n")
+    plain = [line[1:] if line[:1] in _SIGNS and line else line for line in lines]
+    begins = accumulate((len(line) + 1 for line in plain[:-1]), initial=0)
+    origins = accumulate((len(line) + 1 for line in lines[:-1]), initial=0)
+    pieces = (
+        Piece(begin, origin + len(line) - len(bare))
+        for begin, origin, line, bare in zip(begins, origins, lines, plain, strict=True)
+    )
+    return View("\n".join(plain), tuple(pieces))

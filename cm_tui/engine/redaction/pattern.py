@@ -1,0 +1,50 @@
+"""Regular expressions that are compiled when they are first used: a hook that needs none of them pays for none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+
+@cache
+def compiled(source: str) -> re.Pattern[str]:
+    """Return a regular expression, compiled once."""
+    return re.compile(source)
+
+
+class Pattern:
+    """A regular expression, compiled with its first use.
+
+    Args:
+        source: as `re.compile` takes it.
+    """
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def search(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+        """Return the first match."""
+        return compiled(self._source).search(text, start, len(text) if end is None else end)
+
+    def match(self, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+        """Return the match that begins at a place."""
+        return compiled(self._source).match(text, start, len(text) if end is None else end)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Return the match that is all of a text."""
+        return compiled(self._source).fullmatch(text)
+
+    def finditer(self, text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+        """Return all matches, one after the other."""
+        return compiled(self._source).finditer(text, start, len(text) if end is None else end)
+
+    def findall(self, text: str) -> list[str]:
+        """Return what all matches are; the pattern has no groups."""
+        return [found[0] for found in self.finditer(text)]
+
+    def split(self, text: str) -> list[str]:
+        """Return the pieces between matches, and what its group matched between them."""
+        return compiled(self._source).split(text)

@@ -1,0 +1,53 @@
+"""Secrets that stand elsewhere once more, where nothing says that they are secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from cm_tui.engine.redaction.found import Found
+from cm_tui.engine.redaction.kinds import DONE
+from cm_tui.engine.redaction.placeholders import is_placeholder
+from cm_tui.engine.redaction.strength import is_mixed
+
+_SHORTEST, _LONGEST = 8, 4_000
+_MOST = 100
+"""Each value is sought by itself: so many are, and the time stays in proportion to the length of a text."""
+
+
+def values_in(text: str, spans: Iterable[Found]) -> dict[str, str]:
+    """Return the kinds of what was found, by value: of what is long enough to be told from a word."""
+    values: dict[str, str] = {}
+    for span in spans:
+        value = text[span.start : span.end].strip()
+        if len(values) < _MOST and _is_own(value):
+            values.setdefault(value, span.kind)
+    return values
+
+
+def find_again(text: str, values: Mapping[str, str], begins: Collection[int]) -> Iterator[Found]:
+    """Yield where values stand in a text as words of their own.
+
+    Args:
+        text: what is looked through.
+        values: kinds by value.
+        begins: where something begins that was found already.
+    """
+    for value, kind in values.items():
+        at = text.find(value)
+        while at >= 0:
+            end = at + len(value)
+            before, behind = text[max(0, at - 1) : at], text[end : end + 1]
+            inside = (before.isalnum() and value[0].isalnum()) or (behind.isalnum() and value[-1].isalnum())
+            if not inside and at not in begins:
+                yield Found(at, end, kind)
+            at = text.find(value, end)
+
+
+def _is_own(value: str) -> bool:
+    return (
+        _SHORTEST <= len(value) <= _LONGEST
+        and "\n" not in value
+        and is_mixed(value)
+        and not is_placeholder(value)
+        and DONE.search(value) is None
+    )

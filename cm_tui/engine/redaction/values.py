@@ -1,0 +1,37 @@
+"""The texts in a value that JSON can hold: looked at, and redacted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from cm_tui.engine.redaction.redact import redact
+
+
+def redact_values(value: Any) -> Any:
+    """Return the same value with what looks like a secret taken out of every text; names stay."""
+    return with_texts(value, lambda text: redact(text).text)
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield every text in a value that JSON can hold, also those that are names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from texts_of(name)
+            yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of(item)
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return the same value with every text changed; names stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: with_texts(item, change) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_texts(item, change) for item in value]
+    return value

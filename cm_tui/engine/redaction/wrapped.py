@@ -1,0 +1,83 @@
+r"""Lines that were broken in the middle of a word, put together again, with the way back to the text.
+
+A terminal breaks at its last column, a shell line ends in a backslash, quoted-printable mail in `=`, configuration goes on
+in an indented line, a diff puts a sign before each line, JSON writes `\n`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import NamedTuple
+
+from cm_tui.engine.redaction.pattern import Pattern
+
+_INSIDE = r"[A-Za-z0-9+/_.~=:@%$-]"
+_BREAK = Pattern(
+    rf"(?<={_INSIDE})(?P<mark>\\|=)?(?P<end>\r?\n|\\{{1,4}}r?\\{{0,4}}n)(?P<sign>[+>|#-]{{0,3}})[ \t]{{0,100}}+(?={_INSIDE})"
+)
+_NAMED = Pattern(r"[A-Za-z_][\w.-]*+=[^=]")
+_WORDS_END = Pattern(r"[A-Za-z0-9+/_~=.%-]*+")
+
+
+class Joined(NamedTuple):
+    """A text without its breaks."""
+
+    text: str
+    at: list[int]
+    """Where in it a break was, in order."""
+    taken: list[int]
+    """How much was taken out up to and with each of them."""
+    sure: list[bool]
+    """Whether a break says itself that the line goes on."""
+
+    def breaks(self, start: int, end: int) -> range:
+        """Return which breaks lie inside of a part."""
+        return range(bisect_right(self.at, start), bisect_right(self.at, end - 1))
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the part of the text that was given which a part of this one comes from."""
+        before, upto = bisect_right(self.at, start), bisect_right(self.at, end - 1)
+        return start + (self.taken[before - 1] if before else 0), end + (self.taken[upto - 1] if upto else 0)
+
+    def word_at(self, start: int) -> str:
+        """Return what stands at a place up to the end of the word; nothing where it is a name of its own."""
+        found = _WORDS_END.match(self.text, start, start + 400)
+        if found is None or self.text[found.end() : found.end() + 1] in {":", "("} or _NAMED.match(found[0]):
+            return ""
+        return found[0]
+
+
+def join(text: str) -> Joined | None:
+    """Return a text without the breaks that may lie within a word; None where there are none."""
+    pieces: list[str] = []
+    at: list[int] = []
+    taken: list[int] = []
+    sure: list[bool] = []
+    last = length = 0
+    for found in _BREAK.finditer(text):
+        start, end = found.start(), found.end()
+        marks = _marks(found["sign"], text, start)
+        if marks < len(found["sign"]):
+            # Not the mark of a diff or a quotation, but a part of the word.
+            end = found.start("sign") + marks
+        piece = text[last:start]
+        pieces.append(piece)
+        length += len(piece)
+        at.append(length)
+        taken.append(end - start)
+        sure.append(found["mark"] == "\\" and "\n" in found["end"])
+        last = end
+    if not at:
+        return None
+    pieces.append(text[last:])
+    return Joined("".join(pieces), at, list(accumulate(taken)), sure)
+
+
+def _marks(signs: str, text: str, at: int) -> int:
+    """How many signs at the beginning of a line also begin the line before it, which ends at a place."""
+    if not signs:
+        return 0
+    line = text.rfind("\n", max(0, at - 2_000), at) + 1
+    before = text[line : line + len(signs)]
+    return next((number for number in range(len(signs), 0, -1) if before.startswith(signs[:number])), 0)

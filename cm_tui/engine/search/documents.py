@@ -1,0 +1,68 @@
+"""Passages as BM25 counts them: column by column, all of a generation or those of one source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Passages that are counted together, column by column; a document's position is its row here."""
+
+    generation: int
+    ids: NDArray[np.int64]
+    """Ascending."""
+    lengths: NDArray[np.float32]
+    files: NDArray[np.int32]
+    """Number of the file, in order of the path."""
+    average: float
+    positions: NDArray[np.int32] | None = None
+    """Row here, or -1, of every passage there is; None: these are all."""
+
+    def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows of passages by id; every id must be there."""
+        return np.searchsorted(self.ids, ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """All passages of one generation, and those of each source that was asked for."""
+
+    documents: Documents
+    sources: NDArray[np.int64]
+    """Number of each passage's source in `names`."""
+    names: tuple[str, ...]
+    parts: dict[str, Documents]
+
+    def part(self, source: str) -> Documents:
+        """The passages of one source: BM25 counts no others, so that what else is remembered moves no score."""
+        if source not in self.parts:
+            number = self.names.index(source) if source in self.names else -1
+            self.parts[source] = part_of(self.documents, np.flatnonzero(self.sources == number))
+        return self.parts[source]
+
+
+def part_of(every: Documents, rows: NDArray[np.int64]) -> Documents:
+    """Return some of the passages, counted by themselves."""
+    if len(rows) == len(every.ids):
+        return every
+    lengths = every.lengths[rows]
+    positions = np.full(len(every.ids), -1, dtype=np.int32)
+    positions[rows] = np.arange(len(rows), dtype=np.int32)
+    _, files = np.unique(every.files[rows], return_inverse=True)
+    return Documents(
+        generation=every.generation,
+        ids=every.ids[rows],
+        lengths=lengths,
+        files=files.astype(np.int32),
+        average=average_of(lengths),
+        positions=positions,
+    )
+
+
+def average_of(lengths: NDArray[np.float32]) -> float:
+    """Return the mean length of some passages; 0 of none."""
+    return float(lengths.mean()) if len(lengths) else 0.0

@@ -1,0 +1,52 @@
+"""Opening a store's file: DuckDB's settings, and what may go wrong."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+
+from cm_tui.engine.store.failures import unopened
+from cm_tui.errors import StoreError
+from cm_tui.paths import private_dir
+
+FORMAT = "v1.3.0"
+"""First format that keeps repeated texts once: docstrings of many versions of a file make a third of a store."""
+
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "storage_compatibility_version": FORMAT,
+    # In DuckDB 1.5 it forgets that rows were deleted: `ORDER BY … LIMIT` then leaves out rows that came after them.
+    "disabled_optimizers": "row_group_pruner",
+}
+
+
+def can_only_be_read(file: Path) -> bool:
+    """Return whether a store that is there cannot be written: its file, or the folder that takes the log beside it."""
+    may_write = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK | os.X_OK)
+    return os.path.isfile(file) and not may_write  # noqa: PTH113 - what may not even be looked at is no file
+
+
+def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnection:
+    """Open a store's file, made when missing unless it is only to be read.
+
+    Raises:
+        StoreBusyError: another process has it.
+        StoreDamagedError: it is truncated, or no database.
+        StoreError: its folder cannot be made.
+    """
+    try:
+        private_dir(file.parent)
+        connection = duckdb.connect(str(file), config=SETTINGS, read_only=for_reading)
+    except OSError as error:
+        raise StoreError(
+            f"Cannot make {file.parent}: {error}", hint="Set CM_HOME to a folder you can write."
+        ) from error
+    except duckdb.Error as error:
+        raise unopened(file, error) from error
+    if not for_reading:
+        # DuckDB makes it as the process's mask has it. In the folder of somebody else it is theirs to say.
+        with suppress(PermissionError):
+            file.chmod(0o600)
+    return connection

@@ -1,0 +1,293 @@
+"""Generations: committed states of the index, each answered from until the next one is ready.
+
+A generation is what one index run left: files, symbols, passages and keywords of one moment. A question reads in one
+transaction, so it sees one generation from its first row to its last, whatever is written meanwhile. What rooms derive
+of a generation (resolved calls, postings in memory) takes a while to make; until that is done, questions are answered
+from the generation before, and writers never wait for readers, nor readers for writers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
+
+import duckdb
+
+from cm_tui.engine.store.cursor import Cursor
+from cm_tui.errors import CmError, StoreError
+
+SPARES = 8
+"""Transactions that keep the generation before alive while the next one is made ready: so many questions at once."""
+_WAIT_S = 60.0
+GENERATION, PASSAGE_GENERATION = "generation", "passage_generation"
+"""Keys in `meta`: the first rises with what is where, the second with the passages; a generation's number is their sum."""
+_CODE = "SELECT value FROM meta WHERE key = ?"
+_COUNTERS = f"SELECT key, value FROM meta WHERE key IN ('{GENERATION}', '{PASSAGE_GENERATION}')"  # noqa: S608 - our own words
+
+
+class Reads(Protocol):
+    """The part of a store that generations need."""
+
+    @property
+    def is_writing(self) -> bool:
+        """Return whether this thread is in a transaction of its own."""
+
+    @property
+    def cursor(self) -> Cursor:
+        """This thread's cursor."""
+
+    def open_cursor(self) -> Cursor:
+        """Return another cursor of the same database."""
+
+    def unreadable(self, key: str, text: str | None) -> CmError:
+        """Return the error of a fact that is not what it must be."""
+
+    def use(self, cursor: Cursor | None) -> Cursor | None:
+        """Have this thread's queries run on a cursor (None: its own), and return the one before."""
+
+
+class _Question(threading.local):
+    """What this thread reads from at the moment."""
+
+    number: int | None = None
+    cursor: Cursor | None = None
+    code: int | None = None
+    """The state of the code in that generation, once somebody wanted to know."""
+
+
+class Generations:
+    """Generations of one store. Safe to use from several threads.
+
+    Args:
+        store: the store.
+    """
+
+    def __init__(self, store: Reads) -> None:
+        self._store = store
+        self._changed = threading.Condition()
+        self._idle: list[Cursor] = []
+        self._spares: deque[Cursor] = deque()
+        self._published: int | None = None
+        """Answered from while a change is on; None: whatever is committed."""
+        self._changing = threading.RLock()
+        self._depth = 0
+        self._question = _Question()
+        self._preparers: list[Callable[[int], None]] = []
+        self._closers: list[Callable[[], None]] = []
+
+    @property
+    def reading_from(self) -> int | None:
+        """Return the generation that this thread reads; None outside of a question."""
+        return self._question.number
+
+    @property
+    def current(self) -> int:
+        """Return the generation that a question of this moment is answered from."""
+        with self.reading() as number:
+            return number
+
+    @property
+    def code(self) -> int:
+        """Return the number of the state of the code that this thread reads: what agents record does not change it."""
+        question = self._question
+        if question.number is not None and question.code is not None:
+            return question.code
+        text = next((row[0] for row in self._store.cursor.execute(_CODE, [GENERATION]).fetchall()), "0")
+        try:
+            number = int(text)
+        except ValueError as error:
+            raise self._store.unreadable(GENERATION, text) from error
+        if question.number is not None:
+            question.code = number
+        return number
+
+    def on_change(self, prepare: Callable[[int], None]) -> None:
+        """Have something made of each new generation, by whoever wrote it, before questions are answered from it.
+
+        Args:
+            prepare: given the number; its thread reads that generation meanwhile.
+        """
+        self._preparers.append(prepare)
+
+    def on_close(self, end: Callable[[], None]) -> None:
+        """Have something ended before the store is closed."""
+        self._closers.append(end)
+
+    @contextmanager
+    def reading(self) -> Iterator[int]:
+        """Have all queries of this thread read one generation, and give its number; nested calls join the outer one."""
+        question = self._question
+        if question.number is not None:
+            yield question.number
+        elif self._store.is_writing:
+            # A writer reads what it writes.
+            yield self._number_at(self._store.cursor)
+        else:
+            with self._reading_from(*self._begin()) as number:
+                yield number
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep what is written in this block, beyond the question: committed at its end, seen by every other one.
+
+        The question reads the same generation afterwards. Only what is no part of a generation may be written.
+        """
+        question = self._question
+        yield
+        if question.number is None or question.cursor is None:
+            return
+        question.cursor.execute("COMMIT")
+        question.cursor = self._begin_again(question.number, question.cursor)
+        self._store.use(question.cursor)
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold while a transaction leads to the next generation: questions stay at the one before until that is prepared.
+
+        For one writer at a time; nested calls join the outer one.
+        """
+        with self._changing:
+            self._depth += 1
+            try:
+                if self._depth == 1:
+                    self._hold()
+                yield
+                if self._depth == 1:
+                    self._prepare()
+            finally:
+                self._depth -= 1
+                if not self._depth:
+                    self._publish()
+
+    def close(self) -> None:
+        """End what goes on behind answers, and let go of all cursors."""
+        for end in self._closers:
+            end()
+        with self._changed:
+            for cursor in (*self._idle, *self._spares):
+                cursor.close()
+            self._idle.clear()
+            self._spares.clear()
+
+    # --- questions ---
+
+    @contextmanager
+    def _reading_from(self, number: int, cursor: Cursor) -> Iterator[int]:
+        question = self._question
+        question.number, question.cursor, question.code = number, cursor, None
+        before = self._store.use(cursor)
+        try:
+            yield number
+        finally:
+            self._store.use(before)
+            last = question.cursor
+            question.number = question.cursor = None
+            if last is not None:
+                self._give_back(number, last)
+
+    def _begin(self) -> tuple[int, Cursor]:
+        """Begin to read the published generation."""
+        cursor = self._cursor()
+        while True:
+            number = self._start(cursor)
+            with self._changed:
+                if self._published is None or number == self._published:
+                    return number, cursor
+                # The next one is committed, and not ready yet.
+                _end(cursor)
+                self._changed.wait_for(lambda: self._spares or self._published is None, _WAIT_S)
+                if self._spares and self._published is not None:
+                    self._idle.append(cursor)
+                    return self._published, self._spares.pop()
+
+    def _begin_again(self, number: int, cursor: Cursor) -> Cursor:
+        """Begin to read a generation that this thread has just read; if it is gone for good, the one there is now."""
+        if self._start(cursor) == number:
+            return cursor
+        with self._changed:
+            self._changed.wait_for(lambda: self._spares or self._published != number, _WAIT_S)
+            if self._published == number and self._spares:
+                _end(cursor)
+                self._idle.append(cursor)
+                return self._spares.pop()
+        return cursor
+
+    def _give_back(self, number: int, cursor: Cursor) -> None:
+        with self._changed:
+            # Until the next one is published, others need a transaction that still sees this one.
+            if number == self._published and _is_whole(cursor):
+                self._spares.append(cursor)
+                self._changed.notify()
+                return
+            _end(cursor)
+            self._idle.append(cursor)
+            while len(self._idle) > SPARES:
+                self._idle.pop().close()
+
+    def _cursor(self) -> Cursor:
+        with self._changed:
+            if self._idle:
+                return self._idle.pop()
+        return self._store.open_cursor()
+
+    def _start(self, cursor: Cursor) -> int:
+        """Begin a transaction; its first query decides what it sees."""
+        cursor.execute("BEGIN")
+        return self._number_at(cursor)
+
+    def _number_at(self, cursor: Cursor) -> int:
+        number = 0
+        for key, text in cursor.execute(_COUNTERS).fetchall():
+            try:
+                number += int(text)
+            except ValueError as error:
+                raise self._store.unreadable(key, text) from error
+        return number
+
+    # --- changes ---
+
+    def _hold(self) -> None:
+        """Keep the generation of this moment readable."""
+        spares = [self._cursor() for _ in range(SPARES)]
+        numbers = {self._start(cursor) for cursor in spares}
+        with self._changed:
+            self._spares.extend(spares)
+            self._published = max(numbers)
+
+    def _prepare(self) -> None:
+        cursor = self._cursor()
+        with self._reading_from(self._start(cursor), cursor) as number:
+            if number == self._published:
+                return
+            for prepare in self._preparers:
+                # The first question makes what is missing, and reports what is wrong.
+                with suppress(CmError, duckdb.Error):
+                    prepare(number)
+
+    def _publish(self) -> None:
+        with self._changed:
+            self._published = None
+            for cursor in self._spares:
+                _end(cursor)
+            self._idle.extend(self._spares)
+            self._spares.clear()
+            while len(self._idle) > SPARES:
+                self._idle.pop().close()
+            self._changed.notify_all()
+
+
+def _end(cursor: Cursor) -> None:
+    with suppress(duckdb.Error, StoreError):
+        cursor.execute("ROLLBACK")
+
+
+def _is_whole(cursor: Cursor) -> bool:
+    """Whether a transaction can still be used; an error in a query ends it."""
+    try:
+        cursor.execute("SELECT 1").fetchone()
+    except (duckdb.Error, StoreError):
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""What a server may answer for: what a person gave it, whatever an agent or a client asks for beyond that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from cm_tui import paths
+from cm_tui.config import load_config
+from cm_tui.engine.api import projects
+from cm_tui.errors import CmError, ConfigError, NotFoundError, RefusedError
+
+Allows = Callable[[Path], bool]
+
+
+class Access:
+    """The folders that were given to a server: it answers for projects in them, and for worktrees of those.
+
+    Folders that a person lists in `mcp.roots` of their own settings are given to every server; a repository's settings
+    have no say.
+
+    Args:
+        folders: what was given when the server was started.
+        also: says what is given beside folders.
+        nearby: folders of which only what lies in them or is a worktree of theirs is asked about by `also`.
+        unless: what has to be said when something was not given.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path] = (),
+        *,
+        also: Allows = lambda _: False,
+        nearby: Callable[[], Iterable[Path]] = tuple,
+        unless: str = "",
+    ) -> None:
+        self.folders = tuple(folder.expanduser().resolve() for folder in folders)
+        self._also = also
+        self._nearby = nearby
+        self._unless = unless
+
+    @classmethod
+    def of_project(cls, folder: Path, more: Sequence[Path] = ()) -> Self:
+        """Give the project around a folder as it is now, and more folders; one with an unsafe root is not given.
+
+        Raises:
+            NotFoundError: one of the other folders is not there.
+        """
+        for one in more:
+            if not one.expanduser().is_dir():
+                raise NotFoundError(f"There is no folder {one} to be given.", hint="Check the spelling after --root.")
+        try:
+            own: tuple[Path, ...] = (projects.root_of(folder),)
+        except CmError:
+            # Whoever asks for it hears why; other folders may be given.
+            own = ()
+        return cls((*own, *more))
+
+    @classmethod
+    def of_indexed(cls) -> Self:
+        """Give what its user has indexed, in the checkout from which it was last indexed, and worktrees of that."""
+        said = "It answers for what its user has indexed: a person runs `cm index` there, or widens it by"
+        return cls(also=_is_indexed_checkout, nearby=projects.indexed_checkouts, unless=said)
+
+    def root_of(self, folder: Path) -> Path:
+        """Return the root of the project around a folder.
+
+        Raises:
+            RefusedError: it was not given.
+            CmError: it was given, but there is no such folder, or it is unsafe.
+        """
+        if not self._may_be_given(folder):
+            # Git's library does not even look at it, and nothing is said of what is there.
+            raise self.refusal(folder)
+        try:
+            root = projects.root_of(folder)
+        except (CmError, OSError) as error:
+            if self._covers(folder) and not isinstance(error, PermissionError):
+                raise
+            raise self.refusal(folder) from None
+        self.check(root, asked=folder)
+        return root
+
+    def check(self, root: Path, *, asked: Path | None = None) -> None:
+        """Let a project pass that was given.
+
+        Args:
+            root: the project.
+            asked: what it was asked for by, which is all that a refusal names.
+
+        Raises:
+            RefusedError: it was not.
+        """
+        found = projects.reach(root, self.folders)
+        if found == "outside" and self._also(root):
+            found = projects.reach(root, (root,))
+        if found != "given":
+            found = projects.reach(root, (*self.folders, *user_roots()))
+        if found == "foreign git":
+            raise RefusedError(
+                f"The `.git` of {asked or root} leads to a repository elsewhere that knows nothing of this folder, "
+                "or takes objects from one.",
+                hint="`git worktree repair` in that repository makes a worktree known; the objects of a clone made "
+                f"with `--shared` or `--reference` have to be given too. {self._ways()}",
+            )
+        if found != "given":
+            raise self.refusal(asked or root)
+
+    def refusal(self, folder: Path) -> RefusedError:
+        """Return the error for what was not given, with the ways in which a person can give it."""
+        return RefusedError(f"{folder} was not given to this server.", hint=self._ways())
+
+    def _ways(self) -> str:
+        given = ", ".join(map(str, self.folders)) or "no folder so far"
+        said = self._unless or f"It answers for {given}; a person widens that by `cm mcp --root FOLDER`, or by"
+        return f"{said} listing the folder in `mcp.roots` of their own settings, {paths.config_file()}."
+
+    def _covers(self, folder: Path) -> bool:
+        return any(_real(folder).is_relative_to(one) for one in (*self.folders, *map(_real, user_roots())))
+
+    def _may_be_given(self, folder: Path) -> bool:
+        """Whether a folder lies in what was given, or in a worktree of that; by files that are read to their ends."""
+        if self._covers(folder):
+            return True
+        real, given = _real(folder), (*self.folders, *user_roots(), *self._nearby())
+        return any(
+            projects.reach(one, given) != "outside"
+            for one in (real, *real.parents)
+            if one == real or os.path.lexists(one / ".git")
+        )
+
+
+def user_roots() -> Iterator[Path]:
+    """Yield the folders of `mcp.roots`, as the user's own settings have them now.
+
+    Raises:
+        ConfigError: one of them is not absolute, or the settings cannot be read.
+    """
+    for text in load_config().mcp.roots:
+        folder = Path(text).expanduser()
+        if not folder.is_absolute():
+            raise ConfigError(f"mcp.roots: {text!r} is not an absolute path.", hint=f"Mend {paths.config_file()}.")
+        yield folder
+
+
+def _is_indexed_checkout(root: Path) -> bool:
+    indexed = projects.indexed_checkout_of(root)
+    return indexed is not None and projects.reach(root, (indexed,)) == "given"
+
+
+def _real(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))

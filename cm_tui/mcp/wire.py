@@ -1,0 +1,214 @@
+"""What comes over the wire, before the SDK reads it: every request is answered, whatever it holds.
+
+The SDK drops what its parser refuses, and whoever asked waits for ever. Halves of surrogate pairs, which an agent leaves
+where it cuts a text, are valid JSON (RFC 8259, section 8.2) and no text: they become U+FFFD, as bytes that are not UTF-8 do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, BinaryIO
+
+import anyio
+import anyio.to_thread
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 1_000_000
+"""No request is anywhere near as long."""
+
+_ESCAPE = re.compile(
+    r"(?P<pair>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+    r"|\\.",
+    re.DOTALL,
+)
+# A text without an end goes to the end: looking for one again behind each of its quotes would take for ever.
+_WORD = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
+_ID_CHARACTERS = 1000
+"""No id is longer; it is repeated in the answer."""
+
+
+def mended(text: str) -> str:
+    """Return JSON in which each half of a surrogate pair that stands alone is the replacement character."""
+    if "\\u" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found["half"] else found[0], text)
+
+
+def refusal(text: str) -> JSONRPCError | None:
+    """Return the answer to what is no message of the protocol; None for a message, and for a response that is none.
+
+    Args:
+        text: as it came, mended.
+    """
+    try:
+        message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValidationError as error:
+        keys, number = _outline(text)
+        if "method" not in keys and keys & {"result", "error"}:
+            # It answers a question of ours: an error of the same id would be taken for an answer to one of theirs.
+            return None
+        first = error.errors(include_input=False, include_url=False)[0]
+        if first["type"] == "json_invalid":
+            return refused(
+                number, f"This JSON cannot be read: {first['msg'].removeprefix('Invalid JSON: ')}.", PARSE_ERROR
+            )
+        return refused(number, "This is no request of JSON-RPC 2.0: it needs `jsonrpc`, `id` and `method`.")
+    if isinstance(message, JSONRPCNotification) and "id" in _outline(text)[0]:
+        # Whoever gives an id waits for an answer.
+        return refused(None, "The id of a request is a text or a whole number.")
+    return None
+
+
+def refused(number: str | int | None, message: str, code: int = INVALID_REQUEST) -> JSONRPCError:
+    """Return an error as the answer to a request, whose id is None where it cannot be told."""
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=message))
+
+
+def _outline(text: str) -> tuple[set[str], str | int | None]:
+    """The names in the outermost object and its id, read without a parser: what one chokes on may be in there."""
+    keys: set[str] = set()
+    number: str | int | None = None
+    depth, before, last = 0, "", ""
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if word in ("{", "["):
+            depth += 1
+        elif word in ("}", "]"):
+            depth -= 1
+        elif word == ":" and depth == 1:
+            keys.add(last.strip('"'))
+        elif last == ":" and depth == 1 and before == '"id"':
+            number = _id_of(word)
+        before, last = last, word
+    return keys, number
+
+
+def _id_of(word: str) -> str | int | None:
+    if len(word) > _ID_CHARACTERS:
+        return None
+    try:
+        value = json.loads(word)
+    except ValueError:
+        return None
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+# --- standard streams ---
+
+
+async def serve_stdio(run: Callable[[Any, Any], Awaitable[None]]) -> None:
+    """Serve on stdin and stdout until stdin ends.
+
+    Args:
+        run: the server's loop over a stream of what comes and one of what goes.
+    """
+    lines = _Lines(_own_stdin())
+    async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type] # it only iterates over it
+        lines.answer = write.send
+        await run(read, write)
+
+
+def _own_stdin() -> BinaryIO:
+    """Take stdin over: what else runs in this process, and its children, find it at its end."""
+    try:
+        number = sys.stdin.fileno()
+    except (AttributeError, OSError, ValueError):
+        return sys.stdin.buffer
+    own = os.dup(number)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, number)
+    os.close(nothing)
+    # A thread may still wait on it when the server ends: it must not become another file's number.
+    return os.fdopen(own, "rb", closefd=False)
+
+
+class _Lines:
+    """The messages of a stream, a line each; what is none is answered here, and goes no further."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.answer: Callable[[SessionMessage], Awaitable[None]] | None = None
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await self._next():
+            text = mended(line.decode("utf-8", "replace"))
+            said = refusal(text) if text.strip() else None
+            if len(line) == MOST_BYTES and not line.endswith(b"\n"):
+                while (more := await self._next()) and not more.endswith(b"\n"):
+                    pass
+                said = refused(_outline(text)[1], f"A request of more than {MOST_BYTES:,} bytes is not read.")
+            if said is None:
+                yield text
+            elif self.answer is not None:
+                await self.answer(SessionMessage(said))
+
+    async def _next(self) -> bytes:
+        """A line with its end, or as much of it as a request may have."""
+        return await anyio.to_thread.run_sync(self._stream.readline, MOST_BYTES)
+
+
+# --- HTTP ---
+
+
+class MendedBodies:
+    """Middleware that hands on what is a message, mended, and answers what is none."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        # A path that leads up is no server's: whatever was sent there, the application refuses it.
+        if scope["type"] != "http" or scope["method"] != "POST" or ".." in scope["path"].split("/"):
+            await self._app(scope, receive, send)
+            return
+        body, messages = await _body(receive)
+        if body is not None:
+            text = mended(body.decode("utf-8", "replace"))
+            said = refusal(text)
+            if said is not None:
+                wire = said.model_dump(by_alias=True, mode="json", exclude_unset=True)
+                await JSONResponse({"id": None, **wire}, status_code=400)(scope, receive, send)
+                return
+            data = text.encode()
+            length = (b"content-length", str(len(data)).encode())
+            kept = [pair for pair in scope["headers"] if pair[0].lower() != length[0]]
+            scope = {**scope, "headers": [*kept, length]}
+            messages = [{"type": "http.request", "body": data, "more_body": False}]
+
+        async def again() -> Message:
+            return messages.pop(0) if messages else await receive()
+
+        await self._app(scope, again, send)
+
+
+async def _body(receive: Receive) -> tuple[bytes | None, list[Message]]:
+    """A request's body, None when it is too long or breaks off, and the messages that it came in."""
+    messages: list[Message] = []
+    size = 0
+    while size <= MOST_BYTES:
+        message = await receive()
+        messages.append(message)
+        if message["type"] != "http.request":
+            return None, messages
+        size += len(message.get("body", b""))
+        if not message.get("more_body"):
+            return (b"".join(one.get("body", b"") for one in messages) if size <= MOST_BYTES else None), messages
+    return None, messages

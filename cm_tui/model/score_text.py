@@ -1,0 +1,54 @@
+"""Scores as they are printed: rounded parts that add up to the rounded score, and products that hold as they stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from cm_tui.model.search import ScorePart
+
+DIGITS = 4
+
+Sign = Literal["=", "≈", "→"]
+
+
+def printed(parts: Sequence[ScorePart], score: float) -> tuple[tuple[float, ...], float]:
+    """Round the contributions of a score so that they add up to the rounded score, digit for digit.
+
+    Each is rounded down or up, the largest remainders up (the method of largest remainders, as seats are given to
+    parties), so that none is off by a whole unit of the last digit.
+
+    Args:
+        parts: whose contributions add up to the score.
+        score: of the hit.
+
+    Returns:
+        The contributions and the score, each with four digits behind the point.
+    """
+    unit = 10**DIGITS
+    exact = [part.contribution * unit for part in parts]
+    units = [math.floor(value) for value in exact]
+    total = round(float(f"{score:.{DIGITS}f}") * unit)
+    order = sorted(range(len(units)), key=lambda index: exact[index] - units[index], reverse=True)
+    for index in order[: max(0, total - sum(units))]:
+        units[index] += 1
+    return tuple(value / unit for value in units), total / unit
+
+
+def sign_of(part: ScorePart, value: str, weight: str, contribution: float) -> Sign:
+    """Return how a part's printed numbers go together.
+
+    Args:
+        part: the part.
+        value: its value as it is printed.
+        weight: its weight as it is printed.
+        contribution: what it adds, as it is printed.
+
+    Returns:
+        `=` when the printed value times the printed weight rounds to the printed contribution, `≈` when that holds of
+        the numbers before they were rounded, `→` where the part works another way, such as a share of what was reached.
+    """
+    if abs(part.value * part.weight - part.contribution) >= 1e-6:
+        return "→"
+    return "=" if round(float(value) * float(weight), DIGITS) == contribution else "≈"

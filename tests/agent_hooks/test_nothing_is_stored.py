@@ -1,0 +1,120 @@
+"""The whole corpus of planted secrets goes the way of an agent's session; no byte below CM_HOME has one afterwards."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.agent_hooks import command
+from cm_tui.engine.api.events import record_event
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from tests.daemon.conftest import until
+from tests.engine.redaction.corpus import NAMED, Planted, corpus
+from tests.gitrepo import Repo
+
+WORDS = {"hunter2", "horse", "winterberg"}
+"""Secrets that are words, or stand in the code of tests: too short to be looked for among all bytes."""
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    repo = Repo(tmp_path / "shop")
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    return repo
+
+
+@pytest.fixture
+def consumer() -> Iterator[JournalConsumer]:
+    consumer = JournalConsumer(lambda *_: None)
+    yield consumer
+    consumer.close()
+
+
+def hook(monkeypatch: pytest.MonkeyPatch, event: str, said: dict[str, object]) -> None:
+    data = json.dumps(said).encode()
+    monkeypatch.setattr(command.stdin, "read", lambda: data)
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert command.main([event, "--agent", "claude-code"]) == 0
+
+
+def pieces(planted: list[Planted]) -> list[str]:
+    """Texts that a prompt has room for, each with some of the planted secrets."""
+    found, length = [""], 0
+    for one in planted:
+        length += len(one.text) + 2
+        if length > 7_000:
+            found.append("")
+            length = len(one.text)
+        found[-1] += one.text + "\n\n"
+    return found
+
+
+def forms(secret: str) -> Iterator[bytes]:
+    """What is looked for: parts of a secret as they are, as JSON writes them, and in base64 at any place."""
+    compact = "".join(secret.split())
+    size = min(12, len(compact))
+    for at in range(0, len(compact) - size + 1, 5):
+        part = compact[at : at + size]
+        yield part.encode()
+        yield json.dumps(part)[1:-1].encode()
+    for shift in range(3):
+        inside = base64.b64encode(b" " * shift + compact[:30].encode())[4:-4]
+        if len(inside) >= 10:
+            yield inside
+
+
+def test_no_byte_of_a_planted_secret_is_stored(
+    repo: Repo, cm_home: Path, consumer: JournalConsumer, monkeypatch: pytest.MonkeyPatch
+):
+    planted = [one for one in corpus() if one.secret not in WORDS]
+    monkeypatch.chdir(repo.root)
+    who = {"session_id": "s", "cwd": str(repo.root)}
+    texts = pieces(planted)
+    for number, text in enumerate(texts):
+        session = {**who, "session_id": f"s{number}"}
+        hook(monkeypatch, "prompt", {**session, "prompt": text})
+        repo.write("new.txt", text)
+        repo.git("add", "--intent-to-add", "new.txt")
+        hook(monkeypatch, "edit", {**session, "tool_input": {"file_path": "new.txt"}})
+        hook(monkeypatch, "stop", {**session, "last_assistant_message": text})
+        consumer.on_nudge(repo.root)
+        until(lambda number=number: len(episodes(repo)) == number + 1, "the episode")
+        # The project's own files are the project's: what is indexed of them is not what is looked at here.
+        repo.git("rm", "-qf", "--cached", "new.txt")
+        (repo.root / "new.txt").unlink()
+    # A first line has all of a secret only where it is not broken.
+    whole = [one for one in planted if not one.place.startswith("wrapped") and one.kind != "a password with signs"]
+    for one in whole[::9]:
+        first = one.text.split("\n")[0]
+        command.main(["git", "post-checkout", "0" * 40, "1" * 40, f"feature/{first}"])
+        if "/" not in one.secret and "://" not in first:
+            hook(monkeypatch, "edit", {**who, "tool_input": {"file_path": first}})
+        hook(monkeypatch, "session-start", {**who, "source": one.text})
+        record_event(repo.root, "note", {"notes": [one.text, {"more": one.text}]}, {"text": one.text}, limit=8_000)
+    assert len(list(Journal.of(repo.root).read())) > 200
+    with LocalEngine.open(repo.root) as engine:
+        for _ in engine.index():
+            pass
+        assert engine.search("deploying to prod").hits
+    stored = b"\0".join(file.read_bytes() for file in sorted(cm_home.rglob("*")) if file.is_file())
+    missed = [(one.kind, one.place, form) for one in planted for form in forms(one.secret) if form in stored]
+    assert missed == []
+    assert b"[redacted: github token]" in stored
+
+
+def episodes(repo: Repo) -> list[object]:
+    return [event for event in Journal.of(repo.root).read() if event.kind == "episode"]
+
+
+def test_what_stands_in_the_corpus_is_looked_for():
+    assert {one.place for one in corpus()} > {"named", "json in json", "base64, wrapped"}
+    assert len(NAMED) >= 50

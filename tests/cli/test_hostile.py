@@ -1,0 +1,37 @@
+"""What nobody means to type: numbers without end, names of nothing, bytes of no text. Each gets a sentence and a code."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Shop
+
+HUGE = "1" + "0" * 400
+NUMBERS = (HUGE, f"-{HUGE}", "1" + "0" * 5000, str(2**31), str(2**63), str(2**127), "0", "-1", "1e400", "nan", "", "٣")
+COUNTED = (
+    ("search", "cart", "-n"),
+    ("symbols", "-n"),
+    ("symbols", "--match", "cart", "-n"),
+    ("callers", "add_tax", "--depth"),
+    ("at", "HEAD", "-n"),
+    ("at", "HEAD", "files", "-n"),
+    ("at", "HEAD", "--match", "cart", "-n"),
+    ("life", "Cart", "-n"),
+    ("drift", "-n"),
+    ("drift", "--since", "HEAD", "-n"),
+    ("episodes", "-n"),
+    ("pack", "cart", "--budget"),
+    ("history", "line", "-n"),
+    ("history", "line", "--match", "shop", "-n"),
+    ("history", "line", "--before"),
+    ("history", "backfill", "--depth"),
+)
+
+
+@pytest.mark.parametrize("words", COUNTED, ids=" ".join)
+def test_no_number_is_an_internal_error(shop: Shop, words: tuple[str, ...]):
+    """`Shop.cm` refuses a traceback and an internal error by itself."""
+    for number in NUMBERS:
+        done = shop.cm(*words, number)
+        assert done.code in (0, 2, 3), (number[:20], done.err)
+    assert shop.cm(*words, HUGE).code in (0, 2)

@@ -1,0 +1,54 @@
+"""The daemon's log: private, and without secrets, also those that an error quotes."""
+
+from __future__ import annotations
+
+import logging
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui import paths
+from cm_tui.daemon.daemon_log import set_up_log
+
+LOGGERS = ("cm_tui", "uvicorn.error")
+
+
+@pytest.fixture
+def log() -> Iterator[Path]:
+    before = {name: (list(logging.getLogger(name).handlers), logging.getLogger(name).level) for name in LOGGERS}
+    set_up_log()
+    yield paths.state_dir() / "daemon.log"
+    for name, (handlers, level) in before.items():
+        logger = logging.getLogger(name)
+        for handler in [one for one in logger.handlers if one not in handlers]:
+            handler.close()
+            logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def fail(words: str) -> None:
+    raise ValueError(words)
+
+
+@pytest.mark.parametrize("name", ["cm_tui.engine.memory", "uvicorn.error"])
+def test_a_secret_in_a_logged_error_does_not_reach_the_file(log: Path, name: str):
+    secret, password = "ghp_" + "a1B2" * 9, "hunter2" + "hunter2"
+    logger = logging.getLogger(name)
+    try:
+        fail(f"cannot reach https://ada:{password}@example.org with {secret}")
+    except ValueError:
+        logger.exception("indexing %s", f"/home/ada/{secret}")
+    logger.warning("the token %s is refused", secret)
+    text = log.read_text(encoding="utf-8")
+    assert secret not in text
+    assert password not in text
+    assert "ValueError: cannot reach https://ada:[redacted: password]@example.org with [redacted: github token]" in text
+    assert "Traceback" in text
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_what_is_no_secret_is_logged_as_it_is(log: Path):
+    logging.getLogger("cm_tui.daemon").info("%s is gone", "/home/ada/shop")
+    assert log.read_text(encoding="utf-8").endswith("INFO /home/ada/shop is gone\n")

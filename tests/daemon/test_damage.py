@@ -1,0 +1,140 @@
+"""Damage met by a daemon: the same words as without one, and mended while it runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from cm_tui.daemon import bootstrap, runtime_dir
+from cm_tui.engine import doctor
+from tests import damage as ways
+from tests.cli.conftest import Shop
+from tests.damage import Place
+
+
+@pytest.fixture(autouse=True)
+def _without_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "examine_installation", lambda: iter(()))
+
+
+def findings(shop: Shop) -> dict[str, dict[str, str]]:
+    done = shop.cm("doctor", "--json")
+    return {check["finding"]: check for check in done.json["checks"] if check["finding"]}
+
+
+@pytest.mark.parametrize(
+    "name", ["cut to 80 %", "a block zeroed", "a byte flipped", "a schema that is no number", "a newer schema"]
+)
+def test_a_damaged_store_is_said_and_mended_through_a_daemon(shop: Shop, name: str):
+    assert shop.cm("index").code == 0
+    before = shop.cm("search", "raise an amount", "--json").json["hits"]
+    bootstrap.stop_daemon()
+    damage, finding = ways.OF_THE_STORE[name]
+    damage(Place(shop.root, shop.home))
+    done = shop.cm("search", "raise an amount", "--json")
+    found = findings(shop)
+    assert finding in found
+    if done.code:
+        assert found[finding]["mend"] in done.err
+    else:
+        assert done.json["hits"] == before
+    assert shop.cm("rebuild").code == 0
+    assert findings(shop) == {}
+    assert shop.cm("search", "raise an amount", "--json").json["hits"] == before
+
+
+def test_damage_below_an_open_store_is_seen_on_disk(shop: Shop):
+    assert shop.cm("index").code == 0
+    before = shop.cm("search", "raise an amount", "--json").json["hits"]
+    place = Place(shop.root, shop.home)
+    # What is only in the log would be written over the damage.
+    bootstrap.stop_daemon()
+    assert shop.cm("search", "raise an amount").code == 0
+    assert findings(shop) == {}
+    ways.zero_block(5)(place)
+    assert "store-zeroed" in findings(shop)
+    assert shop.cm("rebuild").code == 0
+    assert findings(shop) == {}
+    ways.half_the_vectors(place)
+    assert "cm index" in findings(shop)["vectors-damaged"]["mend"]
+    assert shop.cm("index").code == 0
+    assert findings(shop) == {}
+    assert shop.cm("search", "raise an amount", "--json").json["hits"] == before
+
+
+@pytest.mark.parametrize("name", [runtime_dir.LOCK, runtime_dir.START_LOCK, runtime_dir.INFO, runtime_dir.SOCKET])
+def test_a_folder_in_place_of_a_file_of_the_daemon_is_named_and_cleared(shop: Shop, name: str):
+    assert shop.cm("index").code == 0
+    bootstrap.stop_daemon()
+    place = runtime_dir.folder() / name
+    place.unlink(missing_ok=True)
+    (place / "something").mkdir(parents=True)
+    done = shop.cm("search", "raise an amount", "--json")
+    assert done.code == 0
+    assert done.json["hits"]
+    found = findings(shop)["daemon-file-in-the-way"]
+    assert str(place) in found["message"]
+    assert found["mend"] in done.err
+    assert shop.cm("status").code == 0
+    command = found["mend"].split("`")[1]
+    subprocess.run(["sh", "-c", command], check=True)
+    assert findings(shop) == {}
+    assert "Working without it" not in shop.cm("search", "raise an amount").err
+    assert bootstrap.health() is not None
+
+
+def test_a_broken_head_is_said_through_a_daemon(shop: Shop):
+    assert shop.cm("index").code == 0
+    head = shop.root / ".git" / "HEAD"
+    kept = head.read_text()
+    head.write_text("\0garbage")
+    found = findings(shop)["git-head-damaged"]
+    for words in (["search", "cart"], ["callers", "add_tax"], ["status"], ["index"], ["rebuild"]):
+        done = shop.cm(*words)
+        assert done.code == 4, (words, done)
+        assert found["mend"] in done.err
+    head.write_text(kept)
+    assert findings(shop) == {}
+    assert shop.cm("search", "raise an amount", "--json").json["hits"]
+
+
+def test_an_agent_is_told_the_same(shop: Shop):
+    assert shop.cm("index").code == 0
+    bootstrap.stop_daemon()
+    ways.sql("UPDATE meta SET value = 'three' WHERE key = 'schema'")(Place(shop.root, shop.home))
+    requests = [
+        {
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+            },
+        },
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "codememory_retrieve", "arguments": {"query": "cart"}},
+        },
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cm_tui", "mcp"],
+        cwd=shop.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        for request in requests:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+        answer = {}
+        while answer.get("id") != 2:
+            answer = json.loads(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.wait(30)
+    said = json.dumps(answer)
+    assert "cm rebuild" in said
+    assert "schema is" in said
+    assert "Internal" not in said

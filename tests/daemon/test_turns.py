@@ -1,0 +1,140 @@
+"""Clients that ask at once: each has its share, and what is the same is answered once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cm_tui.daemon.same_questions import SameQuestions
+from cm_tui.daemon.slices import SLICE_S, Slices
+from cm_tui.daemon.turns import Turns
+from cm_tui.model import Cancel
+from tests.daemon.conftest import until
+
+
+class Asked:
+    """Questions of clients, each working until it is told to end; keeps the order in which they got their turns."""
+
+    def __init__(self, turns: Turns) -> None:
+        self.turns = turns
+        self.order: list[str] = []
+        self.go_on = threading.Event()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+
+    def ask(self, client: str) -> None:
+        before = self.turns.waiting + len(self.order)
+
+        def work() -> None:
+            with self.turns.take(client):
+                with self._lock:
+                    self.order.append(client)
+                self.go_on.wait(20)
+
+        self._threads.append(threading.Thread(target=work))
+        self._threads[-1].start()
+        until(lambda: self.turns.waiting + len(self.order) > before)
+
+    def end(self) -> list[str]:
+        self.go_on.set()
+        for thread in self._threads:
+            thread.join(20)
+        return self.order
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12))
+def test_each_waiting_client_is_served_before_any_is_served_again(clients: list[str]) -> None:
+    asked = Asked(Turns(1))
+    asked.ask("first")
+    for client in clients:
+        asked.ask(client)
+    order = asked.end()[1:]
+    assert sorted(order) == sorted(clients)
+    waiting = {client: clients.count(client) for client in clients}
+    since: dict[str, int] = dict.fromkeys(waiting, 0)
+    for client in order:
+        waiting[client] -= 1
+        since = {other: 0 if other == client else turns + 1 for other, turns in since.items()}
+        assert all(turns <= len(since) for other, turns in since.items() if waiting[other])
+
+
+def test_fifty_questions_of_one_cost_another_one_turn() -> None:
+    asked = Asked(Turns(1))
+    for _ in range(50):
+        asked.ask("loop")
+    asked.ask("person")
+    assert asked.end().index("person") <= 2
+
+
+def test_so_many_work_at_once_and_no_more() -> None:
+    asked = Asked(Turns(3))
+    for number in range(5):
+        asked.ask(str(number))
+    assert len(asked.order) == 3
+    assert asked.turns.waiting == 2
+    assert len(asked.end()) == 5
+
+
+def test_a_turn_is_handed_on_when_a_question_fails() -> None:
+    turns = Turns(1)
+    with pytest.raises(ValueError, match="wrong"), turns.take("a"):
+        raise ValueError("wrong")
+    with turns.take("b"):
+        assert turns.waiting == 0
+
+
+def test_long_work_gives_way_to_questions_for_a_moment_only() -> None:
+    turns = Turns(2)
+    paused = Cancel().with_pauses(Slices(turns))
+    began = threading.Event()
+
+    def question() -> None:
+        with turns.take("a"):
+            began.set()
+            time.sleep(3 * SLICE_S)
+
+    thread = threading.Thread(target=question)
+    thread.start()
+    began.wait(20)
+    time.sleep(SLICE_S * 1.2)
+    paused.check()
+    assert thread.is_alive()
+    thread.join()
+    turns.give_way(20)
+
+
+def test_identical_questions_in_flight_are_answered_once() -> None:
+    same = SameQuestions()
+    asked: list[str] = []
+    go_on = threading.Event()
+
+    def answer() -> str:
+        asked.append("asked")
+        go_on.wait(20)
+        return "found"
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(same.answer, ("callers", 7), answer) for _ in range(8)]
+        until(lambda: bool(asked))
+        time.sleep(0.1)
+        go_on.set()
+        assert [one.result(20) for one in answers] == ["found"] * 8
+    assert len(asked) == 1
+    assert same.answer(("callers", 7), lambda: "again") == "again"
+
+
+def test_what_fails_fails_for_all_who_asked_and_is_asked_again() -> None:
+    same = SameQuestions()
+
+    def fail() -> None:
+        raise ValueError("wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        same.answer("it", fail)
+    assert same.answer("it", lambda: 1) == 1

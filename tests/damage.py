@@ -1,0 +1,175 @@
+"""Ways to damage a store, as disks, crashes and people do: each with the name that `cm doctor` has for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+BLOCK = 262_144
+HEADERS = 12_288
+
+INDEX_AND_DIE = """
+import os, sys
+from pathlib import Path
+from cm_tui.engine.local import LocalEngine
+engine = LocalEngine.open(Path(sys.argv[1]))
+for step in engine.index():
+    pass
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An indexed project whose data may be damaged."""
+
+    root: Path
+    home: Path
+
+    @property
+    def store(self) -> Path:
+        return next((self.home / "data" / "projects").glob("*"))
+
+    @property
+    def file(self) -> Path:
+        return self.store / "store.duckdb"
+
+    @property
+    def log(self) -> Path:
+        return self.store / "store.duckdb.wal"
+
+
+Damage = Callable[[Place], None]
+
+
+def cut(share: float) -> Damage:
+    """Truncate the store to a share of it."""
+
+    def damage(place: Place) -> None:
+        os.truncate(place.file, int(place.file.stat().st_size * share))
+
+    return damage
+
+
+def zero_block(number: int) -> Damage:
+    def damage(place: Place) -> None:
+        overwrite(place.file, HEADERS + number * BLOCK, bytes(BLOCK))
+
+    return damage
+
+
+def flip(at: int) -> Damage:
+    def damage(place: Place) -> None:
+        byte = place.file.read_bytes()[at]
+        overwrite(place.file, at, bytes([byte ^ 4]))
+
+    return damage
+
+
+def overwrite(file: Path, at: int, content: bytes) -> None:
+    with file.open("r+b") as stream:
+        stream.seek(at)
+        stream.write(content)
+
+
+def sql(*statements: str) -> Damage:
+    def damage(place: Place) -> None:
+        with duckdb.connect(str(place.file)) as db:
+            for statement in statements:
+                db.execute(statement)
+
+    return damage
+
+
+def folder_in_place_of_the_store(place: Place) -> None:
+    place.file.unlink()
+    place.file.mkdir()
+    (place.file / "something").write_text("")
+
+
+def half_the_vectors(place: Place) -> None:
+    file = place.store / "vectors.bin"
+    os.truncate(file, file.stat().st_size // 2)
+
+
+def flipped_vectors(place: Place) -> None:
+    file = place.store / "vectors.bin"
+    overwrite(file, file.stat().st_size - 100, b"\xff\x00\xff")
+
+
+def with_log(then: Callable[[Path], None]) -> Damage:
+    """Index a change in a process that is killed before it has moved its log into the file, and harm that log."""
+
+    def damage(place: Place) -> None:
+        (place.root / "shop" / "late.py").write_text("def came_late():\n    return 'late'\n")
+        environment = {**os.environ, "CM_HOME": str(place.home)}
+        subprocess.run([sys.executable, "-c", INDEX_AND_DIE, str(place.root)], check=True, env=environment)
+        assert place.log.stat().st_size > 100
+        then(place.log)
+
+    return damage
+
+
+def garbage_in_head(text: str) -> Damage:
+    def damage(place: Place) -> None:
+        (place.root / ".git" / "HEAD").write_text(text)
+
+    return damage
+
+
+def flip_in(file: Path) -> None:
+    overwrite(file, file.stat().st_size // 2, b"\xa5\x5a")
+
+
+OF_THE_STORE: dict[str, tuple[Damage, str]] = {
+    "cut to nothing": (cut(0), "store-truncated"),
+    "cut within its headers": (cut(0.0005), "store-truncated"),
+    "cut to 80 %": (cut(0.8), "store-truncated"),
+    "cut to 95 %": (cut(0.95), "store-truncated"),
+    "a header overwritten": (flip(4200), "store-overwritten"),
+    "no database": (lambda place: place.file.write_bytes(b"no database at all" * 3000) and None, "store-foreign"),
+    "a folder": (folder_in_place_of_the_store, "store-foreign"),
+    "a block zeroed": (zero_block(5), "store-zeroed"),
+    "a byte flipped": (flip(HEADERS + 7 * BLOCK + 5000), "store-overwritten"),
+    "a log flipped": (with_log(flip_in), "store-log-damaged"),
+    "a schema that is no number": (sql("UPDATE meta SET value = 'three' WHERE key = 'schema'"), "schema-unreadable"),
+    "no schema": (sql("DELETE FROM meta WHERE key = 'schema'"), "schema-unreadable"),
+    "no table of facts": (sql("DROP TABLE meta"), "schema-unreadable"),
+    "an older schema than its tables": (sql("UPDATE meta SET value = '1' WHERE key = 'schema'"), "schema-older"),
+    "a newer schema": (sql("UPDATE meta SET value = '99' WHERE key = 'schema'"), "schema-newer"),
+    "a table lost": (sql("DROP TABLE passage"), "schema-incomplete"),
+    "a column lost": (sql("ALTER TABLE symbol DROP COLUMN signature"), "schema-incomplete"),
+    "a fact that is no number": (
+        sql("UPDATE meta SET value = 'x' WHERE key = 'passage_generation'"), "fact-unreadable",
+    ),
+    "rows lost": (sql("DELETE FROM passage WHERE id % 2 = 0"), "rows-contradictory"),
+    "files lost": (sql("DELETE FROM head_file WHERE path LIKE '%cart%'"), "rows-differ-from-git"),
+}  # fmt: skip
+"""Damage that `cm rebuild` mends."""
+
+BY_INDEXING: dict[str, tuple[Damage, str]] = {
+    "a log missing": (with_log(lambda log: log.unlink()), "store-log-missing"),
+    "a log cut": (with_log(lambda log: os.truncate(log, log.stat().st_size // 3)), "store-log-missing"),
+    "half a vector file": (half_the_vectors, "vectors-damaged"),
+    "vectors flipped": (flipped_vectors, "vectors-damaged"),
+}
+"""Damage that `cm index` mends."""
+
+
+def restore(to: Place, kept: Path) -> None:
+    """Put a project and its data back to how they were kept."""
+    for folder, name in ((to.root, "root"), (to.home, "home")):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(kept / name, folder, symlinks=True)
+
+
+def keep(place: Place, kept: Path) -> None:
+    shutil.copytree(place.root, kept / "root", symlinks=True)
+    shutil.copytree(place.home, kept / "home", symlinks=True)

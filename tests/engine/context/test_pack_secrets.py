@@ -1,0 +1,118 @@
+"""A pack holds no secret, however it was made and whatever part of one lies on its lines."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from typer.testing import CliRunner
+
+from cm_tui.cli.app import app
+from cm_tui.engine.api.context import ContextApi
+from cm_tui.engine.local import LocalEngine
+from cm_tui.model import Pack, PackRequest
+from tests.gitrepo import Repo
+from tests.planted import AWS, BODY, GITHUB, KEY, PASSWORD, leaked
+
+CODE = f'''def connect(token="{GITHUB}"):
+    """Connect as {AWS}, by the token."""
+    # Tokens are renewed.
+    return open_channel("{AWS}",
+                        password="{PASSWORD}")
+
+
+KEY = """
+{KEY}
+"""
+
+
+def {GITHUB}():
+    return connect()
+
+
+LIMIT = 3
+'''
+LINES = CODE.split("\n")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+    repo = Repo(tmp_path / "app")
+    repo.write("net.py", CODE)
+    repo.write("guide.md", f'# Connect with {GITHUB}\n\npassword = "{PASSWORD}"\n\n    token = {GITHUB}\n')
+    repo.commit()
+    with LocalEngine.open(repo.root) as engine:
+        for _ in engine.index():
+            pass
+        yield engine
+
+
+def packs(engine: LocalEngine) -> dict[str, list[Pack]]:
+    """Packs by the method of the interface that made them."""
+    one_by_one = [engine.pack_items([PackRequest("net.py", n, n)]) for n in range(1, len(LINES))]
+    whole = [PackRequest("net.py", 1, 999, GITHUB, f"by {AWS}"), PackRequest("guide.md", 1, 9)]
+    return {
+        "pack": [
+            engine.pack(question, budget=budget, neighbours=neighbours)
+            for question in ("how to connect", f"who calls {GITHUB}", "token password")
+            for budget in (40, 150, 4000)
+            for neighbours in (True, False)
+        ],
+        "pack_items": [
+            *one_by_one,
+            engine.pack_items(whole, budget=9000),
+            engine.pack_items(whole, budget=100, question=f"Why {GITHUB}?"),
+        ],
+    }
+
+
+def test_no_pack_holds_one(engine: LocalEngine):
+    made = packs(engine)
+    methods = inspect.getmembers(ContextApi, inspect.isfunction)
+    makers = {name for name, method in methods if not name.startswith("_") and get_type_hints(method)["return"] is Pack}
+    assert set(made) == makers, "a new way to make packs is tried here too"
+    for pack in (pack for some in made.values() for pack in some):
+        assert not leaked(repr(pack)), pack
+        assert pack.tokens <= pack.budget
+    assert sum("[redacted: " in pack.markdown for some in made.values() for pack in some) > 15
+
+
+def test_lines_keep_their_numbers(engine: LocalEngine):
+    (item,) = engine.pack_items([PackRequest("net.py", 1, 999)], budget=9000).items
+    shown = item.text.split("\n")
+    assert (item.start_line, item.end_line, len(shown)) == (1, len(LINES) - 1, len(LINES) - 1)
+    for number, line in enumerate(shown):
+        assert line == LINES[number] or "[redacted: " in line or LINES[number] in KEY
+    (middle,) = engine.pack_items([PackRequest("net.py", 10, 12)]).items
+    assert leaked("\n".join(LINES[9:12])) == list(BODY[:3])
+    assert middle.end_line == 12 or not middle.included
+
+
+def test_it_says_how_many(engine: LocalEngine):
+    pack = engine.pack_items([PackRequest("net.py", 1, 5)])
+    assert pack.notes == ("4 secrets were redacted.",)
+    assert pack.markdown.count("[redacted: ") == 4
+    (one,) = engine.pack_items([PackRequest("net.py", 9, 16)]).notes
+    assert one == "1 secret was redacted."
+    last = len(LINES) - 1
+    assert engine.pack_items([PackRequest("net.py", last, last)]).notes == ()
+
+
+def test_what_a_person_reads_stays_as_it_is(engine: LocalEngine):
+    assert engine.source("net.py").text == CODE.rstrip("\n")
+    assert any(GITHUB in hit.snippet for hit in engine.search("connect token").hits)
+
+
+def test_the_command_prints_none(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(engine.root)
+    engine.close()
+    for form in ("markdown", "json"):
+        done = CliRunner().invoke(app, ["pack", f"connect with {GITHUB}", "--format", form])
+        assert done.exit_code == 0
+        assert "[redacted: " in done.stdout
+        assert not leaked(done.stdout + done.stderr)
+    assert any("secrets were redacted" in note for note in json.loads(done.stdout)["notes"])

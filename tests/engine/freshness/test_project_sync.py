@@ -1,0 +1,52 @@
+"""A sync that is begun and ended by different threads at the same moment."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cm_tui.config import WatchConfig
+from cm_tui.engine.freshness.project_sync import ProjectSync
+from cm_tui.engine.index.summary import IndexOutcome
+from tests.gitrepo import Repo
+
+
+def sync_of(root: Path) -> ProjectSync:
+    def never(_: object) -> IndexOutcome:
+        raise AssertionError
+
+    return ProjectSync(root, never, lambda: lambda _: True, WatchConfig(), debounce_s=60, longest_s=60)
+
+
+def watching(sync: ProjectSync) -> bool:
+    assert sync.watcher is not None
+    return sync.watcher.wait_until_watching(2.0)
+
+
+def test_one_that_is_ended_while_it_begins_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two checkouts of one store that are asked at once replace each other's sync."""
+    start = threading.Thread.start
+
+    def start_slowly(thread: threading.Thread) -> None:
+        if thread.name.startswith("watch "):
+            time.sleep(0.1)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_slowly)
+    sync = sync_of(Repo(tmp_path / "repo").root)
+    beginning = threading.Thread(target=sync.start)
+    beginning.start()
+    time.sleep(0.05)
+    sync.stop()
+    beginning.join()
+    assert not watching(sync)
+
+
+def test_one_that_was_ended_before_it_began_stays_so(tmp_path: Path) -> None:
+    sync = sync_of(Repo(tmp_path / "repo").root)
+    sync.stop()
+    sync.start()
+    assert not watching(sync)

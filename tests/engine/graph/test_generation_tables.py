@@ -1,0 +1,101 @@
+"""Derived tables of the states of the code: made once, seen by all, dropped when nobody can ask about them any more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import duckdb
+import pytest
+
+from cm_tui.engine.graph import resolve
+from cm_tui.engine.graph.derived_tables import DerivedTables
+from cm_tui.engine.graph.generation_tables import GenerationTables
+
+SHOP = {
+    "shop/money.py": "def add_tax(price):\n    return price * 1.2\n",
+    "shop/cart.py": "from shop.money import add_tax\n\n\ndef total(items):\n    return add_tax(sum(items))\n",
+}
+MORE = {"shop/till.py": "from shop.money import add_tax\n\n\ndef pay(price):\n    return add_tax(price)\n"}
+
+
+def schemas(db) -> list[str]:
+    return [row[0] for row in db.rows("SELECT database_name FROM duckdb_databases() WHERE database_name LIKE 'graph%'")]
+
+
+def test_a_question_that_began_before_a_change_is_answered_without_it(project: Callable) -> None:
+    shop = project(SHOP)
+    with shop.db.reading():
+        before = shop.sites("add_tax")
+        writing = threading.Thread(target=shop.write, args=(MORE,))
+        writing.start()
+        writing.join()
+        assert shop.sites("add_tax") == before == ["shop/cart.py:5 total"]
+    assert len(shop.sites("add_tax")) == 2
+
+
+def test_old_tables_go(project: Callable) -> None:
+    shop = project(SHOP)
+    for number in range(5):
+        shop.write({"shop/till.py": f"{MORE['shop/till.py']}# {number}\n"})
+        shop.sites("add_tax")
+    assert len(schemas(shop.db)) <= 2
+
+
+def test_what_is_resolved_behind_the_answers_is_the_same(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.graph.generation_tables.SMALL", -1)
+    monkeypatch.setattr(resolve, "SMALL", -1)
+    shop = project(SHOP | MORE)
+    first = shop.called_from("add_tax")
+    with shop.db.reading():
+        # What this question has looked at stays, whatever is made meanwhile.
+        assert shop.called_from("add_tax") == first
+        behind = GenerationTables.of(shop.db)._background
+        assert behind is not None
+        behind.join()
+        assert shop.called_from("add_tax") == first
+    assert shop.called_from("add_tax") == first
+
+
+def test_tables_that_could_not_be_made_are_made_by_the_next_question(
+    project: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = project(SHOP)
+    with monkeypatch.context() as patch:
+
+        def fail(self, *_: object) -> None:
+            self._db.value("SELECT 'a'::INTEGER")
+
+        patch.setattr(DerivedTables, "_hierarchy", fail)
+        with pytest.raises(duckdb.ConversionException):
+            shop.sites("add_tax")
+    assert shop.sites("add_tax") == ["shop/cart.py:5 total"]
+
+
+def test_nothing_is_made_for_nobody(project: Callable) -> None:
+    shop = project(SHOP)
+    shop.sites("add_tax")
+    for number in range(3):
+        with shop.db.generations.changing():
+            shop.write({"shop/till.py": f"{MORE['shop/till.py']}# {number}\n"})
+    # The first of them was made ready for whoever asks next; nobody did.
+    assert len(schemas(shop.db)) == 2
+
+
+def test_closing_ends_what_goes_on_behind_the_answers(project: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cm_tui.engine.graph.generation_tables.SMALL", -1)
+    shop = project(SHOP)
+    begun = threading.Event()
+
+    def forever(self: resolve.Resolver) -> None:
+        begun.set()
+        self._db.value("SELECT max(hash(a.range, b.range)) FROM range(1000000) a, range(1000000) b")
+
+    monkeypatch.setattr(resolve.Resolver, "resolve_all", forever)
+    for _ in range(2):
+        shop.sites("add_tax")
+    assert begun.wait(20)
+    shop.db.generations.close()
+    behind = GenerationTables.of(shop.db)._background
+    assert behind is not None
+    assert not behind.is_alive()

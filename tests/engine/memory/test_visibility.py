@@ -1,0 +1,107 @@
+"""Episodes that were forgotten are shown nowhere until they are shown again; a journal that was replaced is noticed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.journal import Journal, integrity
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.errors import NotFoundError
+from tests.gitrepo import Repo
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+    repo = Repo(tmp_path / "repo")
+    repo.write("a.py", "def gravel():\n    return 1\n")
+    repo.commit()
+    with LocalEngine.open(repo.root) as engine:
+        yield engine
+
+
+def index(engine: LocalEngine, **how: bool) -> None:
+    for _ in engine.index(**how):
+        pass
+
+
+def record(engine: LocalEngine, prompt: str) -> str:
+    return Journal.of(engine.root).append("episode", EpisodeRecord(prompts=(prompt,)).to_event_data()).id
+
+
+def shown(engine: LocalEngine) -> tuple[set[str], set[str]]:
+    """Ids in the list, and in the search."""
+    hits = engine.search("prompt", profile="memory", limit=100).hits
+    return {one.id for one in engine.episodes().rows}, {hit.path.removeprefix("episode/") for hit in hits}
+
+
+def test_what_is_forgotten_is_shown_nowhere_until_that_is_undone(engine: LocalEngine):
+    ids = [record(engine, f"prompt number {n}") for n in range(3)]
+    index(engine)
+    assert engine.forget(ids[1][:20]) == ids[1]
+    left = {ids[0], ids[2]}
+    for how in ({}, {}, {"full": True}):
+        assert shown(engine) == (left, left)
+        index(engine, **how)
+    with pytest.raises(NotFoundError):
+        engine.episode(ids[1])
+    with pytest.raises(NotFoundError):
+        engine.forget(ids[1])
+    for _ in engine.rebuild():
+        pass
+    assert shown(engine) == (left, left)
+    assert engine.forget(ids[1], undo=True) == ids[1]
+    for how in ({}, {}, {"full": True}):
+        assert shown(engine) == (set(ids), set(ids))
+        index(engine, **how)
+    with pytest.raises(NotFoundError):
+        engine.forget(ids[1], undo=True)
+    engine.forget(ids[1])
+    assert shown(engine) == (left, left)
+
+
+def test_what_was_forgotten_before_the_first_index_is_not_shown(engine: LocalEngine):
+    ids = [record(engine, f"prompt number {n}") for n in range(3)]
+    engine.forget(ids[0])
+    engine.forget(ids[1])
+    engine.forget(ids[1], undo=True)
+    index(engine)
+    assert shown(engine) == ({ids[1], ids[2]}, {ids[1], ids[2]})
+
+
+def test_a_longer_journal_in_the_place_of_another_is_noticed_by_all_who_follow_it(engine: LocalEngine, tmp_path: Path):
+    for n in range(3):
+        record(engine, f"prompt number {n}")
+    index(engine)
+    journal = Journal.of(engine.root)
+    runs: list[list[str]] = []
+    consumer = JournalConsumer(lambda _, files, __: runs.append(list(files)))
+    consumer.on_nudge(engine.root)
+    assert shown(engine)[0]
+    assert integrity.check(engine.root).events == 3
+    shutil.rmtree(journal.folder)
+    other = Journal(tmp_path / "other")
+    other.append("hook.edit", {"paths": ["from_the_other.py"], "root": str(engine.root)})
+    ids = {
+        other.append("episode", EpisodeRecord(prompts=(f"prompt of another {n}",)).to_event_data()).id for n in range(9)
+    }
+    shutil.copytree(other.folder, journal.folder)
+    consumer.on_nudge(engine.root)
+    consumer.close()
+    assert runs == [["from_the_other.py"]]
+    index(engine)
+    assert shown(engine) == (ids, ids)
+    assert integrity.check(engine.root).events == 10
+    # The same for a daemon that comes after it, and reads where the one before it stood.
+    shutil.rmtree(journal.folder)
+    other.append("hook.git", {"root": str(engine.root)})
+    shutil.copytree(other.folder, journal.folder)
+    again = JournalConsumer(lambda _, files, __: runs.append(list(files)))
+    again.on_nudge(engine.root)
+    again.close()
+    assert runs[1:] == [[]], "it is the same journal, and has one event more"

@@ -1,0 +1,177 @@
+"""A folder that merely claims a project gets none of its memory until a person links it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cm_tui import paths
+from cm_tui.engine.api import links, projects
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
+from cm_tui.errors import RefusedError, UsageError
+from tests.cli.conftest import Shop
+from tests.gitrepo import Repo
+
+PROMPT = "why do we round prices in Ruritania"
+
+
+def said(prompt: str, root: Path) -> dict[str, object]:
+    return {"type": "task", "agent": "codex", "session": "s", "prompts": [prompt], "root": str(root)}
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Repo:
+    """A repository with a memory: an index, and an episode in its journal."""
+    repo = Repo(tmp_path / "mine")
+    repo.write("shop.py", "def pay():\n    return 'receipt'\n")
+    repo.commit("Open the shop")
+    repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
+    Journal.of(repo.root).append("episode", said(PROMPT, repo.root))
+    index(repo.root)
+    return repo
+
+
+def index(root: Path) -> None:
+    with LocalEngine.open(root) as engine:
+        list(engine.index())
+
+
+def remembered(root: Path) -> list[str]:
+    """What a checkout is told: episodes in its list, and what a search of the memory finds."""
+    index(root)
+    with LocalEngine.open(root) as engine:
+        listed = [prompt for episode in engine.episodes().rows for prompt in episode.prompts]
+        found = [hit for hit in engine.search("Ruritania", profile="memory").hits if hit.source == "episode"]
+        assert bool(listed) == bool(found)
+        return listed
+
+
+def notes(root: Path) -> str:
+    with LocalEngine.open(root) as engine:
+        return " ".join(engine.status().notes)
+
+
+def clones(mine: Repo, tmp_path: Path) -> dict[str, Path]:
+    """Every way to claim that project."""
+    copy = Path(shutil.copytree(mine.root, tmp_path / "copy"))
+    mine.git("clone", "-q", str(mine.root), str(tmp_path / "local clone"))
+    fork = Repo(tmp_path / "other code, same remote")
+    fork.write("evil.py", "print('x')\n")
+    fork.commit("Other code")
+    fork.git("remote", "add", "origin", "git@example.org:me/shop")
+    pointer = tmp_path / "pointer"
+    pointer.mkdir()
+    (pointer / ".git").write_text(f"gitdir: {mine.root / '.git'}\n")
+    return {"copy": copy, "clone": tmp_path / "local clone", "fork": fork.root, "pointer": pointer}
+
+
+def test_who_merely_claims_it_gets_nothing(mine: Repo, tmp_path: Path):
+    assert remembered(mine.root) == [PROMPT]
+    for what, root in clones(mine, tmp_path).items():
+        assert remembered(root) == [], what
+        assert Journal.of(root).folder != Journal.of(mine.root).folder, what
+        assert projects.store_of(root) != projects.store_of(mine.root), what
+        assert "cm link" in notes(root), what
+    assert "cm link" not in notes(mine.root)
+    assert remembered(mine.root) == [PROMPT]
+
+
+def test_worktrees_are_one_checkout(mine: Repo, tmp_path: Path):
+    mine.git("worktree", "add", "-q", str(tmp_path / "tree"))
+    assert remembered(tmp_path / "tree") == [PROMPT]
+    assert links.memory_link(tmp_path / "tree").shared_with == ()
+
+
+def test_a_person_links_and_parts(mine: Repo, tmp_path: Path):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    Journal.of(other).append("episode", said("asked in the clone of Ruritania", other))
+    own = Journal.of(other).folder
+    assert links.memory_link(other).shared_with == (str(mine.root),)
+    link = links.link(links.memory_link(other))
+    assert link.linked
+    assert not own.exists(), "what it held was taken along"
+    assert sorted(remembered(other)) == sorted([PROMPT, "asked in the clone of Ruritania"])
+    assert len(remembered(mine.root)) == 2
+    with pytest.raises(UsageError):
+        links.link(links.memory_link(other))
+    links.unlink(other)
+    assert remembered(other) == []
+    assert len(remembered(mine.root)) == 2
+
+
+def test_the_first_to_ask_owns_nothing_by_that(mine: Repo, tmp_path: Path):
+    """A question leaves nothing behind; who writes first owns."""
+    first, second = Repo(tmp_path / "first"), Repo(tmp_path / "second")
+    for repo in (first, second):
+        repo.write("a.py", "x = 1\n")
+        repo.commit("a")
+        repo.git("remote", "add", "origin", "https://example.org/new.git")
+    assert Journal.of(first.root).folder == Journal.of(second.root).folder
+    Journal.of(second.root).append("episode", said(PROMPT, second.root))
+    assert Journal.of(first.root).folder != Journal.of(second.root).folder
+    assert remembered(first.root) == []
+
+
+def test_memory_of_an_earlier_version_stays_with_its_folders(mine: Repo, tmp_path: Path):
+    linked = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(linked))
+    links.link(links.memory_link(linked))
+    Journal.of(linked)
+    paths.links_file().unlink()
+    known = json.loads((paths.data_dir() / "journal" / "roots.json").read_text())
+    assert {str(mine.root), str(linked)} <= set(known)
+    late = clones(mine, tmp_path)["copy"]
+    assert remembered(late) == []
+    assert remembered(mine.root) == [PROMPT]
+    assert remembered(linked) == [PROMPT]
+
+
+def test_linking_twice_copies_nothing_twice(mine: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    Journal.of(other).append("episode", said("asked in the clone", other))
+
+    real = links.checkout_links.link
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(links.checkout_links, "link", killed)
+    with pytest.raises(KeyboardInterrupt):
+        links.link(links.memory_link(other))
+    monkeypatch.setattr(links.checkout_links, "link", real)
+    links.link(links.memory_link(other))
+    prompts = [event.data["prompts"][0] for event in Journal.of(mine.root).read()]
+    assert sorted(prompts) == sorted([PROMPT, "asked in the clone"])
+
+
+def test_what_was_shown_is_what_is_linked(mine: Repo, tmp_path: Path):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    shown = links.memory_link(other)
+    Repo(other, init=False).git("remote", "set-url", "origin", "https://example.org/me/secrets.git")
+    with pytest.raises(RefusedError, match="changed meanwhile"):
+        links.link(shown)
+    assert remembered(other) == []
+
+
+def test_a_moved_repository_takes_its_memory_along_and_leaves_none_behind(mine: Repo, tmp_path: Path):
+    moved = mine.root.rename(tmp_path / "moved")
+    assert remembered(moved) == []
+    shown = links.memory_link(moved)
+    assert shown.gone == shown.shared_with == (str(mine.root),)
+    links.link(shown)
+    assert remembered(moved) == [PROMPT]
+    stranger = Repo(mine.root)
+    stranger.commit("something else, in the same place")
+    stranger.git("remote", "add", "origin", "https://example.org/me/shop.git")
+    assert remembered(stranger.root) == []
+
+
+def test_the_link_as_json(mine: Repo, cm_home: Path):
+    assert Shop(mine.root, cm_home).cm("link", "--show", "--json").json["linked"] is True

@@ -1,0 +1,103 @@
+"""Paths, names and facts get the room that there is, at every width."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.app import App
+
+from cm_tui.model import FileEntry
+from cm_tui.tui.modes.health.texts import wrapped
+from cm_tui.tui.modes.history.rows import HistoryList, HistoryRow
+from cm_tui.tui.modes.symbols.code_tree import CodeTree
+from cm_tui.tui.widgets.code_nodes import FileIndex
+from cm_tui.tui.widgets.header import Fact, Header, ModeTab
+from cm_tui.tui.widgets.relations import Relation, RelationList
+from cm_tui.tui.widgets.text import elide_path
+
+PATH = "src/company/platform/services/accounting/invoices/invoice_line_total_calculator.py:128"
+NAME = "InvoiceLineTotalCalculator.compute_total"
+
+
+@given(st.text("abc/", min_size=1, max_size=60), st.integers(1, 80))
+def test_a_shortened_path_uses_all_the_room_there_is(path, width):
+    shown = elide_path(path, width)
+    assert cell_len(shown) <= width
+    name = path.rpartition("/")[2]
+    if cell_len(path) <= width:
+        assert shown == path
+    elif len(name) + 2 <= width:
+        assert cell_len(shown) == width
+        assert shown.endswith((f"/{name}", f"…{name}")) or name in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_rows_with_a_path_leave_no_room_while_it_is_cut(width):
+    drawn = [
+        HistoryList().draw(HistoryRow("~", "", NAME, "method", PATH, "changed"), width).plain,
+        RelationList().draw(Relation(NAME, "method", "a.py", 1, PATH, "same-file"), width).plain,
+    ]
+    for text in drawn:
+        cut = "…" in text
+        assert cut == (width < cell_len(NAME) + cell_len(PATH) + 20)
+        # One cell is left to the border, and words stand two cells apart.
+        assert len(text) == width - 1
+        assert not cut or "   " not in text.strip()
+        assert "invoice_line_total_calculator.py:128" in text or width < 100
+
+
+def test_a_name_in_the_tree_gets_the_room_to_the_edge():
+    name = "invoice_line_total_calculator.py"
+    (node,) = FileIndex([FileEntry(name, "python", 1, 1, 1, generated=False)]).children("", 0)
+    assert name in CodeTree().draw(node, len(name) + 2).plain
+    assert "…" in CodeTree().draw(node, len(name) + 1).plain
+    assert CodeTree().draw(node, len(name) - 6).plain.rstrip().endswith(".py")
+
+
+def test_a_path_is_broken_behind_a_slash():
+    words = "store /home/somebody/.local/share/cm-tui/data/projects/commit-dbff459e7e5c is fine"
+    for width in range(24, 80):
+        lines = wrapped(words, width)
+        assert all(len(line) <= width for line in lines)
+        assert "".join(lines).replace(" ", "") == words.replace(" ", "")
+        assert all(
+            line.endswith("/") or "/" not in line or line.rpartition("/")[2] in words.rsplit("/", maxsplit=1)[-1]
+            for line in lines
+        )
+
+
+class OneLine(App[None]):
+    def __init__(self, name: str, branch: str) -> None:
+        super().__init__()
+        self.header = Header(
+            lambda: [ModeTab(str(n), label, n == 1) for n, label in enumerate(("Overview", "Search", "Symbols", "Pack", "Health", "History"))],
+            lambda: [Fact(9, "● hybrid", ""), Fact(0, name, "", "short"), Fact(1, branch, "", "br")],
+            lambda _: None,
+        )  # fmt: skip
+
+    def compose(self):
+        yield self.header
+
+    def get_theme_variable_defaults(self):
+        return {"soft": "#cccccc", "muted": "#999999", "faint": "#555555"}
+
+
+@pytest.mark.parametrize(
+    ("width", "said"),
+    [
+        (200, "customer-relationship-management-suite · feature/invoice-line-totals-with-discounts · ● hybrid"),
+        (140, "customer-relationship-management-suite · br · ● hybrid"),
+        (100, "short · br · ● hybrid"),
+        (80, "● hybrid"),
+        (60, "2 Search  3  4  5  6"),
+    ],
+)
+async def test_the_header_says_in_full_what_there_is_room_for_and_has_every_mode(width, said):
+    app = OneLine("customer-relationship-management-suite", "feature/invoice-line-totals-with-discounts")
+    async with app.run_test(size=(width, 5)):
+        text = app.header.render().plain
+        assert cell_len(text) <= width
+        assert said in text
+        assert "● hybrid" in text
