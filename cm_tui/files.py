@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -231,15 +232,30 @@ def _open_stepwise(root: Path, parts: list[str]) -> int:
 
 
 def _open_checked(root: Path, parts: list[str]) -> int:
-    """Open a path at once, where the system cannot step by step; once open, it must be what lies where it says."""
-    wanted = root.joinpath(*parts)
-    descriptor = os.open(wanted, _FILE)
+    """Open a path at once, where the system cannot step by step; what is open must be what lies below the folder."""
+    descriptor = os.open(root.joinpath(*parts), _FILE)
     try:
-        leads = wanted.resolve() == root.resolve().joinpath(*parts)
-        if leads and os.path.samestat(os.fstat(descriptor), wanted.lstat()):
+        # Its own path, not what the path leads to by now: a link can be there for the opening alone.
+        if _path_of(descriptor) == root.resolve().joinpath(*parts):
             return descriptor
     except BaseException:
         os.close(descriptor)
         raise
     os.close(descriptor)
     raise OSError(errno.ELOOP, "it is a link, or lies below one")
+
+
+def _path_of(descriptor: int) -> Path:
+    """Return the path that the system has for an open file, without links."""
+    if sys.platform == "win32":
+        import ctypes
+        import msvcrt
+
+        room = ctypes.create_unicode_buffer(32_768)
+        handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+        length = ctypes.windll.kernel32.GetFinalPathNameByHandleW(handle, room, len(room), 0)
+        if not 0 < length < len(room):
+            raise OSError(errno.EIO, "the system does not say where it is")
+        text = room.value.removeprefix("\\\\?\\")
+        return Path("\\\\" + text.removeprefix("UNC\\") if text.startswith("UNC\\") else text)
+    return Path(os.readlink(f"/proc/self/fd/{descriptor}"))

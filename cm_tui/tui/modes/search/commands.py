@@ -157,6 +157,8 @@ def save_tuning(screen: SearchView) -> None:
         screen.show_facts()
         screen.refresh_keys()
         screen.cm.tell(f"Saved to {file}")
+        # An answer that is still on its way may be older than the file.
+        screen.read_profiles()
 
     screen.cm.project.saved_here.add(f"profiles.{profile.name}")
     screen.ask("save", lambda engine: engine.save_profile(profile), saved)

@@ -66,7 +66,7 @@ class SearchView(ModeScreen):
         query = kept.get("query")
         with self.prevent(Input.Changed):
             self.query_input.value = query if isinstance(query, str) else ""
-        self._ask_profiles()
+        self.read_profiles()
         self.query_input.focus()
         super().on_mount()
 
@@ -83,13 +83,17 @@ class SearchView(ModeScreen):
         if self.session.profile:  # until the profiles are known, what was remembered of them stands
             state.update(profile=self.session.profile.name, tuned=self.session.tuned)
 
-    def _ask_profiles(self) -> None:
+    def read_profiles(self) -> None:
+        """Read the profiles as they are saved; numbers that were tuned here stay."""
+
         def call(engine: Engine) -> tuple[dict[str, Profile], dict[str, Profile]]:
             return dict(engine.profiles()), dict(engine.packaged_profiles())
 
         self.ask("profiles", call, self._got_profiles)
 
     def _got_profiles(self, answer: tuple[dict[str, Profile], dict[str, Profile]]) -> None:
+        # What was tuned since the question left counts too.
+        self.keep()
         profiles, self.session.packaged = answer
         kept = self.cm.state.of(self.MODE)
         self.session.take_profiles(profiles, kept.get("profile"), self.cm.config.search.profile, kept.get("tuned"))
@@ -106,8 +110,7 @@ class SearchView(ModeScreen):
             self._show()
         if self.restored and self._config_news != view.config_news:
             self._config_news = view.config_news
-            self.keep()
-            self._ask_profiles()
+            self.read_profiles()
 
     # --- parts of the screen ---
 
