@@ -258,4 +258,4 @@ def _path_of(descriptor: int) -> Path:
             raise OSError(errno.EIO, "the system does not say where it is")
         text = room.value.removeprefix("\\\\?\\")
         return Path("\\\\" + text.removeprefix("UNC\\") if text.startswith("UNC\\") else text)
-    return Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+    return Path(f"/proc/self/fd/{descriptor}").readlink()

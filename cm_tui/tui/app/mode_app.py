@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar
 
+from textual import events
+
 from cm_tui.errors import CmError
 from cm_tui.tui.app.mode_screens import ModeScreens, screens
 from cm_tui.tui.app.themed_app import ThemedApp
+from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.messages import (
     OpenEpisode,
@@ -34,11 +37,22 @@ class ModeApp(ThemedApp):
         super().__init__()
         self.titles: Mapping[str, str] = TITLES
         self.modes = ModeScreens(self)
+        self.typed_keys = TypedKeys(self)
         self.activity_log = ActivityLog()
         self.revision = ShownRevision(partial(self.modes.broadcast, RevisionChanged))
 
     def remember(self) -> None:
         """For the application to override: something of what is remembered may have changed."""
+
+    # --- keys ---
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle an event; a key waits until what the one before did is done."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+        elif not self.typed_keys.holds(event):
+            await super().on_event(event)
+            self.typed_keys.follow()
 
     # --- modes ---
 

@@ -128,6 +128,12 @@ class Line(RuleBasedStateMachine):
         for _ in view.backfill(depth=None, since=None, cancel=Cancel()):
             pass
         status = view.report.status()
+        if not self.repo.git("rev-list", "--max-count=1", "--ignore-missing", "HEAD", "--"):
+            # A branch that was begun and has no commit yet.
+            assert (status.head, status.length, status.known, status.complete) == (None, 0, 0, False)
+            assert status.text == "no history: there is no commit"
+            self.check_beside(one + other, 1)
+            return
         assert status.complete
         line = self.repo.git("rev-list", "--first-parent", "--reverse", "HEAD").split()
         assert [m.sha for m in view.commits.mainline("", None, 1000).rows][::-1] == line

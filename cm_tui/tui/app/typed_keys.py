@@ -1,0 +1,74 @@
+"""Keys that are typed faster than what they do is done: each one is handed on where the one before has led to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.events import Key
+
+_LOOK_S = 0.002
+_LONGEST_S = 0.5
+"""Seconds after which a key no longer waits for the one before: what keeps messages coming may have nothing to do with it."""
+
+
+class TypedKeys:
+    """Holds keys back while the last one's messages are not all handled: it may lead to another mode or another widget.
+
+    Args:
+        app: has the keys, and the queues of messages.
+    """
+
+    def __init__(self, app: App[Any]) -> None:
+        self._app = app
+        self._held: deque[Key] = deque()
+        self._released: Key | None = None
+        self._is_busy = False
+        self._until = 0.0
+
+    @property
+    def waiting(self) -> bool:
+        """True while keys wait for the effect of the one before."""
+        return bool(self._held) or self._released is not None
+
+    def holds(self, key: Key) -> bool:
+        """Return whether a key has to wait; it comes again once it is its turn."""
+        if key is self._released:
+            self._released = None
+            return False
+        if self._is_busy:
+            self._held.append(key)
+        return self._is_busy
+
+    def follow(self) -> None:
+        """Hold further keys until the messages of the one that was just handed on are handled."""
+        self._is_busy, self._until = True, monotonic() + _LONGEST_S
+        asyncio.get_running_loop().call_soon(self._look)
+
+    def _look(self) -> None:
+        if not self._app.is_running:
+            return
+        if self._messages_wait() and monotonic() < self._until:
+            asyncio.get_running_loop().call_later(_LOOK_S, self._look)
+        else:
+            # The application may be in the middle of something, such as opening a mode: that has no message in a queue.
+            self._app.call_later(self._end)
+
+    def _end(self) -> None:
+        if self._messages_wait() and monotonic() < self._until:
+            asyncio.get_running_loop().call_soon(self._look)
+        elif self._held:
+            self._released = self._held.popleft()
+            self._app.post_message(self._released)
+        else:
+            self._is_busy = False
+
+    def _messages_wait(self) -> bool:
+        if self._app.message_queue_size:
+            return True
+        stack = self._app.screen_stack
+        return bool(stack) and any(one.message_queue_size for one in stack[-1].walk_children(with_self=True))
