@@ -204,7 +204,9 @@ class Dispatcher:
         values = method_of(name, streams=True).unpack(arguments)
         if name in ("backfill", "catch_up"):
             return self._work.submit_history(where, None if name == "catch_up" else values)
-        return self._work.submit(IndexRun(where, name, values))
+        root, store = self.pool.locate(where)
+        # Whoever had it indexed looks at it: from now on it is followed, not from their first question on.
+        return self._work.submit(IndexRun(where, name, values, on_end=lambda _: self.sync_manager.begin(root, store)))
 
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
         """Note that a hook says that something changed; no files: anything may have.
