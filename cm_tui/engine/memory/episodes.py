@@ -151,7 +151,8 @@ class Episodes:
         name = storable(name.strip().lower())
         newest = f"SELECT id FROM episode WHERE {among}"  # noqa: S608 - our own words
         if name == LAST:
-            found = self.tables.rows(f"{newest} AND state = 'shown' ORDER BY time DESC, seq DESC LIMIT 1")
+            # What is archived is old, whatever the order of the rest.
+            found = self.tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
         else:
             found = self.tables.rows(f"{newest} AND id = ?", [name])
         if not found and len(name) >= _SHORTEST_NAME:
