@@ -26,6 +26,9 @@ CREATE TABLE episode (
     prompts     VARCHAR NOT NULL,  -- their beginnings, as JSON
     answer      VARCHAR NOT NULL,  -- its beginning
     verdict     VARCHAR NOT NULL,  -- its beginning
+    files       VARCHAR NOT NULL,  -- as JSON, as the two below; the tables beside this one are for filters
+    tools       VARCHAR NOT NULL,
+    tags        VARCHAR NOT NULL,  -- those of now
     origin      VARCHAR NOT NULL,  -- digest of the turn in the transcript that it was read from
     bytes       BIGINT NOT NULL,   -- of its line in the journal
     own_tags    VARCHAR NOT NULL,  -- those that it was recorded with, as JSON
