@@ -40,6 +40,8 @@ CREATE TABLE episode (
     evidence    BOOLEAN NOT NULL,  -- of something that was approved
     state       VARCHAR NOT NULL   -- shown, forgotten, archived
 );
+-- A page of a list is some rows from all over: without this, all texts are unpacked to find them.
+CREATE INDEX episode_by_seq ON episode (seq);
 CREATE TABLE episode_file (seq INTEGER NOT NULL, path VARCHAR NOT NULL);
 CREATE TABLE episode_tool (seq INTEGER NOT NULL, tool VARCHAR NOT NULL);
 CREATE TABLE episode_tag (seq INTEGER NOT NULL, tag VARCHAR NOT NULL);
