@@ -29,6 +29,10 @@ class Profile:
     pool: int = 200
     """Candidates taken from each side; fixed, so that asking for more results never changes the first ones."""
     adjustments: Mapping[str, float] = field(default_factory=dict)
+    thread: float = 0.0
+    """Share that the best turns of a passage's thread, such as its session, lend to its score."""
+    neighbours: float = 0.0
+    """Share that the turn before and the turn after lend each."""
     half_life_days: float | None = None
     """Decay `e^(-λ·age)` with λ = ln 2 / half-life; None: none."""
     diversity: Literal["none", "file", "mmr"] = "none"

@@ -57,6 +57,8 @@ class Hit:
     parts: tuple[ScorePart, ...]
     passage: int
     """Id of the passage in this store."""
+    time: int | None = None
+    """When it was written, where that is known: seconds since the epoch; code is undated."""
 
 
 @dataclass(frozen=True, slots=True)

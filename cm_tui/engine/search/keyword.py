@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.documents import Collection, Documents, average_of
+from cm_tui.engine.search.documents import Collection, Documents, Threads, average_of
 from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.inverted_index import InvertedIndex, read, sorted_keys
 from cm_tui.engine.store.database import Database
@@ -172,16 +172,33 @@ class KeywordIndex:
             FROM passage p JOIN fts_main_passage.docs d ON d.docid = p.id ORDER BY p.id
             """
         ).fetchnumpy()
-        lengths = np.asarray(rows["len"], dtype=np.float32)
+        lengths, ids = np.asarray(rows["len"], dtype=np.float32), np.asarray(rows["id"], dtype=np.int64)
         names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
         documents = Documents(
             generation=number,
-            ids=np.asarray(rows["id"], dtype=np.int64),
+            ids=ids,
             lengths=lengths,
             files=np.asarray(rows["file"], dtype=np.int32) - 1,
             average=average_of(lengths),
+            threads=self._threads(ids),
         )
         return Collection(documents, sources, tuple(names.tolist()), {})
+
+    def _threads(self, ids: NDArray[np.int64]) -> Threads | None:
+        """What follows what among passages, whose ids are ascending; None where no passage belongs to a thread."""
+        rows: Any = self._db.cursor.execute(
+            """
+            SELECT id, dense_rank() OVER (ORDER BY thread) AS thread,
+                   dense_rank() OVER (ORDER BY thread, place, time, path) AS turn
+            FROM passage WHERE thread IS NOT NULL
+            """
+        ).fetchnumpy()
+        if not len(rows["id"]):
+            return None
+        at = np.searchsorted(ids, np.asarray(rows["id"], dtype=np.int64))
+        found = Threads(np.full(len(ids), -1, np.int32), np.full(len(ids), -1, np.int32))
+        found.thread[at], found.turn[at] = rows["thread"], rows["turn"]
+        return found
 
     def _memory(self, documents: Documents) -> _Memory | None:
         """Bring what is in memory up to some passages: those that are gone are left out, those that came are read."""

@@ -30,6 +30,7 @@ _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _POSITIVE = ("pool", "limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
+_LENT = ("thread", "neighbours")
 _SHARES = ("diversity_lambda", "rerank_alpha", "min_score")
 _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
@@ -122,9 +123,9 @@ def _wrong_numbers(profile: Profile) -> Iterator[str]:
             yield f"{name}: must be 1 or more."
         elif getattr(profile, name) > _MOST_COUNT:
             yield f"{name}: must be {_MOST_COUNT:,} or less."
-    for name in _SHARES:
-        if not 0 <= getattr(profile, name) <= 1:
-            yield f"{name}: must lie between 0 and 1."
+    for name, most in (*((name, 10) for name in _LENT), *((name, 1) for name in _SHARES)):
+        if not 0 <= getattr(profile, name) <= most:
+            yield f"{name}: must lie between 0 and {most}."
     if profile.half_life_days is not None and not 0 < profile.half_life_days < math.inf:
         yield "half_life_days: must be more than 0; 0 turns decay off."
 
