@@ -40,6 +40,11 @@ class Profile:
     """mmr: share of relevance against novelty. file: factor for each further hit of one file."""
     limit: int = 10
     """Hits when nothing else is asked for; as many as the quotas add up to, where that is more."""
+    beside: str = ""
+    """Profile whose hits come beside its own, such as what was said beside code; empty: none do."""
+    beside_limit: int = 5
+    beside_min_score: float = 0.0
+    """From 0 to 1, as scores of that profile are."""
     min_score: float = 0.0
     """From 0 to 1, as scores are; compared before diversity takes its share."""
     snippet_chars: int = 700

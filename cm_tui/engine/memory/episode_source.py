@@ -99,11 +99,12 @@ def _ids(db: Database) -> list[int]:
 
 def _ids_at(db: Database, episodes: Iterable[str]) -> list[int]:
     sql = "SELECT id FROM passage WHERE source = ? AND path IN (SELECT unnest(?))"
-    paths = [_path(one) for one in episodes]
+    paths = [path_of(one) for one in episodes]
     return [row[0] for row in db.rows(sql, [EpisodeSource.name, paths])] if paths else []
 
 
-def _path(episode: str) -> str:
+def path_of(episode: str) -> str:
+    """Return the name of an episode among paths."""
     return f"episode/{_NOT_IN_A_PATH.sub('_', episode)}"
 
 
@@ -120,7 +121,7 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
         # A later piece does not say by itself what was asked.
         title = name if chunk.start_line == 1 else f"{name} {first}".strip()
         yield SourcePassage(
-            path=_path(event.id),
+            path=path_of(event.id),
             start_line=chunk.start_line,
             end_line=chunk.end_line,
             title=title,

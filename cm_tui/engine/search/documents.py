@@ -55,6 +55,13 @@ class Collection:
             self.parts[source] = part_of(self.documents, np.flatnonzero(self.sources == number))
         return self.parts[source]
 
+    def some(self, source: str | None, ids: NDArray[np.int64]) -> Documents:
+        """Return some of the passages of a source (None: of all), counted by themselves."""
+        chosen = np.isin(self.documents.ids, ids)
+        if source is not None:
+            chosen &= self.sources == (self.names.index(source) if source in self.names else -1)
+        return part_of(self.documents, np.flatnonzero(chosen))
+
 
 def part_of(every: Documents, rows: NDArray[np.int64]) -> Documents:
     """Return some of the passages, counted by themselves."""

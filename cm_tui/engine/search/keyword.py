@@ -120,8 +120,16 @@ class KeywordIndex:
         """
         return self.documents_and_terms(words, source)[1]
 
-    def documents_and_terms(self, words: Sequence[str], source: str | None) -> tuple[Documents, list[Term]]:
-        """Passages of a source and the postings of terms in them, both of one generation."""
+    def documents_and_terms(
+        self, words: Sequence[str], source: str | None, only: NDArray[np.int64] | None = None
+    ) -> tuple[Documents, list[Term]]:
+        """Passages of a source and the postings of terms in them, both of one generation.
+
+        Args:
+            words: index terms.
+            source: what counts.
+            only: ids of passages; of the source, only these count.
+        """
         wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
         with self._db.reading() as number:
             state = self._state(number)
@@ -131,6 +139,8 @@ class KeywordIndex:
                 found |= (read := self._fetch(missing, state))
                 state.keep(read)
         documents = state.collection.documents if source is None else state.collection.part(source)
+        if only is not None:
+            documents = state.collection.some(source, only)
         known = [term for word in wanted if (term := found[word]) is not None]
         return documents, [inside for term in known if (inside := _within(term, documents)) is not None]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
@@ -46,6 +46,13 @@ class VectorSearch(Protocol):
 Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
 
 
+class _Beside(NamedTuple):
+    """What another profile found, and its numbers."""
+
+    candidates: Candidates
+    profile: Profile
+
+
 class Searcher:
     """Answers questions about one project; safe to use from several threads.
 
@@ -82,14 +89,23 @@ class Searcher:
     # --- answering ---
 
     def search(
-        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
-    ) -> SearchResult:
-        """Retrieve and rank."""
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None,
+        only: Sequence[str] | None = None,
+    ) -> SearchResult:  # fmt: skip
+        """Retrieve and rank; as for `retrieve`."""
         chosen = self.profile(profile)
-        return self.rank(self.retrieve(query, profile=chosen, mode=mode), chosen, limit=limit)
+        return self.rank(self.retrieve(query, profile=chosen, mode=mode, only=only), chosen, limit=limit)
 
-    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+    def retrieve(
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None
+    ) -> Candidates:
         """Find the candidates of both sides; the mode that was really used is in the result.
+
+        Args:
+            query: in words.
+            profile: what is searched, and by which numbers.
+            mode: which sides.
+            only: paths; the others are as if they were not there.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -105,12 +121,30 @@ class Searcher:
         if not question.terms:
             notes.append("The query holds no words to search for.")
         near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
-        table = retrieve.candidates(self._records, self._keyword, question, chosen, near.get, keyword=used != "vector")
+        table = retrieve.candidates(
+            self._records,
+            self._keyword,
+            question,
+            chosen,
+            near.get,
+            keyword=used != "vector",
+            only=None if only is None else self._records.at(only),
+        )
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
         self._prefetch.asked(documents.generation)
-        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
+        beside = self._beside(query, chosen, mode) if only is None else None
+        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes), beside=beside)
+
+    def _beside(self, query: str, profile: Profile, mode: Mode) -> _Beside | None:
+        """The candidates of the profile that answers beside another, where there is anything that it searches."""
+        other = self.profiles().get(profile.beside) if profile.beside else None
+        if other is None or not any(len(self._keyword.documents(source).ids) for source in other.sources):
+            return None
+        # One beside another, and none beside that.
+        asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
+        return _Beside(self.retrieve(query, profile=asked, mode=mode), asked)
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
@@ -120,6 +154,9 @@ class Searcher:
         except ModelError as error:
             result = rank(candidates, replace(profile, rerank="off"), limit=limit)
             reason = error.message
+        beside: _Beside | None = candidates.beside
+        if beside is not None:
+            result = replace(result, beside=self.rank(beside.candidates, beside.profile).hits)
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
     def _nearness(

@@ -124,7 +124,7 @@ class KeywordScores:
 
 def candidates(
     records: PassageCache, index: KeywordIndex, query: Query, profile: Profile,
-    nearness: Callable[[str], Nearness | None], *, keyword: bool,
+    nearness: Callable[[str], Nearness | None], *, keyword: bool, only: Ids | None = None,
 ) -> CandidateTable:  # fmt: skip
     """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
@@ -135,12 +135,13 @@ def candidates(
         profile: its sources are searched; its pool is what each side gives of a source.
         nearness: the vector side of a source; None when it is off.
         keyword: whether the keyword side takes part.
+        only: ids of passages; the others are as if they were not there.
     """
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
         wording = wording_of(source)
         terms = query.terms_in(wording) if keyword else []
-        keywords = KeywordScores(*index.documents_and_terms(terms, source), wording)
+        keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
         tables.append(_describe(records, query, keywords, _choose(keywords, nearness(source), profile)))
     return concatenate(tables)
 
