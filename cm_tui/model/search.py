@@ -13,6 +13,9 @@ CODE = "code"
 EPISODES = "episode"
 """The source of what agents' sessions recorded."""
 
+RECALL = "recall"
+"""The profile that questions about what is remembered are ranked by."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
@@ -57,6 +60,8 @@ class Hit:
     parts: tuple[ScorePart, ...]
     passage: int
     """Id of the passage in this store."""
+    time: int | None = None
+    """When it was written, where that is known: seconds since the epoch; code is undated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,8 @@ class SearchResult:
     """Why a side is off, what is still filling in, what is stale."""
     generation: int | None = None
     """State of the index that it was answered from."""
+    beside: tuple[Hit, ...] = ()
+    """What another profile found for the same query: never in the place of a hit, and however many of those are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,5 @@ class Candidates:
     notes: tuple[str, ...] = ()
     generation: int | None = None
     """State of the index that they were found in."""
+    beside: Any = None
+    """Candidates of the profile whose hits come beside, and that profile; opaque too."""
