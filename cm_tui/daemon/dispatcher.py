@@ -34,6 +34,8 @@ _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
 _OF_ONE_CLIENT = frozenset({"drift", "rank", "source", "status"})
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
+_CHANGES_MEMORY = frozenset({"decide", "forget", "forget_memory", "remember", "update_entry"})
+"""Methods after which lists of other clients are out of date."""
 _NOT_YET = "watches from the first question on"
 
 
@@ -112,7 +114,7 @@ class Dispatcher:
             if name == "save_profile":
                 project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
-            if name == "forget":
+            if name in _CHANGES_MEMORY:
                 self.events.publish("index", project=str(project.root))
         return with_note(result, other_checkout_note(other)) if other else result
 

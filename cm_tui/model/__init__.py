@@ -1,6 +1,7 @@
 """Frozen records that cross the interface between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
+from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.model.episode import (
     Actor,
     Edited,
@@ -34,16 +35,18 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.search import CODE, EPISODES, Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import CODE, ENTRIES, EPISODES, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
 __all__ = [
     "CODE",
+    "ENTRIES",
     "EPISODES",
     "Actor",
     "Cancel",
     "Candidates",
+    "Category",
     "Check",
     "CheckoutHead",
     "CommitPoint",
@@ -51,6 +54,8 @@ __all__ = [
     "DriftRow",
     "Edge",
     "Edited",
+    "Entry",
+    "EntryEdit",
     "Episode",
     "EpisodeEdit",
     "EpisodeFilter",
@@ -68,6 +73,7 @@ __all__ = [
     "IndexPlan",
     "IndexSummary",
     "LayerState",
+    "MemoryChange",
     "Mode",
     "Need",
     "Outcome",
@@ -79,8 +85,12 @@ __all__ = [
     "Profile",
     "Progress",
     "ProjectStatus",
+    "Proposal",
+    "ProposalKind",
     "PruneReport",
+    "Remembered",
     "ResolvedRevision",
+    "Scope",
     "ScorePart",
     "SearchResult",
     "SecretFinding",

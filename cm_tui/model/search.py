@@ -13,6 +13,9 @@ CODE = "code"
 EPISODES = "episode"
 """The source of what agents' sessions recorded."""
 
+ENTRIES = "entry"
+"""The source of what people and agents wrote down."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:

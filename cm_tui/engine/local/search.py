@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
-from cm_tui.model import EPISODES, Candidates, Mode, Profile, SearchResult
+from cm_tui.model import ENTRIES, EPISODES, Candidates, Mode, Profile, SearchResult
 
 
 class LocalSearch(LocalRooms):
@@ -52,8 +52,8 @@ class LocalSearch(LocalRooms):
         return self._searcher.retrieve(query, profile=profile, mode=mode)
 
     def _read_what_was_recorded(self, profile: str | Profile) -> str:
-        """Read what agents recorded since the last index run, for a profile that searches it; says what has to be said."""
-        if EPISODES not in self._searcher.profile(profile).sources:
+        """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
+        if not {ENTRIES, EPISODES} & set(self._searcher.profile(profile).sources):
             return ""
         from cm_tui.engine.memory import episode_sync
 
