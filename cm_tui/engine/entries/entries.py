@@ -223,11 +223,13 @@ class Entries:
         Raises:
             UsageError: a value cannot be.
         """
+        # What was taken from the old text is taken from the new one again.
+        own_title = "" if entry.title == first_line(entry.content) else entry.title
+        own_words = () if entry.keywords in _derived(entry) else entry.keywords
         title, content, secrets = _clean(
-            entry.title if edit.title is None else edit.title,
-            entry.content if edit.content is None else edit.content,
+            own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
         )
-        given = entry.keywords if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
+        given = own_words if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
         return replace(
             entry,
             category=entry.category if edit.category is None else checked_category(edit.category),
@@ -337,6 +339,11 @@ def _clean(title: str, content: str) -> tuple[str, str, int]:
     clean = redact(text)
     # What stands for a secret may be longer than the secret.
     return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
+
+
+def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """Return the keywords that an entry may have got from its text: with the title that it was given, or without one."""
+    return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
 
 
 def _word(text: str) -> str:

@@ -124,6 +124,7 @@ def test_a_change_and_its_way_back(root: Path):
     changed = entries.change(entry, EntryEdit(content="Port 8080.", pinned=True), PERSON).after
     assert changed is not None
     assert (changed.content, changed.pinned, changed.category) == ("Port 8080.", True, "Knowledge")
+    assert (changed.title, changed.keywords) == ("Port 8080.", ("port",))
     with pytest.raises(UsageError, match="says that already"):
         entries.change(changed, EntryEdit(pinned=True), PERSON)
     with pytest.raises(NotFoundError, match="not as it was"):
