@@ -4,6 +4,7 @@ from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, 
 from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.model.episode import (
     Actor,
+    Conflict,
     Edited,
     Episode,
     EpisodeEdit,
@@ -13,9 +14,13 @@ from cm_tui.model.episode import (
     EpisodeType,
     Facet,
     Outcome,
+    PurgeReport,
+    RetentionReport,
+    RetentionRow,
     Session,
     Step,
     StepKind,
+    Undone,
 )
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.model.history import (
@@ -50,6 +55,7 @@ __all__ = [
     "Check",
     "CheckoutHead",
     "CommitPoint",
+    "Conflict",
     "Drift",
     "DriftRow",
     "Edge",
@@ -88,8 +94,11 @@ __all__ = [
     "Proposal",
     "ProposalKind",
     "PruneReport",
+    "PurgeReport",
     "Remembered",
     "ResolvedRevision",
+    "RetentionReport",
+    "RetentionRow",
     "Scope",
     "ScorePart",
     "SearchResult",
@@ -106,5 +115,6 @@ __all__ = [
     "SymbolHistory",
     "SymbolKey",
     "SymbolSpan",
+    "Undone",
     "told_of_neighbours",
 ]

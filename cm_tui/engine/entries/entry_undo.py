@@ -34,7 +34,7 @@ class TakenBack(NamedTuple):
 
     Attributes:
         id: of the entry.
-        words: what it did, for people; empty where a conflict kept it from it.
+        words: the change, for people.
         event: id of the event that tells of it; empty: nothing was written.
         conflict: what has to be decided first.
     """
@@ -65,12 +65,12 @@ def take_back(
     told = before or after
     if event.kind != CHANGED or told is None:
         raise UsageError(f"The event {event.id} tells of no change of an entry.")
+    words = _words(told.id, before, after)
     now = entries.files[told.scope].read().entries.get(told.id)
     if says_the_same(now, before):
-        return TakenBack(told.id, f"the entry {told.id} is as it was before already")
+        return TakenBack(told.id, words)
     if not says_the_same(now, after) and not theirs_too:
-        return TakenBack(told.id, "", conflict=Conflict(told.id, after, now, before))
-    words = _words(told.id, now, before)
+        return TakenBack(told.id, words, conflict=Conflict(told.id, after, now, before))
     if dry_run:
         return TakenBack(told.id, words)
     change = entries.put(told.scope, now, before, author, kind=REVERTED, undoes=event.id)
@@ -123,7 +123,6 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
     return tuple(one for id_, one in gone.items() if id_ not in there)
 
 
-def _words(id_: str, now: Entry | None, back: Entry | None) -> str:
-    if back is None:
-        return f"forgot the entry {id_} again"
-    return f"brought the entry {id_} back" if now is None else f"put the entry {id_} back to what it said before"
+def _words(id_: str, before: Entry | None, after: Entry | None) -> str:
+    done = "wrote" if before is None else "forgot" if after is None else "changed"
+    return f"{done} the entry {id_}"

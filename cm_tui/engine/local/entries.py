@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.memory import LocalMemory
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model import Actor, Entry, EntryEdit, Episode, MemoryChange, Outcome, Page, Proposal, Scope
+from cm_tui.model import Actor, Entry, EntryEdit, EpisodeEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries import Author, Entries
@@ -114,7 +114,7 @@ class LocalEntries(LocalMemory):
             agent=agent, session=session, prompts=(prompt,), files=tuple(map(self._inside, files)), patch=patch,
             actor=actor, title=title, plan=plan, verdict=verdict, outcome=outcome, tags=tags,
         )  # fmt: skip
-        return told_task.record(self._root, record)
+        return told_task.record(self._root, self._episodes, record)
 
     def proposals(self) -> Page[Proposal]:
         """Return what agents propose, the oldest first."""
@@ -170,7 +170,7 @@ class LocalEntries(LocalMemory):
 
     def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
         try:
-            episode = self.episode(self._episodes.named(name))
+            id_ = self._episodes.named(name, hidden=False)
         except NotFoundError as error:
             if self._is_forgotten(name):
                 return MemoryChange(name.strip(), "entry", f"{name.strip()} was forgotten already")
@@ -178,11 +178,13 @@ class LocalEntries(LocalMemory):
                 f"There is no entry and no episode {name.strip()[:40]!r}.",
                 hint="`cm remember` lists entries, `cm episodes` episodes.",
             ) from error
-        if who.actor != "person" and _is_a_persons(episode):
+        try:
+            done = self.edit_episodes([id_], EpisodeEdit(forgotten=True), actor=who.actor)
+        except RefusedError:
+            episode = self.episode(id_)
             words = episode.title or next(iter(episode.prompts), "")
-            return _proposed(self._proposals().add_forgetting(episode.id, words, who, reason))
-        self.forget(episode.id)
-        return MemoryChange(episode.id, "episode", f"hid the episode {episode.id}", episode.id)
+            return _proposed(self._proposals().add_forgetting(id_, words, who, reason))
+        return MemoryChange(id_, "episode", f"hid the episode {id_}", done.change)
 
     def _is_forgotten(self, name: str) -> bool:
         from cm_tui.engine.entries.entry_undo import forgotten
@@ -197,8 +199,9 @@ class LocalEntries(LocalMemory):
         try:
             entry, event = restore(self._entries(), name, who)
         except NotFoundError:
-            id_ = self.forget(name, undo=True)
-            return MemoryChange(id_, "episode", f"the episode {id_} is shown again", id_)
+            id_ = self._episodes.named(name, hidden=True)
+            done = self.edit_episodes([id_], EpisodeEdit(forgotten=False))
+            return MemoryChange(id_, "episode", f"the episode {id_} is shown again", done.change)
         self._sync_memory()
         return MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
 
@@ -207,11 +210,6 @@ class LocalEntries(LocalMemory):
         from cm_tui.engine.memory import episode_sync
 
         episode_sync.sync_if_free(self._db, self._root, self._read_text)
-
-
-def _is_a_persons(episode: Episode) -> bool:
-    """Return whether only a person forgets an episode: a person recorded, pinned or rated it."""
-    return episode.actor == "person" or episode.pinned or episode.rating != 0
 
 
 def _proposed(made: Proposal) -> MemoryChange:

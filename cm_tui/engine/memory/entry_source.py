@@ -57,12 +57,13 @@ class EntrySource:
 
 
 def passages_of(entry: Entry) -> Iterator[SourcePassage]:
-    """Yield the passages of an entry: what it says, under its category and title, with its keywords at the end."""
+    """Yield the passages of an entry: what it says, under its category, its title, and keywords that stand nowhere else."""
     # Once more by the rules of today: the file of a project is not ours alone.
-    title = redact(f"{entry.category}: {' '.join(entry.title.split())}").text
     said = f"{entry.title}\n{entry.content}".lower()
     more = [word for word in entry.keywords if word.lower() not in said]
-    lines = redact(entry.content + (f"\n\nKeywords: {', '.join(more)}" if more else "")).text.split("\n")
+    found_by = f" ({', '.join(more)})" if more else ""
+    named = f"{entry.category}: {' '.join(entry.title.split())}{found_by}"
+    title, lines = redact(named).text, redact(entry.content).text.split("\n")
     seconds = entry.timestamp // 1000
     for chunk in chunk_lines(lines):
         yield SourcePassage(

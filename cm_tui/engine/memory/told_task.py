@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cm_tui.engine.entries.entry_record import storable
 from cm_tui.engine.git.git_dir import git_folders, head_of
-from cm_tui.engine.journal import Journal, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.episodes import Episodes
 from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
 from cm_tui.engine.memory.recorder import ANSWER_CHARACTERS, PATCH_BYTES
 from cm_tui.engine.memory.turns import PROMPT_CHARACTERS
@@ -22,12 +22,13 @@ _FILES = 200
 _TAGS = 50
 
 
-def record(root: Path, told: EpisodeRecord) -> str:
+def record(root: Path, episodes: Episodes, told: EpisodeRecord) -> str:
     """Write a task into the journal, and return the id of its episode.
 
     Args:
         root: of the checkout.
-        told: what was said, as it came; the same that was told a short while ago is found again.
+        episodes: of the project.
+        told: what was said, as it came; the same that was told before is found again.
 
     Raises:
         UsageError: nothing was asked.
@@ -40,21 +41,16 @@ def record(root: Path, told: EpisodeRecord) -> str:
     clean = replace(_bounded(told), root=str(root), base=head or "")
     said = repr((clean.agent, clean.session, clean.prompts, clean.plan, clean.patch, clean.verdict, clean.outcome))
     clean = replace(clean, origin=blake2b(said.encode("utf-8", "replace"), digest_size=16).hexdigest())
-    journal = Journal.of(root)
+    journal = episodes.journal
+    end = journal.end()
+    episodes.index.follow()
+    known = episodes.tables.rows("SELECT id FROM episode WHERE origin = ? LIMIT 1", [clean.origin])
+    if known:
+        return str(known[0][0])
     with journal.held():
-        known = _known(journal, clean.origin)
-        return known or journal.append_held(episode_record.KIND, clean.to_event_data(), head=head).id
-
-
-def _known(journal: Journal, origin: str) -> str:
-    """Return the id of the episode of this origin, among those that were written last."""
-    segments = journal.segments()
-    if not segments:
-        return ""
-    for event in journal.read(Position(segments[-1], 0)):
-        if event.kind == episode_record.KIND and event.data.get("origin") == origin:
-            return event.id
-    return ""
+        late = (event for event in journal.read(end) if event.kind == episode_record.KIND)
+        found = next((event.id for event in late if event.data.get("origin") == clean.origin), "")
+        return found or journal.append_held(episode_record.KIND, clean.to_event_data(), head=head).id
 
 
 def _bounded(told: EpisodeRecord) -> EpisodeRecord:
