@@ -171,7 +171,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.forget_memory(engine.remember("Nothing.").id),
         lambda engine: engine.forget_memory(engine.remember("Mine too.").id, actor="agent", agent="a", reason="old"),
     ],
-    "record_task": [lambda engine: type(engine.record_task("round", plan="half up", files=("shop/money.py",)))],
+    "record_task": [lambda engine: len(engine.record_task("round", plan="half up", files=("shop/money.py",)))],
     "proposals": [lambda engine: engine.proposals()],
     "decide": [
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
