@@ -36,8 +36,8 @@ _OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "s
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
 _CHANGES_MEMORY = frozenset(
     {
-        "decide", "edit_episodes", "forget", "forget_memory", "purge", "record_episode", "record_task", "remember", "undo",
-        "update_entry",
+        "decide", "edit_episodes", "forget", "forget_memory", "purge", "record_episode", "record_task", "remember", "retention",
+        "undo", "update_entry",
     }
 )  # fmt: skip
 """Methods that change what others list and find."""

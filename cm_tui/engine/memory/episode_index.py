@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import changes, episode_record
-from cm_tui.engine.memory.episode_record import read_episode
+from cm_tui.engine.memory.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.episode_rows import columns_of, storable, words_of
 from cm_tui.engine.memory.episode_tables import EpisodeTables
-from cm_tui.engine.memory.visibility import UNDONE, change_of, ids_of
+from cm_tui.engine.memory.visibility import ARCHIVED, PURGED, UNDONE, change_of, ids_of
 from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.engine.memory.word_index import PART, WordIndex
+from cm_tui.errors import StoreError
 
+_log = logging.getLogger(__name__)
 _EVENTS = 20_000
 """So many events are written down at once at most; and as many episodes as a part of the words has."""
 _TABLES = (
@@ -27,7 +31,7 @@ _EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
 _CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
 _STANDING = {
     "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
-    "evidence": "BOOLEAN", "state": "VARCHAR",
+    "evidence": "BOOLEAN", "state": "VARCHAR", "tags": "VARCHAR",
 }  # fmt: skip
 
 
@@ -40,6 +44,8 @@ class _Batch:
     changes: list[tuple[Any, ...]] = field(default_factory=list)
     undone: list[tuple[str, int]] = field(default_factory=list)
     erased: set[str] = field(default_factory=set)
+    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Files of the archive, and ids of what moved there."""
     touched: set[str] = field(default_factory=set)
     """Ids of episodes of which something new is said."""
     events: int = 0
@@ -60,6 +66,7 @@ class EpisodeIndex:
     def __init__(self, tables: EpisodeTables, journal: Journal) -> None:
         self._tables = tables
         self._journal = journal
+        self._archive = Archive(journal)
         self._words = WordIndex(tables)
 
     def follow(self) -> WaitingTurns:
@@ -111,8 +118,10 @@ class EpisodeIndex:
         if event.kind == episode_record.KIND:
             begin = at.offset if at.segment == event.position.segment else 0
             batch.episodes.setdefault(storable(event.id), (event, at, event.position.offset - begin))
-        elif event.kind == ERASURE:
-            batch.erased |= ids_of(event)
+        elif event.kind in (ERASURE, PURGED):
+            batch.erased |= {storable(one) for one in ids_of(event)}
+        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
+            batch.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
         said = changes.said_by(event)
         if said is not None:
             ids = {storable(one) for one in changes.named_by(event)}
@@ -133,7 +142,9 @@ class EpisodeIndex:
         with self._tables.writing():
             if anew:
                 self._clear()
+            moved = self._moved(batch)
             self._add_episodes(batch)
+            self._move(moved)
             self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
             self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
             for change, number in batch.undone:
@@ -163,9 +174,12 @@ class EpisodeIndex:
         if not new:
             return
         first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
-        rows = [columns_of(first + number, *found) for number, found in enumerate(new.values())]
+        whole = {first + number: read_episode(event, patch=False) for number, (event, _, _) in enumerate(new.values())}
+        rows = [
+            columns_of(seq, one, origin_of(event), at, size)
+            for (seq, one), (event, at, size) in zip(whole.items(), new.values(), strict=True)
+        ]
         self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
-        whole = {first + number: read_episode(found[0], patch=False) for number, found in enumerate(new.values())}
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
             values = [
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
@@ -174,6 +188,32 @@ class EpisodeIndex:
         self._words.add({seq: words_of(one) for seq, one in whole.items()})
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
+
+    def _moved(self, batch: _Batch) -> dict[str, Position]:
+        """Return where in the archive episodes are; those that were not seen in the journal are added from there."""
+        places: dict[str, Position] = {}
+        for number, ids in batch.moved:
+            try:
+                for place, event in self._archive.read(number):
+                    id_ = storable(event.id)
+                    if id_ in ids:
+                        places[id_] = Position(-number, place)
+                        batch.episodes.setdefault(id_, (event, places[id_], 0))
+            except StoreError as error:
+                # What the store has of it stays; retention tells of the file.
+                _log.warning("%s", error)
+        batch.touched |= places.keys()
+        return places
+
+    def _move(self, places: Mapping[str, Position]) -> None:
+        if not places:
+            return
+        rows = [(id_, at.segment, at.offset) for id_, at in places.items()]
+        kinds = {"id": "VARCHAR", "segment": "INTEGER", "place": "BIGINT"}
+        with self._tables.given("moved_episodes", _columns(tuple(kinds), rows), kinds):
+            self._tables.cursor.execute(
+                "UPDATE episode SET segment = m.segment, place = m.place FROM moved_episodes m WHERE episode.id = m.id"
+            )
 
     def _undo(self, change: str, number: int) -> set[str]:
         """Let a change no longer count; returns the episodes that it was about."""
@@ -187,7 +227,7 @@ class EpisodeIndex:
         return about
 
     def _erase(self, ids: Collection[str]) -> None:
-        names = [storable(one) for one in ids]
+        names = list(ids)
         gone = [row[0] for row in self._tables.rows("SELECT seq FROM episode WHERE id IN (SELECT unnest(?))", [names])]
         self._tables.cursor.execute("DELETE FROM episode_edit WHERE episode IN (SELECT unnest(?))", [names])
         self._tables.cursor.execute("DELETE FROM change WHERE change IN (SELECT unnest(?))", [names])
@@ -217,8 +257,9 @@ class EpisodeIndex:
         for id_, seq, own, actor, segment in found:
             now = changes.standing(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
             state = now.state(in_archive=segment <= 0)
-            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state))
-            tags += [(seq, storable(tag)) for tag in now.tags]
+            kept = list(dict.fromkeys(map(storable, now.tags)))
+            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state, json.dumps(kept)))
+            tags += [(seq, tag) for tag in kept]
         self._replace(rows, tags)
 
     def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:

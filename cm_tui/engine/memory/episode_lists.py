@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cm_tui.engine.memory.episode_filter import Condition, condition, numbers_of
-from cm_tui.engine.memory.episode_rows import LISTED, listed
+from cm_tui.engine.memory.episode_rows import LISTED, listed, storable
 from cm_tui.engine.memory.episode_tables import EpisodeTables
 from cm_tui.engine.memory.word_index import Numbers, WordIndex
 from cm_tui.errors import NotFoundError
@@ -60,37 +63,29 @@ class EpisodeLists:
             NotFoundError: there is no episode of the id `before`.
         """
         with self._fitting(where, match) as fitting:
-            total = self._tables.rows(f"SELECT count(*) FROM episode e WHERE {fitting.sql}", fitting.values)[0][0]  # noqa: S608 - our own words
-            sql, values = fitting
+            # Two narrow columns of all that fits are quicker to sort here than to be sorted and counted there.
+            found = self._tables.cursor.execute(
+                f"SELECT e.seq, e.time FROM episode e WHERE {fitting.sql}",  # noqa: S608 - our own words
+                fitting.values,
+            ).fetchnumpy()
+            numbers, times = np.asarray(found["seq"]), np.asarray(found["time"])
+            total = len(numbers)
             if before is not None:
-                after = self._tables.rows("SELECT time, seq FROM episode WHERE id = ?", [before])
-                if not after:
+                last = self._tables.rows("SELECT time, seq FROM episode WHERE id = ?", [storable(before)])
+                if not last:
                     raise no_such(before)
-                sql += " AND (e.time, e.seq) < ($before_time, $before_seq)"
-                values = {**values, "before_time": after[0][0], "before_seq": after[0][1]}
-            newest = f"SELECT e.seq FROM episode e WHERE {sql} ORDER BY e.time DESC, e.seq DESC LIMIT {bounded(limit)}"  # noqa: S608 - our own words
-            return Found(self.of([row[0] for row in self._tables.rows(newest, values)]), total)
+                behind = (times < last[0][0]) | ((times == last[0][0]) & (numbers < last[0][1]))
+                numbers, times = numbers[behind], times[behind]
+            return Found(self.of(_newest(numbers, times, bounded(limit))), total)
 
     def of(self, numbers: Sequence[int]) -> tuple[Episode, ...]:
         """Return the episodes of these numbers, newest first."""
         if not numbers:
             return ()
-        chosen = "(SELECT unnest(?::INTEGER[]))"
-        rows = self._tables.rows(
-            f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN {chosen} ORDER BY e.time DESC, e.seq DESC",  # noqa: S608 - our own words
-            [list(numbers)],
-        )
-        of: list[dict[str, list[str]]] = []
-        for table, column in (("episode_file", "path"), ("episode_tool", "tool"), ("episode_tag", "tag")):
-            values: dict[str, list[str]] = {}
-            sql = (
-                f"SELECT e.id, t.{column} FROM {table} t JOIN episode e USING (seq) WHERE t.seq IN {chosen} "  # noqa: S608 - our own words
-                "ORDER BY t.seq, t.rowid"
-            )
-            for id_, value in self._tables.rows(sql, [list(numbers)]):
-                values.setdefault(id_, []).append(value)
-            of.append(values)
-        return tuple(listed(row, *of) for row in rows)
+        # As words of the query: a list that is given beside it costs more than the query.
+        chosen = ", ".join(map(str, numbers))
+        sql = f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN ({chosen}) ORDER BY e.time DESC, e.seq DESC"  # noqa: S608 - numbers
+        return tuple(map(listed, self._tables.rows(sql)))
 
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
         """Return sessions, the one that ended last first.
@@ -127,7 +122,7 @@ class EpisodeLists:
         for name in wanted:
             session, agent, title, prompts, parent, began, ended, episodes, tokens, failed, pinned, root = rows[name]
             yield Session(
-                id=session, agent=agent, title=title or _first_line(prompts), parent=parent, began=began, ended=ended,
+                id=session, agent=agent, title=title or first_line(prompts), parent=parent, began=began, ended=ended,
                 episodes=episodes, tokens=tokens, files=files.get(name, 0), failed=failed, pinned=pinned, root=root,
             )  # fmt: skip
 
@@ -140,29 +135,29 @@ class EpisodeLists:
         """
         edges = _midnights(max(1, min(days, _MOST_DAYS)))
         with self._fitting(where, "") as fitting:
-            totals = "SELECT count(*), count(DISTINCT e.session), coalesce(sum(e.tokens), 0)::BIGINT FROM episode e"
-            episodes, sessions, tokens = self._tables.rows(f"{totals} WHERE {fitting.sql}", fitting.values)[0]
+            # Few kinds, however many episodes: one look gives the totals and three facets.
+            kinds = self._tables.rows(
+                "SELECT e.outcome, e.type, e.agent, count(*), sum(e.tokens)::BIGINT FROM episode e "  # noqa: S608 - our own words
+                f"WHERE {fitting.sql} GROUP BY e.outcome, e.type, e.agent",
+                fitting.values,
+            )
             chosen = f"FROM %s t JOIN episode e USING (seq) WHERE {fitting.sql}"
+            sessions = f"SELECT count(DISTINCT e.session) FROM episode e WHERE {fitting.sql}"  # noqa: S608 - our own words
             files = f"SELECT count(DISTINCT t.path) {chosen % 'episode_file'}"
             recent = f"SELECT e.time FROM episode e WHERE {fitting.sql} AND e.time >= $first"  # noqa: S608 - our own words
             times = [row[0] for row in self._tables.rows(recent, {**fitting.values, "first": edges[0]})]
             per_day = np.histogram(np.array(times), [*edges, float("inf")])[0]
-            own = {
-                name: f"SELECT e.{name} AS value FROM episode e WHERE {fitting.sql}"  # noqa: S608 - our own words
-                for name in ("outcome", "type", "agent")
-            }
-            listed_ = {name: f"SELECT t.{name} AS value {chosen % f'episode_{name}'}" for name in ("tool", "tag")}
-            facets = {name: self._facets(sql, fitting.values) for name, sql in {**own, **listed_}.items()}
             return EpisodeStats(
-                episodes=episodes, sessions=sessions, tokens=tokens,
-                files=self._tables.rows(files, fitting.values)[0][0], per_day=tuple(int(one) for one in per_day),
-                outcomes=facets["outcome"], types=facets["type"], agents=facets["agent"], tools=facets["tool"],
-                tags=facets["tag"],
+                episodes=sum(row[3] for row in kinds), sessions=self._tables.rows(sessions, fitting.values)[0][0],
+                tokens=sum(row[4] for row in kinds), files=self._tables.rows(files, fitting.values)[0][0],
+                per_day=tuple(int(one) for one in per_day), outcomes=_summed(kinds, 0), types=_summed(kinds, 1),
+                agents=_summed(kinds, 2), tools=self._facets("tool", chosen, fitting.values),
+                tags=self._facets("tag", chosen, fitting.values),
             )  # fmt: skip
 
-    def _facets(self, values_of: str, values: dict[str, Any]) -> tuple[Facet, ...]:
-        sql = f"SELECT value, count(*) AS n FROM ({values_of}) GROUP BY value ORDER BY n DESC, value LIMIT {_FACETS}"  # noqa: S608 - our own words
-        return tuple(Facet(value, number) for value, number in self._tables.rows(sql, values))
+    def _facets(self, name: str, chosen: str, values: dict[str, Any]) -> tuple[Facet, ...]:
+        sql = f"SELECT t.{name}, count(*) {chosen % f'episode_{name}'} GROUP BY t.{name}"
+        return _most_frequent(dict(self._tables.rows(sql, values)))
 
     @contextmanager
     def _fitting(self, where: EpisodeFilter, match: str) -> Iterator[Condition]:
@@ -182,6 +177,27 @@ class EpisodeLists:
         return np.array([row[0] for row in rows], np.int32)
 
 
+def _newest(numbers: NDArray[Any], times: NDArray[Any], limit: int) -> list[int]:
+    """Return the numbers of the newest episodes, the newest first; of the same moment, the one that was read last."""
+    if 0 < limit < len(times):
+        oldest = np.partition(times, len(times) - limit)[len(times) - limit]
+        numbers, times = numbers[times >= oldest], times[times >= oldest]
+    order = np.lexsort((numbers, times))[::-1][:limit]
+    return [int(number) for number in numbers[order]]
+
+
+def _summed(kinds: Sequence[tuple[Any, ...]], place: int) -> tuple[Facet, ...]:
+    found = Counter[str]()
+    for row in kinds:
+        found[row[place]] += row[3]
+    return _most_frequent(found)
+
+
+def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:
+    order = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(Facet(value, number) for value, number in order[:_FACETS])
+
+
 def no_such(name: str) -> NotFoundError:
     """Return the error that there is no episode of a name."""
     return NotFoundError(f"There is no episode {_shown(name)!r}.", hint="`cm episodes` lists them.")
@@ -191,9 +207,8 @@ def _shown(name: str) -> str:
     return name[:40].encode("ascii", "backslashreplace").decode()
 
 
-def _first_line(prompts: str) -> str:
-    import json
-
+def first_line(prompts: str) -> str:
+    """Return the first line that says something of prompts as the tables have them."""
     lines = (line.strip() for prompt in json.loads(prompts) for line in prompt.splitlines())
     return next((line for line in lines if line), "")[:_TITLE_CHARACTERS]
 
