@@ -75,7 +75,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(list(argv))
     if options.profile not in (known := load({})):
         raise UsageError(f"There is no profile {options.profile!r}.", hint=f"Known are {', '.join(known)}.")
-    with _own_home():
+    with own_home():
         corpora = list(read(options.queries, options.corpus))
         asked: dict[Mode, list[Asked]] = {mode: [] for mode in _modes(options)}
         profile = None
@@ -110,7 +110,7 @@ def _modes(options: argparse.Namespace) -> list[Mode]:
 
 
 @contextmanager
-def _own_home() -> Iterator[None]:
+def own_home() -> Iterator[None]:
     """Stores and settings of the measurement alone; downloaded corpora stay where they always are."""
     from cm_tui import paths
 

@@ -9,6 +9,7 @@ import typer
 
 BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
+    "memory": "Recall of turns and sessions on conversations with questions, without each step, by kind; --cases.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
     "edges": "What the call graph claims in any language, and claims drawn at random to be judged by hand.",

@@ -14,7 +14,7 @@ from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import VectorIndex
+from cm_tui.engine.vectors import ProjectVectors
 from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 
@@ -27,7 +27,9 @@ SELECT (SELECT count(*) FROM now_file),
 """
 
 
-def status(db: Database, root: Path, repository: Repository, vectors: VectorIndex, provider: Provider) -> ProjectStatus:
+def status(
+    db: Database, root: Path, repository: Repository, vectors: ProjectVectors, provider: Provider
+) -> ProjectStatus:
     """Count what there is.
 
     Args:

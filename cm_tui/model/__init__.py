@@ -40,7 +40,7 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.search import CODE, ENTRIES, EPISODES, Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import CODE, ENTRIES, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
@@ -48,6 +48,7 @@ __all__ = [
     "CODE",
     "ENTRIES",
     "EPISODES",
+    "RECALL",
     "Actor",
     "Cancel",
     "Candidates",

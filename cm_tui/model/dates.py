@@ -5,6 +5,10 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
+from cm_tui.counts import count
+
+_MINUTE = 60
+_AGES = ((31_557_600, "year"), (2_629_800, "month"), (86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"))
 NO_DATE = "no date"
 """Stands for a time outside the years 1 to 9999; git takes any number."""
 
@@ -32,6 +36,14 @@ def local_hour_minute(seconds: float) -> str:
 def local_clock(seconds: float) -> str:
     """Return the time of day as `12:30:59`, by this machine's clock."""
     return time.strftime("%H:%M:%S", time.localtime(seconds))
+
+
+def age(seconds: float) -> str:
+    """Return how long ago something was, in words: `3 days ago`."""
+    for length, name in _AGES:
+        if seconds >= length:
+            return f"{count(int(seconds // length), name)} ago"
+    return "just now" if seconds > -_MINUTE else "in the future"
 
 
 def _written(seconds: float, form: str) -> str:

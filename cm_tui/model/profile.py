@@ -29,6 +29,10 @@ class Profile:
     pool: int = 200
     """Candidates taken from each side; fixed, so that asking for more results never changes the first ones."""
     adjustments: Mapping[str, float] = field(default_factory=dict)
+    thread: float = 0.0
+    """Share that the best turns of a passage's thread, such as its session, lend to its score."""
+    neighbours: float = 0.0
+    """Share that the turn before and the turn after lend each."""
     half_life_days: float | None = None
     """Decay `e^(-λ·age)` with λ = ln 2 / half-life; None: none."""
     diversity: Literal["none", "file", "mmr"] = "none"
@@ -36,6 +40,11 @@ class Profile:
     """mmr: share of relevance against novelty. file: factor for each further hit of one file."""
     limit: int = 10
     """Hits when nothing else is asked for; as many as the quotas add up to, where that is more."""
+    beside: str = ""
+    """Profile whose hits come beside its own, such as what was said beside code; empty: none do."""
+    beside_limit: int = 5
+    beside_min_score: float = 0.0
+    """From 0 to 1, as scores of that profile are."""
     min_score: float = 0.0
     """From 0 to 1, as scores are; compared before diversity takes its share."""
     snippet_chars: int = 700

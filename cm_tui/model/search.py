@@ -16,6 +16,9 @@ EPISODES = "episode"
 ENTRIES = "entry"
 """The source of what people and agents wrote down."""
 
+RECALL = "recall"
+"""The profile that questions about what is remembered are ranked by."""
+
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
@@ -60,6 +63,8 @@ class Hit:
     parts: tuple[ScorePart, ...]
     passage: int
     """Id of the passage in this store."""
+    time: int | None = None
+    """When it was written, where that is known: seconds since the epoch; code is undated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class SearchResult:
     """Why a side is off, what is still filling in, what is stale."""
     generation: int | None = None
     """State of the index that it was answered from."""
+    beside: tuple[Hit, ...] = ()
+    """What another profile found for the same query: never in the place of a hit, and however many of those are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +101,5 @@ class Candidates:
     notes: tuple[str, ...] = ()
     generation: int | None = None
     """State of the index that they were found in."""
+    beside: Any = None
+    """Candidates of the profile whose hits come beside, and that profile; opaque too."""

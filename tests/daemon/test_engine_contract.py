@@ -136,6 +136,10 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.episodes(match="tax codex", limit=1),
         lambda engine: engine.episodes(before=engine.episodes().rows[0].id),
     ],
+    "recall": [
+        lambda engine: engine.recall("why is the tax wrong"),
+        lambda engine: engine.recall("tax", limit=1, where=EpisodeFilter(agents=("codex",))),
+    ],
     "episode": [lambda engine: engine.episode("last"), lambda engine: engine.episode(engine.episodes().rows[1].id)],
     "sessions": [
         lambda engine: engine.sessions(),

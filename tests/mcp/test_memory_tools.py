@@ -33,7 +33,7 @@ async def test_what_one_session_writes_another_recalls(own: Path):
         row = found["rows"][0]
         assert (row["id"], row["kind"], row["by"]) == (kept["id"], "entry", f"agent {entry.agent}")
         assert row["when"].startswith("20")
-        assert f"[entry {kept['id']}, by agent {entry.agent}, {row['when']}]" in text
+        assert f"[entry {kept['id']}, by agent {entry.agent}, {row['age']}, {row['when']}]" in text
         assert not leaked(text + json.dumps(found))
 
 

@@ -19,6 +19,7 @@ from cm_tui.model import (
     Page,
     PurgeReport,
     RetentionReport,
+    SearchResult,
     SecretsReport,
     Session,
     Undone,
@@ -42,6 +43,16 @@ class MemoryApi(Protocol):
 
         Raises:
             NotFoundError: there is no episode of the id `before`.
+        """
+
+    @needs("nothing")
+    def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
+        """Return what was said and decided about something: turns of sessions, entries and notes, best first.
+
+        Args:
+            question: in words.
+            limit: how many at most; asking for more never changes the first ones.
+            where: only episodes that fit; without it, everything that is remembered.
         """
 
     @needs("head")

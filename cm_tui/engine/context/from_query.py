@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ from cm_tui.engine.context.clean_source import ReadSource
 from cm_tui.engine.context.neighbours import Edges, Prepare, neighbours_of, no_preparation
 from cm_tui.engine.context.pack import SymbolAt, fill, fits, piece
 from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult
+from cm_tui.model.dates import age
 
 _HITS_SHARE = 0.7
 """Of the budget, while neighbours are wanted too."""
@@ -17,6 +19,9 @@ _WHOLE_SHARE = 0.4
 """Of the budget: what one symbol may take before only the lines that match are shown."""
 _AT_LEAST = 12
 """Lines of a hit that is not shown whole, where there are so many and they fit."""
+_REMEMBERED = 3
+"""Of what was said in past sessions, so many follow the code."""
+_REMEMBERED_SHARE = 0.15
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
@@ -97,9 +102,11 @@ def auto_pack(
     result = search(question)
     builder = _Builder(question, budget, source, symbol_at)
     share = _HITS_SHARE if neighbours else 1.0
-    hits = result.hits
-    prepare(hit.path for hit in hits)
-    late = [hit for hit in hits if not _add_hit(builder, hit, symbol_at, share)]
+    hits = (*result.hits, *result.beside[:_REMEMBERED])
+    prepare(hit.path for hit in result.hits)
+    # Room is kept for what was said, so that code does not crowd it out.
+    kept = _REMEMBERED_SHARE if result.beside else 0.0
+    late = [hit for hit in hits if not _add_hit(builder, hit, symbol_at, share - kept if hit.source == CODE else share)]
     if neighbours:
         _add_neighbours(
             builder,
@@ -120,8 +127,8 @@ def _add_hit(builder: _Builder, hit: Hit, symbol_at: SymbolAt, share: float) -> 
 
 
 def _widths(hit: Hit, symbol_at: SymbolAt) -> Iterator[_Span]:
-    symbol = symbol_at(hit.path, hit.start_line)
-    why = f"hit {hit.rank}, score {hit.score:.3f}"
+    symbol = symbol_at(hit.path, hit.start_line) if hit.source == CODE else None
+    why = _why(hit)
     if symbol is not None and symbol.start_line <= hit.start_line and symbol.end_line >= hit.end_line:
         yield _Span(PackRequest(hit.path, symbol.start_line, symbol.end_line, symbol.qualname, why), whole=True)
         # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
@@ -131,13 +138,22 @@ def _widths(hit: Hit, symbol_at: SymbolAt) -> Iterator[_Span]:
     yield _Span(_request(hit), whole=False)
     last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
     for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
-        yield _Span(PackRequest(hit.path, hit.snippet_line, end, hit.symbol or "", why), whole=False)
+        yield _Span(PackRequest(hit.path, hit.snippet_line, end, _title(hit), why), whole=False)
 
 
 def _request(hit: Hit) -> PackRequest:
-    return PackRequest(
-        hit.path, hit.start_line, hit.end_line, hit.symbol or "", f"hit {hit.rank}, score {hit.score:.3f}"
-    )
+    return PackRequest(hit.path, hit.start_line, hit.end_line, _title(hit), _why(hit))
+
+
+def _title(hit: Hit) -> str:
+    """What a hit is: its symbol; of what was said the kind and how old it is."""
+    if hit.source == CODE:
+        return hit.symbol or ""
+    return f"{hit.source}, {age(time.time() - hit.time)}" if hit.time is not None else hit.source
+
+
+def _why(hit: Hit) -> str:
+    return f"{'' if hit.source == CODE else 'remembered: '}hit {hit.rank}, score {hit.score:.3f}"
 
 
 def _add_neighbours(

@@ -16,6 +16,7 @@ from cm_tui.engine.store.generations import PASSAGE_GENERATION
 from cm_tui.engine.vectors.array_file import UnusableFileError, load_arrays
 from cm_tui.engine.vectors.hnsw import GRAPH, ROWS
 from cm_tui.engine.vectors.snapshot import FILE as VECTORS
+from cm_tui.engine.vectors.snapshot import PROSE_FOLDER
 from cm_tui.files import read_regular
 from cm_tui.model import Check
 
@@ -26,23 +27,28 @@ _SMALL = {
 }
 
 
-def examine_vectors_file(db: Database) -> Iterator[Check]:
-    """Check the file of vectors against its own checksum, and its rows against the passages that it was made of."""
+def examine_vectors_files(db: Database) -> Iterator[Check]:
+    """Check each file of vectors against its own checksum, and its rows against the passages that it was made of."""
+    for folder in (db.folder, db.folder / PROSE_FOLDER):
+        yield from _examine_vectors_file(db, folder)
+
+
+def _examine_vectors_file(db: Database, folder: Path) -> Iterator[Check]:
     try:
-        header, arrays = load_arrays(db.folder / VECTORS)
+        header, arrays = load_arrays(folder / VECTORS)
         ids = set(arrays["ids"].tolist())
     except FileNotFoundError:
         return
     except KeyError as error:
-        yield _damaged_vectors(db.folder, f"it lacks {error}")
+        yield _damaged_vectors(folder, f"it lacks {error}")
         return
     except UnusableFileError as error:
-        yield _damaged_vectors(db.folder, str(error))
+        yield _damaged_vectors(folder, str(error))
         return
     if header.get("generation") == db.get_meta(PASSAGE_GENERATION):
         strays = ids - {row[0] for row in db.rows("SELECT id FROM passage")}
         if strays:
-            yield _damaged_vectors(db.folder, f"{len(strays):,} of its vectors are of passages that the index has not")
+            yield _damaged_vectors(folder, f"{len(strays):,} of its vectors are of passages that the index has not")
 
 
 def _damaged_vectors(folder: Path, said: str) -> Check:

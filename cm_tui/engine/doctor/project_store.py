@@ -8,14 +8,14 @@ from pathlib import Path
 
 from cm_tui.counts import count
 from cm_tui.engine.doctor import store_rows
-from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_file
+from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_files
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store import blocks, schema, seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.failures import damaged
-from cm_tui.engine.vectors import VectorIndex
+from cm_tui.engine.vectors import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
 
@@ -28,7 +28,7 @@ class StoreParts:
     db: Database
     repository: Callable[[], Repository]
     """Opens the repository; what is wrong with it is a finding."""
-    vectors: Callable[[], VectorIndex]
+    vectors: Callable[[], ProjectVectors]
     """Opens the vectors, which mends their file: asked for when that has been looked at."""
     with_vectors: bool
     """Whether the settings ask for vectors at all."""
@@ -90,7 +90,7 @@ def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
     if not parts.with_vectors:
         yield Check("vectors", "ok", "none are asked for: search is by keyword")
         return
-    problems = [*examine_vectors_file(parts.db), *examine_graph_file(parts.db.folder)]
+    problems = [*examine_vectors_files(parts.db), *examine_graph_file(parts.db.folder)]
     yield from problems
     vectors = parts.vectors()
     embedded, passages = vectors.coverage()

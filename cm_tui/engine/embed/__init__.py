@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed.provider import SWITCHED_OFF, NoProvider, Provider, passage_text
 
-__all__ = ["SWITCHED_OFF", "NoProvider", "Provider", "passage_text", "provider_for"]
+__all__ = ["SWITCHED_OFF", "NoProvider", "Provider", "passage_text", "prose_provider_for", "provider_for"]
 
 
 _log = logging.getLogger(__name__)
@@ -39,3 +39,16 @@ def provider_for(
     from cm_tui.engine.embed.bundled import BundledProvider
 
     return BundledProvider()
+
+
+def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
+    """The provider for what people and agents say; None: the one that the configuration asks for serves that too.
+
+    It comes with the install and runs on this machine, also where code is sent to an endpoint: what was said is for this
+    machine alone.
+    """
+    if config.provider not in {"bundled", "openai"}:
+        return None
+    from cm_tui.engine.embed.prose import ProseProvider
+
+    return ProseProvider()

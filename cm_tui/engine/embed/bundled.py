@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -13,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.engine.embed.verified import read_verified
 from cm_tui.engine.embed.wordpieces import Counts, Ints, Pieces
 from cm_tui.engine.embed.worker_process import EmbeddingProcess
-from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -121,17 +120,7 @@ class BundledProvider:
 
 def _verified(folder: Path, name: str) -> bytes:
     """The bytes of a file whose SHA-256 is the one recorded (4 ms for this model)."""
-    try:
-        listing = (folder / "checksums").read_text(encoding="ascii").split()
-        data = (folder / name).read_bytes()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"The bundled model cannot be read: {error}", hint=_REINSTALL) from error
-    known = dict(zip(listing[1::2], listing[0::2], strict=False))
-    if hashlib.sha256(data).hexdigest() != known.get(name):
-        raise ModelError(
-            f"The bundled model is damaged: {folder / name} is not the file that cm came with.", hint=_REINSTALL
-        )
-    return data
+    return read_verified(folder, name, folder, _REINSTALL)
 
 
 def _tokenizer(data: bytes) -> Tokenizer:

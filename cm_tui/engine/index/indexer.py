@@ -32,7 +32,7 @@ from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import Cancel, IndexPlan, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.vectors import VectorIndex
+    from cm_tui.engine.vectors import ProjectVectors
 
 PARSE_SECONDS = 30.0
 """Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
@@ -52,7 +52,7 @@ class Indexer:
     """
 
     def __init__(
-        self, db: Database, root: Path, config: Config, vectors: VectorIndex | None = None,
+        self, db: Database, root: Path, config: Config, vectors: ProjectVectors | None = None,
         *, sources: Sequence[MakeSource] = (CodeSource,),
     ) -> None:  # fmt: skip
         self.db = db
@@ -300,15 +300,13 @@ class _Run:
                 self._mode = "keyword"
                 self._notes.append(f"Keyword only: {error.message}")
 
-    def _open_vectors(self) -> VectorIndex:
+    def _open_vectors(self) -> ProjectVectors:
         if self._indexer.vectors is None:
             from cm_tui.engine.embed import provider_for
-            from cm_tui.engine.vectors import VectorIndex
+            from cm_tui.engine.vectors import ProjectVectors
 
             embedding = self._config.embedding
-            self._indexer.vectors = VectorIndex(
-                self._db, self._db.folder, provider_for(embedding), entries=embedding.cache_entries
-            )
+            self._indexer.vectors = ProjectVectors(self._db, self._db.folder, provider_for(embedding), embedding)
         return self._indexer.vectors
 
     @contextmanager

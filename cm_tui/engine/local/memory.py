@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.index import LocalIndex
+from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
 from cm_tui.model import (
+    RECALL,
     Actor,
     Edited,
     Episode,
@@ -21,6 +24,7 @@ from cm_tui.model import (
     Page,
     PurgeReport,
     RetentionReport,
+    SearchResult,
     SecretsReport,
     Session,
     Undone,
@@ -35,6 +39,21 @@ class LocalMemory(LocalIndex):
     ) -> Page[Episode]:
         """Return what was recorded, newest first, without patches."""
         return self._episodes.page(match, where, before, limit)
+
+    def recall(self, question: str, *, limit: int = 10, where: EpisodeFilter | None = None) -> SearchResult:
+        """Return what was said and decided about something."""
+        from cm_tui.engine.memory import episode_source, episode_sync
+
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text)
+        only = None
+        if where is not None and where != EpisodeFilter():
+            only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
+        result = self._recall(question, limit, only)
+        return replace(result, notes=(*result.notes, note)) if note else result
+
+    @of_one_generation
+    def _recall(self, question: str, limit: int, only: list[str] | None) -> SearchResult:
+        return self._searcher.search(question, profile=RECALL, limit=limit, only=only)
 
     def episode(self, name: str) -> Episode:
         """Return one of them, whole."""

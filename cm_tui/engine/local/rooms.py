@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from cm_tui.config import Config
 from cm_tui.engine.api import projects
 from cm_tui.engine.lazy import is_built, shared_property
-from cm_tui.model import CODE
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.memory.episodes import Episodes
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
-    from cm_tui.engine.vectors import VectorIndex
+    from cm_tui.engine.vectors import ProjectVectors
     from cm_tui.model.freshness import LayerState
 
 
@@ -173,19 +172,16 @@ class LocalRooms:
         return load_config(self._root).embedding == self.config.embedding
 
     @shared_property
-    def _vectors(self) -> VectorIndex:
-        from cm_tui.engine.vectors import VectorIndex
+    def _vectors(self) -> ProjectVectors:
+        from cm_tui.engine.vectors import ProjectVectors
 
-        # What people and agents said is for this machine alone: an endpoint is sent code and nothing else.
-        embedding = self.config.embedding
-        sources = (CODE,) if embedding.provider == "openai" else None
-        return VectorIndex(self._db, self.store, self._provider, entries=embedding.cache_entries, sources=sources)
+        return ProjectVectors(self._db, self.store, self._provider, self.config.embedding)
 
     @shared_property
     def _searcher(self) -> Searcher:
         from cm_tui.engine.search.pipeline import Searcher
 
-        return Searcher(self._db, self._vectors, self.config, provider=self._provider, root=self._root)
+        return Searcher(self._db, None, self.config, sides=self._vectors.of, root=self._root)
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

@@ -53,8 +53,12 @@ class LocalSearch(LocalRooms):
 
     def _read_what_was_recorded(self, profile: str | Profile) -> str:
         """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
-        if not {ENTRIES, EPISODES} & set(self._searcher.profile(profile).sources):
+        asked = self._searcher.profile(profile)
+        beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
+        if not {ENTRIES, EPISODES} & {*asked.sources, *beside}:
             return ""
         from cm_tui.engine.memory import episode_sync
 
-        return episode_sync.sync_before_question(self._db, self._root, self._read_text)
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text)
+        # What comes beside was not asked for: that some of it is late is no news.
+        return note if EPISODES in asked.sources else ""

@@ -78,6 +78,12 @@ class EpisodeLists:
                 numbers, times = numbers[behind], times[behind]
             return Found(self.of(_newest(numbers, times, bounded(limit))), total)
 
+    def ids(self, where: EpisodeFilter) -> list[str]:
+        """Return the ids of all that fit."""
+        with self._fitting(where, "") as fitting:
+            sql = f"SELECT e.id FROM episode e WHERE {fitting.sql}"  # noqa: S608 - our own words
+            return [row[0] for row in self._tables.rows(sql, fitting.values)]
+
     def of(self, numbers: Sequence[int]) -> tuple[Episode, ...]:
         """Return the episodes of these numbers, newest first."""
         if not numbers:

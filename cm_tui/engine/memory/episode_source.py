@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory import episode_record, turn_text
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import Visibility
 from cm_tui.engine.parse.chunks import chunk_lines
@@ -99,30 +99,37 @@ def _ids(db: Database) -> list[int]:
 
 def _ids_at(db: Database, episodes: Iterable[str]) -> list[int]:
     sql = "SELECT id FROM passage WHERE source = ? AND path IN (SELECT unnest(?))"
-    paths = [_path(one) for one in episodes]
+    paths = [path_of(one) for one in episodes]
     return [row[0] for row in db.rows(sql, [EpisodeSource.name, paths])] if paths else []
 
 
-def _path(episode: str) -> str:
+def path_of(episode: str) -> str:
+    """Return the name of an episode among paths."""
     return f"episode/{_NOT_IN_A_PATH.sub('_', episode)}"
 
 
 def passages_of(event: Event) -> Iterator[SourcePassage]:
-    """Yield the passages of an episode: its prompts and its answer, in pieces, each under the first line of all."""
+    """Yield the passages of an episode: the turn as it was said, in pieces, each under what its session is called."""
     record = EpisodeRecord.from_event(event)
     # Once more by the rules of today: what was recorded by earlier ones becomes searchable here.
-    text = redact("\n\n".join((*record.prompts, record.answer))).text
+    text = redact(turn_text.of(record)).text
     lines = [_storable(line) for line in text.split("\n")]
-    title = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
+    first = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
+    name = _storable(redact(turn_text.session_name(record)).text)[:_TITLE_CHARS]
+    at = event.time if record.at is None else record.at
     for chunk in chunk_lines(lines):
+        # A later piece does not say by itself what was asked.
+        title = name if chunk.start_line == 1 else f"{name} {first}".strip()
         yield SourcePassage(
-            path=_path(event.id),
+            path=path_of(event.id),
             start_line=chunk.start_line,
             end_line=chunk.end_line,
             title=title,
             text="\n".join(lines[chunk.start_line - 1 : chunk.end_line]),
             names=title,
-            time=int(event.time) if 0 <= event.time < _LATEST else None,
+            time=int(at) if 0 <= at < _LATEST else None,
+            thread=f"{EPISODES}/{_storable(record.agent)}/{_storable(record.session)}" if record.session else None,
+            place=record.turn,
         )
 
 

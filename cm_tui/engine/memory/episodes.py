@@ -56,6 +56,15 @@ class Episodes:
         found = self._lists.page(where or _ALL, match, before, limit)
         return Page(tuple(self._laid(found.rows)), found.total, note)
 
+    def ids(self, where: EpisodeFilter) -> list[str]:
+        """Return the ids of all that fit.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        self.index.follow()
+        return self._lists.ids(where)
+
     def sessions(self, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Session]:
         """Return the sessions of those that fit.
 

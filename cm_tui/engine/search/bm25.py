@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from cm_tui.engine.search.documents import Documents
 from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.keyword import Term
+from cm_tui.engine.search.wording import LENGTH_SHARE
 
 K1 = 1.2
-B = 0.75
+B = LENGTH_SHARE
 FIELD_WEIGHTS: Mapping[str, float] = {"path": 1.0, "title": 2.0, "body": 1.0}
 """How often an occurrence counts: a word in a name says more than the same word in a body."""
 
@@ -23,7 +24,7 @@ def weights_vector(weights: Mapping[str, float]) -> NDArray[np.float32]:
 
 
 def bm25(
-    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS
+    documents: Documents, terms: Sequence[Term], weights: Mapping[str, float] = FIELD_WEIGHTS, *, b: float = B
 ) -> NDArray[np.float32]:
     """BM25 of every document, one row a term: the sum over rows is the score.
 
@@ -35,7 +36,7 @@ def bm25(
     for row, term in enumerate(terms):
         at = term.postings.documents
         frequency = term.postings.counts @ field
-        norm = K1 * (1 - B + B * documents.lengths[at] / documents.average)
+        norm = K1 * (1 - b + b * documents.lengths[at] / documents.average)
         scores[row, at] = term.idf * frequency * (K1 + 1) / (frequency + norm)
     return scores
 

@@ -39,6 +39,10 @@ class CandidateTable:
     keyword_ranks: NDArray[np.int64]
     """Rank on the keyword side from 1; 0: not found there."""
     vector_ranks: NDArray[np.int64]
+    threads: NDArray[np.int32]
+    """Number of the thread that it belongs to, within its source; -1: none."""
+    turns: NDArray[np.int32]
+    """Number of its turn; those next to each other in a thread have numbers next to each other."""
     signals: Mapping[str, Column] = field(default_factory=dict)
     """What adjustments measure, from 0 to 1, by name."""
     query_terms: tuple[str, ...] = ()
@@ -59,7 +63,8 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
     if len(tables) == 1:
         return tables[0]
     known = {term for table in tables for term in table.terms}
-    terms = [term for term in tables[0].query_terms if term in known]
+    asked = tuple(dict.fromkeys(term for table in tables for term in table.query_terms))
+    terms = [term for term in asked if term in known]
     names = dict.fromkeys(name for table in tables for name in table.signals)
     return CandidateTable(
         ids=[value for table in tables for value in table.ids],
@@ -81,11 +86,23 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         signals={
             name: np.concatenate([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names
         },
-        query_terms=tables[0].query_terms,
-        written=tables[0].written,
+        threads=_apart([table.threads for table in tables]),
+        turns=_apart([table.turns for table in tables]),
+        query_terms=asked,
+        written={term: text for table in reversed(tables) for term, text in table.written.items()},
         is_name=tables[0].is_name,
         now=tables[0].now,
     )
+
+
+def _apart(columns: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Numbers of several sources in one column, so that no two sources share one; -1 stays."""
+    found, first = [], 0
+    for column in columns:
+        found.append(np.where(column >= 0, column + first, -1).astype(np.int32))
+        # One is left out between two sources: their turns are no neighbours.
+        first += int(column.max(initial=-1)) + 2
+    return np.concatenate(found)
 
 
 def _by_term(table: CandidateTable, terms: Sequence[str]) -> Column:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import tokens
 from cm_tui.engine.search.adjust import Stage
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
+from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Profile
 
 _MMR_DEPTH = 100
@@ -57,7 +57,7 @@ def _by_likeness(table: CandidateTable, scores: Column, share: float) -> tuple[C
     share = max(share, 1e-3)
     price = (1 - share) / share
     waiting = order(scores)[:_MMR_DEPTH].tolist()
-    bags = {row: frozenset(tokens.terms(table.texts[row])) for row in waiting}
+    bags = {row: frozenset(wording_of(table.sources[row]).terms(table.texts[row])) for row in waiting}
     likeness = np.zeros(len(scores))
     against = np.full(len(scores), -1)
     final = scores.copy()

@@ -9,6 +9,15 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
+class Threads:
+    """Turns that follow each other, such as those of a session; one row a passage, -1 where it belongs to none."""
+
+    thread: NDArray[np.int32]
+    turn: NDArray[np.int32]
+    """Number of its turn; turns next to each other in a thread have numbers next to each other."""
+
+
+@dataclass(frozen=True, slots=True)
 class Documents:
     """Passages that are counted together, column by column; a document's position is its row here."""
 
@@ -21,6 +30,8 @@ class Documents:
     average: float
     positions: NDArray[np.int32] | None = None
     """Row here, or -1, of every passage there is; None: these are all."""
+    threads: Threads | None = None
+    """What follows what; None: nothing does."""
 
     def position(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of passages by id; every id must be there."""
@@ -44,6 +55,13 @@ class Collection:
             self.parts[source] = part_of(self.documents, np.flatnonzero(self.sources == number))
         return self.parts[source]
 
+    def some(self, source: str | None, ids: NDArray[np.int64]) -> Documents:
+        """Return some of the passages of a source (None: of all), counted by themselves."""
+        chosen = np.isin(self.documents.ids, ids)
+        if source is not None:
+            chosen &= self.sources == (self.names.index(source) if source in self.names else -1)
+        return part_of(self.documents, np.flatnonzero(chosen))
+
 
 def part_of(every: Documents, rows: NDArray[np.int64]) -> Documents:
     """Return some of the passages, counted by themselves."""
@@ -60,7 +78,14 @@ def part_of(every: Documents, rows: NDArray[np.int64]) -> Documents:
         files=files.astype(np.int32),
         average=average_of(lengths),
         positions=positions,
+        threads=_threads_of(every.threads, rows),
     )
+
+
+def _threads_of(threads: Threads | None, rows: NDArray[np.int64]) -> Threads | None:
+    if threads is None or not (threads.thread[rows] >= 0).any():
+        return None
+    return Threads(threads.thread[rows], threads.turn[rows])
 
 
 def average_of(lengths: NDArray[np.float32]) -> float:

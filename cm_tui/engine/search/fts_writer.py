@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.search import tokens
+from cm_tui.engine.search.wording import CODE_WORDING, Wording
 from cm_tui.engine.store.database import Database
 
 FIELDS = ("path", "title", "body")
@@ -43,8 +44,13 @@ class _Numbering(dict[str, int]):
         return number
 
 
-def add(db: Database, documents: Iterable[Document]) -> int:
+def add(db: Database, documents: Iterable[Document], wording: Wording = CODE_WORDING) -> int:
     """Index new passages; called inside an open transaction.
+
+    Args:
+        db: the store.
+        documents: passages of sources that share a wording.
+        wording: theirs.
 
     Returns:
         How many documents were added.
@@ -52,7 +58,7 @@ def add(db: Database, documents: Iterable[Document]) -> int:
     stream = iter(documents)
     added = 0
     while batch := list(islice(stream, _BATCH)):
-        _add_batch(db, batch)
+        _add_batch(db, batch, wording)
         added += len(batch)
     if added:
         _refresh_stats(db)
@@ -96,8 +102,8 @@ def _refresh_stats(db: Database) -> None:
     db.execute("INSERT INTO fts_main_passage.stats SELECT count(*), coalesce(avg(len), 0) FROM fts_main_passage.docs")
 
 
-def _add_batch(db: Database, batch: Sequence[Document]) -> None:
-    found = _occurrences(batch)
+def _add_batch(db: Database, batch: Sequence[Document], wording: Wording) -> None:
+    found = _occurrences(batch, wording)
     size = len(batch)
     lengths = np.bincount(found.document, minlength=size)
     ids = np.fromiter((document.id for document in batch), dtype=np.int64, count=size)
@@ -115,7 +121,7 @@ def _add_batch(db: Database, batch: Sequence[Document]) -> None:
     )
 
 
-def _occurrences(batch: Sequence[Document]) -> _Occurrences:
+def _occurrences(batch: Sequence[Document], wording: Wording) -> _Occurrences:
     numbering = _Numbering()
     word_ids = array("i")
     counts: list[int] = []
@@ -125,7 +131,7 @@ def _occurrences(batch: Sequence[Document]) -> _Occurrences:
             word_ids.extend(map(numbering.__getitem__, found))
             counts.append(len(found))
     terms = _Numbering()
-    split = [[terms[term] for term in tokens.split(word)] for word in numbering]
+    split = [[terms[term] for term in wording.split(word)] for word in numbering]
     sizes = np.fromiter(map(len, split), dtype=np.int64, count=len(split))
     flat = np.fromiter((term for row in split for term in row), dtype=np.int64, count=int(sizes.sum()))
     starts = np.concatenate(([0], np.cumsum(sizes)))[:-1]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search.documents import Collection, Documents, average_of
+from cm_tui.engine.search.documents import Collection, Documents, Threads, average_of
 from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.inverted_index import InvertedIndex, read, sorted_keys
 from cm_tui.engine.store.database import Database
@@ -120,8 +120,16 @@ class KeywordIndex:
         """
         return self.documents_and_terms(words, source)[1]
 
-    def documents_and_terms(self, words: Sequence[str], source: str | None) -> tuple[Documents, list[Term]]:
-        """Passages of a source and the postings of terms in them, both of one generation."""
+    def documents_and_terms(
+        self, words: Sequence[str], source: str | None, only: NDArray[np.int64] | None = None
+    ) -> tuple[Documents, list[Term]]:
+        """Passages of a source and the postings of terms in them, both of one generation.
+
+        Args:
+            words: index terms.
+            source: what counts.
+            only: ids of passages; of the source, only these count.
+        """
         wanted = list(dict.fromkeys(words))[:_MAX_QUERY_TERMS]
         with self._db.reading() as number:
             state = self._state(number)
@@ -131,6 +139,8 @@ class KeywordIndex:
                 found |= (read := self._fetch(missing, state))
                 state.keep(read)
         documents = state.collection.documents if source is None else state.collection.part(source)
+        if only is not None:
+            documents = state.collection.some(source, only)
         known = [term for word in wanted if (term := found[word]) is not None]
         return documents, [inside for term in known if (inside := _within(term, documents)) is not None]
 
@@ -172,16 +182,33 @@ class KeywordIndex:
             FROM passage p JOIN fts_main_passage.docs d ON d.docid = p.id ORDER BY p.id
             """
         ).fetchnumpy()
-        lengths = np.asarray(rows["len"], dtype=np.float32)
+        lengths, ids = np.asarray(rows["len"], dtype=np.float32), np.asarray(rows["id"], dtype=np.int64)
         names, sources = np.unique(rows["source"].astype(str), return_inverse=True)
         documents = Documents(
             generation=number,
-            ids=np.asarray(rows["id"], dtype=np.int64),
+            ids=ids,
             lengths=lengths,
             files=np.asarray(rows["file"], dtype=np.int32) - 1,
             average=average_of(lengths),
+            threads=self._threads(ids),
         )
         return Collection(documents, sources, tuple(names.tolist()), {})
+
+    def _threads(self, ids: NDArray[np.int64]) -> Threads | None:
+        """What follows what among passages, whose ids are ascending; None where no passage belongs to a thread."""
+        rows: Any = self._db.cursor.execute(
+            """
+            SELECT id, dense_rank() OVER (ORDER BY thread) AS thread,
+                   dense_rank() OVER (ORDER BY thread, place, time, path) AS turn
+            FROM passage WHERE thread IS NOT NULL
+            """
+        ).fetchnumpy()
+        if not len(rows["id"]):
+            return None
+        at = np.searchsorted(ids, np.asarray(rows["id"], dtype=np.int64))
+        found = Threads(np.full(len(ids), -1, np.int32), np.full(len(ids), -1, np.int32))
+        found.thread[at], found.turn[at] = rows["thread"], rows["turn"]
+        return found
 
     def _memory(self, documents: Documents) -> _Memory | None:
         """Bring what is in memory up to some passages: those that are gone are left out, those that came are read."""

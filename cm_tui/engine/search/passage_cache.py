@@ -9,6 +9,9 @@ from functools import lru_cache
 from threading import Event, Lock
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cm_tui.engine.search import tokens
 from cm_tui.engine.store.database import Database
 
@@ -95,6 +98,11 @@ class PassageCache:
                 self._records.move_to_end(record.id)
             self._shrink()
         return sorted(found, key=lambda record: (record.path, record.start_line, record.end_line, record.id))
+
+    def at(self, paths: Sequence[str]) -> NDArray[np.int64]:
+        """Return the ids of the passages of some paths."""
+        rows = self._db.rows("SELECT id FROM passage WHERE path IN (SELECT unnest(?))", [list(paths)])
+        return np.array([row[0] for row in rows], dtype=np.int64)
 
     def _shrink(self) -> None:
         while len(self._records) > _KEPT:

@@ -11,11 +11,12 @@ from cm_tui.engine.embed import passage_text
 from cm_tui.engine.search import fts_writer
 from cm_tui.engine.search.code_source import names_of, symbols_of
 from cm_tui.engine.search.source import Source, SourcePassage
+from cm_tui.engine.search.wording import Wording, wording_of
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import PASSAGE_GENERATION
 from cm_tui.model import CODE
 
-VERSION = "1"
+VERSION = "2"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
 _NEXT_ID = "passage_next_id"
@@ -74,17 +75,14 @@ def sync(
 def reindex(db: Database) -> None:
     """Make the keyword index again from the passages, sorted anew; called inside an open transaction."""
     fts_writer.clear(db)
-    rows = db.rows("SELECT id, path, blob, start_line, end_line, title, text FROM passage ORDER BY id")
+    rows = db.rows("SELECT id, path, blob, start_line, end_line, title, text, source FROM passage ORDER BY id")
     symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
-    fts_writer.add(
-        db,
-        (
-            fts_writer.Document(
-                key, (path, title if blob is None else names_of(symbols.get(blob, []), start, end), text)
-            )
-            for key, path, blob, start, end, title, text in rows
-        ),
-    )
+    by_wording: dict[Wording, list[fts_writer.Document]] = {}
+    for key, path, blob, start, end, title, text, source in rows:
+        names = title if blob is None else names_of(symbols.get(blob, []), start, end)
+        by_wording.setdefault(wording_of(source), []).append(fts_writer.Document(key, (path, names, text)))
+    for wording, documents in by_wording.items():
+        fts_writer.add(db, documents, wording)
 
 
 def text_at(db: Database, path: str) -> str | None:
@@ -125,7 +123,8 @@ def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: 
         ids = range(first + added, first + added + len(batch))
         _insert(db, source, ids, batch)
         pairs = zip(ids, batch, strict=True)
-        fts_writer.add(db, (fts_writer.Document(key, (p.path, p.names, p.text)) for key, p in pairs))
+        documents = (fts_writer.Document(key, (p.path, p.names, p.text)) for key, p in pairs)
+        fts_writer.add(db, documents, wording_of(source))
         added += len(batch)
     if added:
         db.set_meta(_NEXT_ID, str(first + added))
@@ -150,9 +149,12 @@ def _insert(db: Database, source: str, ids: Sequence[int], batch: Sequence[Sourc
             "text": [p.text for p in batch],
             "hash": [content_hash(p.title, p.text) for p in batch],
             "time": [p.time for p in batch],
+            "thread": [p.thread for p in batch],
+            "place": [p.place for p in batch],
         },
         {
             "id": integer, "source": text, "path": text, "blob": integer, "symbol": integer, "start_line": integer,
             "end_line": integer, "title": text, "text": text, "hash": text, "time": DataType.int64(),
+            "thread": text, "place": DataType.int64(),
         },
     )  # fmt: skip

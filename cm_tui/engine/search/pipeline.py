@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
@@ -19,10 +19,10 @@ from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker
-from cm_tui.engine.search.retrieve import Nearness, Scores
+from cm_tui.engine.search.retrieve import Nearness
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
-from cm_tui.model import Candidates, Mode, Profile, SearchResult
+from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
 from cm_tui.paths import project_config_file
 
 _NO_RERANKER = "the profile asks for it, and `search.reranker` of the configuration names no model."
@@ -43,6 +43,16 @@ class VectorSearch(Protocol):
         """Return how many passages have a vector, of how many."""
 
 
+Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
+
+
+class _Beside(NamedTuple):
+    """What another profile found, and its numbers."""
+
+    candidates: Candidates
+    profile: Profile
+
+
 class Searcher:
     """Answers questions about one project; safe to use from several threads.
 
@@ -51,20 +61,20 @@ class Searcher:
         vectors: the vector side; None when there is none.
         config: gives the changes to profiles and the reranker.
         provider: makes the question's vector; None when there is none.
+        sides: the vector side and the model of a source, where sources have several.
         root: the project's root, where changed profiles are saved.
         reranker: instead of the configured one.
     """
 
     def __init__(
-        self, db: Database, vectors: VectorSearch | None, config: Config,
-        *, provider: Provider | None = None, root: Path | None = None, reranker: Reranker | None = None,
+        self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
+        sides: Sides | None = None, root: Path | None = None, reranker: Reranker | None = None,
     ) -> None:  # fmt: skip
         self._records = PassageCache(db)
-        self._vectors = vectors
+        self._sides: Sides = sides or (lambda _: (vectors, provider))
         self._config = config
         self._changes = config.profiles
         self._stamps: Stamps = stamps_of(root)
-        self._provider = provider
         self._root = root
         self._keyword = KeywordIndex(db)
         self._prefetch = Prefetch(self._keyword, self._records)
@@ -79,14 +89,23 @@ class Searcher:
     # --- answering ---
 
     def search(
-        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
-    ) -> SearchResult:
-        """Retrieve and rank."""
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None,
+        only: Sequence[str] | None = None,
+    ) -> SearchResult:  # fmt: skip
+        """Retrieve and rank; as for `retrieve`."""
         chosen = self.profile(profile)
-        return self.rank(self.retrieve(query, profile=chosen, mode=mode), chosen, limit=limit)
+        return self.rank(self.retrieve(query, profile=chosen, mode=mode, only=only), chosen, limit=limit)
 
-    def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
+    def retrieve(
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None
+    ) -> Candidates:
         """Find the candidates of both sides; the mode that was really used is in the result.
+
+        Args:
+            query: in words.
+            profile: what is searched, and by which numbers.
+            mode: which sides.
+            only: paths; the others are as if they were not there.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -101,18 +120,31 @@ class Searcher:
             notes.append(f"Only the first {len(question.cut):,} of {len(query):,} characters of the query were read.")
         if not question.terms:
             notes.append("The query holds no words to search for.")
-            vector, used = None, mode
-        else:
-            vector, used = self._vector(question, mode, notes)
-        nearness = (
-            Nearness(self._vectors.frozen(), vector) if self._vectors is not None and vector is not None else None
+        near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
+        table = retrieve.candidates(
+            self._records,
+            self._keyword,
+            question,
+            chosen,
+            near.get,
+            keyword=used != "vector",
+            only=None if only is None else self._records.at(only),
         )
-        table = retrieve.candidates(self._records, self._keyword, question, chosen, nearness, keyword=used != "vector")
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
         self._prefetch.asked(documents.generation)
-        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
+        beside = self._beside(query, chosen, mode) if only is None else None
+        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes), beside=beside)
+
+    def _beside(self, query: str, profile: Profile, mode: Mode) -> _Beside | None:
+        """The candidates of the profile that answers beside another, where there is anything that it searches."""
+        other = self.profiles().get(profile.beside) if profile.beside else None
+        if other is None or not any(len(self._keyword.documents(source).ids) for source in other.sources):
+            return None
+        # One beside another, and none beside that.
+        asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
+        return _Beside(self.retrieve(query, profile=asked, mode=mode), asked)
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
@@ -122,34 +154,51 @@ class Searcher:
         except ModelError as error:
             result = rank(candidates, replace(profile, rerank="off"), limit=limit)
             reason = error.message
+        beside: _Beside | None = candidates.beside
+        if beside is not None:
+            result = replace(result, beside=self.rank(beside.candidates, beside.profile).hits)
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
-    def _vector(self, query: Query, mode: Mode, notes: list[str]) -> tuple[Scores | None, Mode]:
-        """The question's vector and the mode that is possible; each reason to do less goes into the notes."""
+    def _nearness(
+        self, query: Query, profile: Profile, mode: Mode, notes: list[str]
+    ) -> tuple[dict[str, Nearness], Mode]:
+        """The question's vector by source, and the mode that is possible; each reason to do less goes into the notes."""
         if mode == "keyword":
-            return None, mode
-        reason = ""
-        vector: Scores | None = None
-        if self._vectors is None or self._provider is None:
-            reason = "there is no vector index"
-        else:
-            covered, total = self._vectors.coverage()
-            notes.extend(self._vectors.notes)
-            if self._config.embedding.provider == "none":
-                # None will come: it is not a matter of waiting.
-                reason = SWITCHED_OFF
-            elif not covered and total:
-                reason = "no passage has a vector yet"
-            try:
-                vector = self._provider.embed_query(query.cut) if not reason else None
-            except ModelError as error:
-                reason = error.message
-            if not reason and covered < total:
-                notes.append(f"Vectors cover {covered:,} of {count(total, 'passage')}.")
-        if vector is not None:
-            return vector, mode
-        notes.append(f"Keyword only: {reason}")
-        return None, "keyword"
+            return {}, mode
+        found: dict[str, Nearness] = {}
+        known: dict[int, tuple[Nearness | None, str]] = {}
+        for source in dict.fromkeys(profile.sources) or (CODE,):
+            vectors, provider = self._sides(source)
+            if id(vectors) not in known:
+                known[id(vectors)] = self._near(query, vectors, provider, notes)
+            near, _ = known[id(vectors)]
+            if near is not None:
+                found[source if profile.sources else ""] = near
+        reasons = [reason for _, reason in known.values() if reason]
+        notes.extend(f"Keyword only: {reason}" for reason in reasons)
+        # A side that has no passages has no reason either: what it would find is nothing.
+        return found, "keyword" if reasons and not found else mode
+
+    def _near(
+        self, query: Query, vectors: VectorSearch | None, provider: Provider | None, notes: list[str]
+    ) -> tuple[Nearness | None, str]:
+        """The vectors of one model beside the question's; else why there are none."""
+        if vectors is None or provider is None:
+            return None, "there is no vector index"
+        covered, total = vectors.coverage()
+        notes.extend(vectors.notes)
+        if self._config.embedding.provider == "none":
+            # None will come: it is not a matter of waiting.
+            return None, SWITCHED_OFF
+        if not covered and total:
+            return None, "no passage has a vector yet"
+        try:
+            vector = provider.embed_query(query.cut)
+        except ModelError as error:
+            return None, error.message
+        if covered < total:
+            notes.append(f"Vectors cover {covered:,} of {count(total, 'passage')}.")
+        return Nearness(vectors.frozen(), vector), ""
 
     # --- profiles ---
 

@@ -28,9 +28,10 @@ _KEYS = frozenset(field.name for field in fields(Profile)) - {"name"}
 _ADAPTER = TypeAdapter(Profile)
 _HEADER = re.compile(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(?:#.*)?$")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_POSITIVE = ("pool", "limit", "snippet_chars", "rerank_depth", "rrf_k")
+_POSITIVE = ("pool", "limit", "beside_limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
-_SHARES = ("diversity_lambda", "rerank_alpha", "min_score")
+_LENT = ("thread", "neighbours")
+_SHARES = ("diversity_lambda", "rerank_alpha", "min_score", "beside_min_score")
 _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
 _TABLES = ("quotas", "adjustments")
@@ -50,7 +51,14 @@ def load(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, Profile]:
         ConfigError: an unknown setting, or a value out of its range.
     """
     names = [*_defaults(), *(name for name in changes if name not in _defaults())]
-    return {name: make(name, changes.get(name, {})) for name in names}
+    found = {name: make(name, changes.get(name, {})) for name in names}
+    for profile in found.values():
+        if profile.beside and profile.beside not in found:
+            raise ConfigError(
+                f"profiles.{profile.name}.beside: there is no profile {profile.beside!r}.",
+                hint=f"Known are {', '.join(found)}; an empty one turns it off.",
+            )
+    return found
 
 
 def below(name: str) -> Profile:
@@ -122,9 +130,9 @@ def _wrong_numbers(profile: Profile) -> Iterator[str]:
             yield f"{name}: must be 1 or more."
         elif getattr(profile, name) > _MOST_COUNT:
             yield f"{name}: must be {_MOST_COUNT:,} or less."
-    for name in _SHARES:
-        if not 0 <= getattr(profile, name) <= 1:
-            yield f"{name}: must lie between 0 and 1."
+    for name, most in (*((name, 10) for name in _LENT), *((name, 1) for name in _SHARES)):
+        if not 0 <= getattr(profile, name) <= most:
+            yield f"{name}: must lie between 0 and {most}."
     if profile.half_life_days is not None and not 0 < profile.half_life_days < math.inf:
         yield "half_life_days: must be more than 0; 0 turns decay off."
 

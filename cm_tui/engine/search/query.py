@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from cm_tui.engine.search import tokens
+from cm_tui.engine.search.wording import CODE_WORDING, Wording
 
 _MAX_CHARS = 2_000
 """A pasted page is read this far; a question is shorter."""
@@ -48,14 +49,22 @@ class Query:
     @cached_property
     def terms(self) -> list[str]:
         """Return index terms, each once."""
-        return list(dict.fromkeys(term for word in self.words for term in tokens.split(word)))
+        return self.terms_in(CODE_WORDING)
+
+    def terms_in(self, wording: Wording) -> list[str]:
+        """Return index terms of a wording, each once."""
+        return list(dict.fromkeys(term for word in wording.kept(self.words) for term in wording.split(word)))
 
     @cached_property
     def written(self) -> dict[str, str]:
         """Return each index term as the query has it: `color` for `col`; of several words that share a term, the first."""
+        return self.written_in(CODE_WORDING)
+
+    def written_in(self, wording: Wording) -> dict[str, str]:
+        """Return each index term of a wording as the query has it."""
         found: dict[str, str] = {}
         for word in self.words:
-            pieces, split = tokens.parts(word), tokens.split(word)
+            pieces, split = tokens.parts(word), wording.split(word)
             # The whole word stands before its pieces, where it has several.
             shown = [word] if len(split) == len(pieces) == 1 else [word] * (len(split) - len(pieces)) + pieces
             for term, text in zip(split, shown, strict=True):

@@ -8,19 +8,21 @@ import numpy as np
 
 from cm_tui.engine.search.adjust import Stage, adjust
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
+from cm_tui.engine.search.context import lend
 from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.scale import to_unit, unit
 from cm_tui.engine.search.snippet import snippet
+from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
 
 def rank(
     candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
 ) -> SearchResult:
-    """Fuse, adjust, decay, diversify, rerank, bring to the scale from 0 to 1, and cut.
+    """Fuse, lend, adjust, decay, diversify, rerank, bring to the scale from 0 to 1, and cut.
 
     The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
     changes the first hits; ties go by path and line.
@@ -37,7 +39,9 @@ def rank(
     started = time.perf_counter()
     table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
-    score, stages = adjust(table, fused.keyword + fused.vector, profile)
+    score, stages = lend(table, fused.keyword + fused.vector, profile)
+    score, more = adjust(table, score, profile)
+    stages += more
     score, more = decay(table, score, profile)
     stages += more
     enough = unit(score) >= profile.min_score
@@ -86,7 +90,10 @@ def _hit(
     table: CandidateTable, row: int, place: int, score: float, parts: tuple[ScorePart, ...], profile: Profile
 ) -> Hit:
     name = (table.symbols[row] or "").rpartition(".")[2]
-    text, line = snippet(table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars, name)
+    text, line = snippet(
+        table.texts[row], table.start_lines[row], table.query_terms, profile.snippet_chars, name,
+        wording=wording_of(table.sources[row]),
+    )  # fmt: skip
     return Hit(
         rank=place,
         source=table.sources[row],
@@ -101,6 +108,7 @@ def _hit(
         snippet_line=line,
         parts=parts,
         passage=table.ids[row],
+        time=table.times[row],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from cm_tui.engine.search import signals, tokens
 from cm_tui.engine.search.bm25 import K1, bm25, bm25_of_files
 from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
+from cm_tui.engine.search.context import beside
 from cm_tui.engine.search.documents import Documents
 from cm_tui.engine.search.keyword import KeywordIndex, Term
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
+from cm_tui.engine.search.wording import CODE_WORDING, Wording, wording_of
 from cm_tui.model import Profile
 
 Ids = NDArray[np.int64]
@@ -23,6 +25,8 @@ Scores = NDArray[np.float32]
 
 _FILES = 40
 """Files whose best passage is a candidate because the file as a whole answers well."""
+_LENDING = 50
+"""The best of each side, whose neighbours in their threads are candidates too."""
 _AGAIN = 4
 """How many times more are asked for when the nearest passages are those of other sources."""
 
@@ -87,10 +91,13 @@ class _Chosen(NamedTuple):
 class KeywordScores:
     """The keyword side of one question, for the passages of a source."""
 
-    def __init__(self, documents: Documents, terms: Sequence[Term]) -> None:
+    def __init__(self, documents: Documents, terms: Sequence[Term], wording: Wording = CODE_WORDING) -> None:
         self.documents = documents
         self.terms = terms
-        self.bm25_by_term = bm25(documents, terms) if terms else np.zeros((0, len(documents.ids)), np.float32)
+        self.wording = wording
+        self.bm25_by_term = (
+            bm25(documents, terms, b=wording.length_share) if terms else np.zeros((0, len(documents.ids)), np.float32)
+        )
         self.scores = self.bm25_by_term.sum(axis=0)
         self.file_scores = bm25_of_files(documents, terms).sum(axis=0) if terms else np.zeros(0, np.float32)
 
@@ -116,8 +123,8 @@ class KeywordScores:
 
 
 def candidates(
-    records: PassageCache, index: KeywordIndex, query: Query, profile: Profile, nearness: Nearness | None,
-    *, keyword: bool,
+    records: PassageCache, index: KeywordIndex, query: Query, profile: Profile,
+    nearness: Callable[[str], Nearness | None], *, keyword: bool, only: Ids | None = None,
 ) -> CandidateTable:  # fmt: skip
     """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
@@ -126,20 +133,27 @@ def candidates(
         index: the keyword side.
         query: the question.
         profile: its sources are searched; its pool is what each side gives of a source.
-        nearness: the vector side; None when it is off.
+        nearness: the vector side of a source; None when it is off.
         keyword: whether the keyword side takes part.
+        only: ids of passages; the others are as if they were not there.
     """
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
-        keywords = KeywordScores(*index.documents_and_terms(query.terms if keyword else [], source))
-        tables.append(_describe(records, query, keywords, _choose(keywords, nearness, profile.pool)))
+        wording = wording_of(source)
+        terms = query.terms_in(wording) if keyword else []
+        keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
+        tables.append(_describe(records, query, keywords, _choose(keywords, nearness(source), profile)))
     return concatenate(tables)
 
 
-def _choose(keywords: KeywordScores, nearness: Nearness | None, pool: int) -> _Chosen:
-    by_words = keywords.top(pool)
-    nearest = nearness.nearest(keywords.documents, pool) if nearness else np.zeros(0, np.int64)
-    both = np.unique(np.concatenate([by_words, nearest, keywords.best_of_files()]).astype(np.int64))
+def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile) -> _Chosen:
+    by_words = keywords.top(profile.pool)
+    nearest = nearness.nearest(keywords.documents, profile.pool) if nearness else np.zeros(0, np.int64)
+    found = [by_words, nearest, keywords.best_of_files()]
+    if profile.neighbours and keywords.documents.threads is not None:
+        best = np.concatenate([by_words[:_LENDING], nearest[:_LENDING]]).astype(np.int64)
+        found.append(beside(keywords.documents.threads, best))
+    both = np.unique(np.concatenate(found).astype(np.int64))
     cosines = nearness.cosines(keywords.documents.ids[both]) if nearness else np.full(len(both), np.nan)
     return _Chosen(both, by_words, nearest, cosines)
 
@@ -166,6 +180,13 @@ def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | N
         record.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name))))
     )
     return chosen.qualname, chosen.kind
+
+
+def _column(documents: Documents, name: Literal["thread", "turn"], positions: Ids) -> NDArray[np.int32]:
+    if documents.threads is None:
+        return np.full(len(positions), -1, np.int32)
+    column: NDArray[np.int32] = getattr(documents.threads, name)[positions]
+    return column
 
 
 def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chosen: _Chosen) -> CandidateTable:
@@ -198,8 +219,10 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
-        query_terms=tuple(query.terms),
-        written=query.written,
+        threads=_column(keywords.documents, "thread", positions),
+        turns=_column(keywords.documents, "turn", positions),
+        query_terms=tuple(query.terms_in(keywords.wording)),
+        written=query.written_in(keywords.wording),
         is_name=query.is_name,
         now=int(time.time()),
     )

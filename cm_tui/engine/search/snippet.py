@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cm_tui.engine.search import tokens
+from cm_tui.engine.search.wording import CODE_WORDING, Wording
 
 _MOST_LINES = 12
 _DEFINITION = 2
@@ -13,7 +14,9 @@ _LONG_TEXT = 200_000
 """Characters of a passage that are looked through; a longer one is data, not text."""
 
 
-def snippet(text: str, start_line: int, terms: Iterable[str], most: int, name: str = "") -> tuple[str, int]:
+def snippet(
+    text: str, start_line: int, terms: Iterable[str], most: int, name: str = "", *, wording: Wording = CODE_WORDING
+) -> tuple[str, int]:
     """The run of lines with the most different terms of the query.
 
     Args:
@@ -22,13 +25,14 @@ def snippet(text: str, start_line: int, terms: Iterable[str], most: int, name: s
         terms: index terms of the query.
         most: at most so many characters.
         name: of the symbol that the passage belongs to; the line that defines it is worth showing where it is asked for.
+        wording: how the text and the query were taken apart.
 
     Returns:
         The lines, and the number of the first of them in the file.
     """
     lines = text[:_LONG_TEXT].split("\n")
     wanted = frozenset(terms)
-    found = [wanted.intersection(tokens.terms(line)) if line else frozenset() for line in lines]
+    found = [wanted.intersection(wording.terms(line)) if line else frozenset() for line in lines]
     asked_for = bool(name) and not wanted.isdisjoint(tokens.terms(name))
     definition = next((row for row, line in enumerate(lines) if name in line), -1) if asked_for else -1
     first = _best_start(lines, found, most, definition)
@@ -37,7 +41,7 @@ def snippet(text: str, start_line: int, terms: Iterable[str], most: int, name: s
         first += 1
     chosen = lines[first:last]
     if len(chosen) == 1 and len(chosen[0]) > most:
-        return _around(chosen[0], wanted, most), start_line + first
+        return _around(chosen[0], wanted, most, wording), start_line + first
     return "\n".join(chosen).rstrip(), start_line + first
 
 
@@ -67,12 +71,12 @@ def _end(lines: list[str], first: int, most: int) -> int:
     return min(first + _MOST_LINES, len(lines))
 
 
-def _around(line: str, wanted: frozenset[str], most: int) -> str:
+def _around(line: str, wanted: frozenset[str], most: int, wording: Wording) -> str:
     """Return a piece of one long line, around its first match."""
     place = 0
     for word in tokens.words(line):
         place = line.index(word, place)
-        if wanted.intersection(tokens.split(word)):
+        if wanted.intersection(wording.split(word)):
             break
         place += len(word)
     else:

@@ -30,6 +30,10 @@ class SourcePassage(NamedTuple):
     """The blob that it is a part of: what has one is code."""
     symbol: int | None = None
     """Index of the blob's symbol that it belongs to."""
+    thread: str | None = None
+    """What it is a part of beyond its path, such as a session: its neighbours there say what it is about."""
+    place: int | None = None
+    """Where in the thread it stands; all of one path have one place, and equal places are told apart by time."""
 
 
 class Changes(NamedTuple):

@@ -101,9 +101,14 @@ def split(word: str) -> tuple[str, ...]:
     if not pieces:
         return ()
     stems = tuple(stem(piece) for piece in pieces)
-    if len(pieces) == 1 or _CJK.search(word):
+    if len(pieces) == 1 or is_cjk(word):
         return stems
     return ("".join(pieces), *stems)
+
+
+def is_cjk(word: str) -> bool:
+    """Return whether a word has characters of a script that is written without spaces."""
+    return _CJK.search(word) is not None
 
 
 def words(text: str) -> list[str]:

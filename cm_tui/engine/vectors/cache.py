@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from arro3.core import Array, DataType, Table
@@ -18,6 +18,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.codec import Codes, from_blobs, path_words
 from cm_tui.engine.vectors.live import Ids, Keys
 from cm_tui.errors import ModelError
+from cm_tui.model import CODE
 
 Names = NDArray[np.object_]
 
@@ -26,6 +27,11 @@ IN_USE = 2**63 - 1
 
 # DuckDB's own hash: should a later version change it, rows no longer match and are made again from this table.
 KEY = "hash(p.path, p.hash)"
+
+
+Scope = Literal["all", "code", "prose"]
+"""Passages of an index: of every source, of code, or of all others."""
+_WITHIN: Mapping[Scope, str] = {"all": "true", "code": f"p.source = '{CODE}'", "prose": f"p.source <> '{CODE}'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +56,15 @@ def path_hash(path: str) -> str:
     return f"path:{path_words(path)}"
 
 
-def live_keys(db: Database, sources: Sequence[str] | None = None) -> tuple[Ids, Keys]:
-    """Return the ids and keys of the passages of some sources; of all when none are named."""
-    sql = f"SELECT p.id, {KEY} AS key FROM passage p"  # noqa: S608 - constant
-    chosen = ("", []) if sources is None else (" WHERE p.source IN (SELECT unnest(?))", [list(sources)])
-    found = db.cursor.execute(sql + chosen[0], chosen[1]).fetchnumpy()
+def total(db: Database, scope: Scope) -> int:
+    """Return how many passages there are."""
+    return int(db.value(f"SELECT count(*) FROM passage p WHERE {_WITHIN[scope]}"))  # noqa: S608 - constants
+
+
+def live_keys(db: Database, scope: Scope = "all") -> tuple[Ids, Keys]:
+    """Return the ids and keys of passages."""
+    sql = f"SELECT p.id, {KEY} AS key FROM passage p WHERE {_WITHIN[scope]}"  # noqa: S608 - constants
+    found = db.cursor.execute(sql).fetchnumpy()
     return np.asarray(found["id"], dtype=np.int64), np.asarray(found["key"], dtype=np.uint64)
 
 
@@ -127,21 +137,26 @@ def store(db: Database, fingerprint: str, vectors: Mapping[str, bytes]) -> None:
         db.insert("embedding", columns, dict(zip(columns, kinds, strict=True)))
 
 
-def expire(db: Database, fingerprint: str, entries: int) -> int:
+def expire(db: Database, fingerprints: Sequence[str], entries: int) -> int:
     """Mark what no passage needs any more with the time, and drop the longest unused beyond `entries`.
+
+    Args:
+        db: the store.
+        fingerprints: of all models that make vectors of passages now.
+        entries: vectors that are kept unused.
 
     Returns:
         How many were dropped.
     """
     paths = sorted({path_hash(row[0]) for row in db.rows("SELECT DISTINCT path FROM passage")})
-    live = "fingerprint = ? AND (hash IN (SELECT hash FROM passage) OR hash IN (SELECT hash FROM live_paths))"
+    live = "list_contains(?, fingerprint) AND (hash IN (SELECT hash FROM passage) OR hash IN (SELECT hash FROM live_paths))"
     idle = f"last_used <> {IN_USE}"
     with _registered(db, "live_paths", "hash", paths, DataType.utf8()) as cursor, db.transaction():
         cursor.execute(
             f"UPDATE embedding SET last_used = ? WHERE last_used = {IN_USE} AND NOT ({live})",  # noqa: S608
-            [int(time.time()), fingerprint],
+            [int(time.time()), list(fingerprints)],
         )
-        cursor.execute(f"UPDATE embedding SET last_used = {IN_USE} WHERE {idle} AND {live}", [fingerprint])  # noqa: S608
+        cursor.execute(f"UPDATE embedding SET last_used = {IN_USE} WHERE {idle} AND {live}", [list(fingerprints)])  # noqa: S608
         surplus = int(db.value(f"SELECT count(*) FROM embedding WHERE {idle}")) - entries  # noqa: S608
         if surplus > 0:
             cursor.execute(

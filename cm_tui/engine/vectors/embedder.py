@@ -18,7 +18,7 @@ class Embedder:
     Args:
         db: the project's store.
         provider: embeds.
-        weight: share of the path's words.
+        weight: share of the path's words; 0: they are not embedded.
     """
 
     def __init__(self, db: Database, provider: Provider, weight: float) -> None:
@@ -28,13 +28,15 @@ class Embedder:
 
     def stored(self, passages: Needed) -> tuple[Codes, NDArray[np.bool_]]:
         """Vectors of those passages whose parts are stored, and which passages those are."""
-        names = {*passages.hashes, *passages.path_hashes}
+        names = {*passages.hashes, *self._paths(passages)}
         found = cache.lookup(self._db, names, self._provider.fingerprint) if names else {}
         both = zip(passages.hashes, passages.path_hashes, strict=True)
-        have = np.array([text in found and path in found for text, path in both], dtype=bool)
+        have = np.array([text in found and (not self._weight or path in found) for text, path in both], dtype=bool)
         if not have.any():
             return np.empty((0, 0), dtype=np.int8), have
         texts = cache.to_codes(found, passages.hashes[have])
+        if not self._weight:
+            return texts, have
         paths = cache.to_codes(found, passages.path_hashes[have])
         return mix(texts, paths, self._weight), have
 
@@ -44,7 +46,7 @@ class Embedder:
         Raises:
             ModelError: the model cannot be used.
         """
-        paths = set(passages.path_hashes)
+        paths = self._paths(passages)
         known = cache.lookup(self._db, paths.union(passages.hashes), self._provider.fingerprint).keys()
         new = np.array([name not in known for name in passages.hashes], dtype=bool)
         texts = cache.texts(self._db, passages[new])
@@ -55,3 +57,6 @@ class Embedder:
         codes = pack(self._provider.embed(list(work.values())))
         vectors = {name: row.tobytes() for name, row in zip(work, codes, strict=True)}
         cache.store(self._db, self._provider.fingerprint, vectors)
+
+    def _paths(self, passages: Needed) -> set[str]:
+        return set(passages.path_hashes) if self._weight else set()

@@ -16,7 +16,7 @@ from cm_tui.engine.embed.provider import Matrix
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
 from cm_tui.engine.vectors.array_file import attempt_to_save
-from cm_tui.engine.vectors.cache import Needed
+from cm_tui.engine.vectors.cache import Needed, Scope
 from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
@@ -55,7 +55,8 @@ class VectorIndex:
         entries: vectors kept in the cache for text that no passage holds now.
         path_weight: share of the path's words.
         graph_rows: number of rows from which a graph is used.
-        sources: whose passages get vectors; all when none are named.
+        scope: whose passages get vectors.
+        beside: fingerprints of other models, whose vectors count for other passages of the store.
     """
 
     def __init__(
@@ -67,13 +68,15 @@ class VectorIndex:
         entries: int = 50_000,
         path_weight: float = PATH_WEIGHT,
         graph_rows: int = GRAPH_ROWS,
-        sources: Sequence[str] | None = None,
+        scope: Scope = "all",
+        beside: Sequence[str] = (),
     ) -> None:
         self._db = db
         self._folder = folder
         self._provider = provider
         self._entries = entries
-        self._sources = sources
+        self._scope: Scope = scope
+        self._models = (provider.fingerprint, *beside)
         self._embedder = Embedder(db, provider, path_weight)
         self._mark = f"{provider.fingerprint}|path {path_weight}"
         self._lock = threading.RLock()
@@ -101,15 +104,9 @@ class VectorIndex:
         """Return whether there is a model at all; without one no passage will have a vector."""
         return not isinstance(self._provider, NoProvider)
 
-    def _total(self) -> int:
-        if self._sources is None:
-            return int(self._db.value("SELECT count(*) FROM passage"))
-        sql = "SELECT count(*) FROM passage WHERE source IN (SELECT unnest(?))"
-        return int(self._db.value(sql, [list(self._sources)]))
-
     def coverage(self) -> tuple[int, int]:
         """Return how many passages have a vector of the current model, of how many."""
-        total = self._total()
+        total = cache.total(self._db, self._scope)
         # Until the next refresh there can be rows whose passage has just gone.
         return min(len(self._rows), total), total
 
@@ -187,6 +184,9 @@ class VectorIndex:
         self._mend_file()
         self._provider.check()
         changed, missing = self._refresh()
+        if self._scope == "prose":
+            # It takes a while: what was said last is what is asked about first.
+            missing = missing[::-1]
         total = len(self._rows) + len(missing)
         done = len(self._rows)
         yield done, total
@@ -208,7 +208,7 @@ class VectorIndex:
                 self._provider.forget_prepared()
             self._publish(missing[first:last])
             if changed or last:
-                cache.expire(self._db, self._provider.fingerprint, self._entries)
+                cache.expire(self._db, self._models, self._entries)
             self._save_if_due()
         if self._stale in self.notes:
             self.notes.remove(self._stale)
@@ -241,7 +241,7 @@ class VectorIndex:
     def _refresh(self) -> tuple[bool, Needed]:
         """Return whether anything changed, and the passages that still have to be embedded."""
         with self._lock:
-            ids, keys = cache.live_keys(self._db, self._sources)
+            ids, keys = cache.live_keys(self._db, self._scope)
             rows = self._rows
             at = rows.positions(ids)
             here = at >= 0
@@ -277,7 +277,7 @@ class VectorIndex:
 
     def _open(self) -> None:
         generation = self._db.get_meta("passage_generation")
-        total = self._total()
+        total = cache.total(self._db, self._scope)
         saved = read_rows(self._folder, self._mark)
         self._rows = saved.rows
         self._stamp = stamp_of(self._folder)

@@ -14,8 +14,11 @@ from cm_tui.engine.vectors.array_file import Arrays, UnusableFileError, load_arr
 from cm_tui.engine.vectors.embedder import Embedder
 from cm_tui.engine.vectors.live import Rows
 from cm_tui.files import remove_left_overs
+from cm_tui.paths import private_dir
 
 FILE = "vectors.bin"
+PROSE_FOLDER = "prose"
+"""Where the files of the second model's vectors are kept, in the store's folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ def write_rows(folder: Path, mark: str, generation: str | None, rows: Rows) -> N
     Raises:
         OSError: the disk is full or the folder cannot be written; an older file is then still there.
     """
+    private_dir(folder)
     arrays: Arrays = {"ids": rows.ids, "keys": rows.keys, "codes": rows.codes}
     save_arrays(folder / FILE, {"mark": mark, "generation": generation}, arrays)
 
@@ -67,9 +71,11 @@ def remove_files(folder: Path) -> None:
     Raises:
         OSError: one cannot be removed.
     """
-    for name in (FILE, hnsw.ROWS, hnsw.GRAPH):
-        remove_left_overs(folder / name)
-        (folder / name).unlink(missing_ok=True)
+    for place in (folder, folder / PROSE_FOLDER):
+        for name in (FILE, hnsw.ROWS, hnsw.GRAPH):
+            if place.is_dir():
+                remove_left_overs(place / name)
+                (place / name).unlink(missing_ok=True)
 
 
 def differences(db: Database, embedder: Embedder, rows: Rows) -> list[str]:

@@ -282,14 +282,15 @@ def notes(project: Project) -> Project:
         (3, "note", "MEMORY.md", 1, 2, "", "Deploys go out on Fridays.", "c", None),
     ]
     from cm_tui.engine.search import fts_writer
+    from cm_tui.engine.search.wording import PROSE_WORDING
 
     with project.db.transaction():
         for key, source, path, start, end, title, text, digest, time in rows:
             project.db.execute(
-                "INSERT INTO passage VALUES (?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO passage VALUES (?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?, NULL, NULL)",
                 [key, source, path, start, end, title, text, digest, time],
             )
-        fts_writer.add(project.db, [fts_writer.Document(row[0], (row[2], "", row[6])) for row in rows])
+        fts_writer.add(project.db, [fts_writer.Document(row[0], (row[2], "", row[6])) for row in rows], PROSE_WORDING)
         project.db.set_meta("passage_generation", "1")
     return project
 

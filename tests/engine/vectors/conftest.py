@@ -58,7 +58,7 @@ class Passages:
         digests = [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
         with self.db.transaction() as cursor:
             cursor.execute(
-                "INSERT INTO passage SELECT id, 'code', ?, 1, 0, 1, 2, 'title', text, hash, NULL "
+                "INSERT INTO passage SELECT id, 'code', ?, 1, 0, 1, 2, 'title', text, hash, NULL, NULL, NULL "
                 "FROM (SELECT unnest(?) AS id, unnest(?) AS text, unnest(?) AS hash)",
                 [path, ids, list(texts), digests],
             )

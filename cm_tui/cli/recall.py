@@ -1,0 +1,107 @@
+"""`cm recall`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cm_tui.cli.options import Json, Project, open_fresh_engine
+from cm_tui.counts import count
+
+if TYPE_CHECKING:
+    from cm_tui.model import EpisodeFilter, Hit, SearchResult
+
+_SHOWN_LINES = 12
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("recall")(recall)
+
+
+def recall(
+    question: Annotated[str, typer.Argument(help="What you want to remember, in words.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")] = 10,
+    agent: Annotated[str, typer.Option("--agent", help="Only sessions of this agent.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
+    file: Annotated[str, typer.Option("--file", help="Only what touched this file, or a file below this folder.")] = "",
+    tag: Annotated[str, typer.Option("--tag", help="Only what has this tag.")] = "",
+    since: Annotated[str, typer.Option("--since", help="Only from this day on: YYYY-MM-DD.")] = "",
+    until: Annotated[str, typer.Option("--until", help="Only before this day: YYYY-MM-DD.")] = "",
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Ask what was said and decided: turns of past sessions, entries and notes, each with its age."""
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.errors import UsageError
+
+    if not question.strip():
+        raise UsageError("Nothing is asked.", hint='For example: cm recall "why did we revert the cache"')
+    where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until)
+    with open_fresh_engine(project) as engine:
+        result = engine.recall(question, limit=limit, where=where)
+    if as_json:
+        print_json(_object(result))
+        return
+    for hit in result.hits:
+        show(hit, explain=explain)
+    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    for note in result.notes:
+        narrate(f"note: {note}")
+
+
+def _filter(*, agent: str, session: str, file: str, tag: str, since: str, until: str) -> EpisodeFilter | None:
+    """The episodes that are wanted; None: everything that is remembered.
+
+    Raises:
+        UsageError: a day is none.
+    """
+    if not any((agent, session, file, tag, since, until)):
+        return None
+    from cm_tui.model import EpisodeFilter
+
+    return EpisodeFilter(
+        agents=(agent,) if agent else (), session=session, file=file, tags=(tag,) if tag else (),
+        since=_day(since), until=_day(until),
+    )  # fmt: skip
+
+
+def _day(text: str) -> float | None:
+    from datetime import datetime
+
+    from cm_tui.errors import UsageError
+
+    if not text:
+        return None
+    try:
+        # By the local clock, as days are shown.
+        return datetime.strptime(text, "%Y-%m-%d").astimezone().timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise UsageError(f"{text!r} is no day.", hint="Write it as YYYY-MM-DD.") from error
+
+
+def _object(result: SearchResult) -> dict[str, Any]:
+    from cm_tui.cli.output import plain
+
+    hits = [{"id": hit.path.rpartition("/")[2], **plain(hit)} for hit in result.hits]
+    names = ("query", "mode", "took_ms", "total", "notes", "generation")
+    return {**{name: plain(getattr(result, name)) for name in names}, "hits": hits}
+
+
+def show(hit: Hit, *, explain: bool) -> None:
+    """Print what was remembered, with its kind and its age."""
+    import time
+
+    from cm_tui.cli.output import write, write_text
+    from cm_tui.cli.search import show_parts
+    from cm_tui.model.dates import age, minute
+
+    when = f"{minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
+    write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
+    if explain:
+        show_parts(hit)
+    for line in hit.snippet.split("\n")[:_SHOWN_LINES]:
+        write_text(f"     {line}".removesuffix("\r"))
+    write("")

