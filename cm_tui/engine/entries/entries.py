@@ -93,7 +93,7 @@ class Entries:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.ledger = LedgerFile(root)
+        self.ledger = LedgerFile.of(root)
         self.files: dict[Scope, EntryFile] = {"project": EntryFile("project", root), "user": EntryFile("user", None)}
 
     def stamp(self) -> str:

@@ -16,7 +16,7 @@ from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
 from cm_tui.errors import RefusedError, StoreError
-from cm_tui.files import permissions_of, read_below, read_bounded, shared_dir, write_atomically
+from cm_tui.files import permissions_of, read_below, read_bounded, remove_left_overs, shared_dir, write_atomically
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
 
@@ -97,6 +97,7 @@ class EntryFile:
                     raise self._refusal()
                 shared_dir(self.path.parent)
                 permissions = permissions_of(self.path)
+            remove_left_overs(self.path)
             note = self._set_aside() if content.damaged else ""
             write_atomically(self.path, _json(plain), permissions=permissions, durable=True)
         except OSError as error:

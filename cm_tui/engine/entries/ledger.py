@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from cm_tui import paths
-from cm_tui.engine.entries.entry_file import folder, stamp_of
+from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
 from cm_tui.engine.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import StoreError, UsageError
@@ -70,17 +70,23 @@ def _wish(proposal: Proposal) -> Any:
 
 
 class LedgerFile:
-    """The ledger of the project at a root; clones and worktrees that share its memory share it.
+    """The ledger of a project; clones and worktrees that share its memory share it.
 
     Args:
-        root: the project's root.
-
-    Raises:
-        RefusedError: git's data cannot be opened.
+        project: name of the project's folder among the journals.
     """
 
-    def __init__(self, root: Path) -> None:
-        self.path = folder() / f"{folder_of(root).name}.json"
+    def __init__(self, project: str) -> None:
+        self.path = folder() / f"{project}.json"
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """Return the ledger of the project at a root.
+
+        Raises:
+            RefusedError: git's data cannot be opened.
+        """
+        return cls(folder_of(root).name)
 
     def stamp(self) -> list[int]:
         """Return what tells that it has changed, without reading it."""
@@ -137,6 +143,23 @@ class LedgerFile:
             _digests(found.get("refused")),
             [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
         )
+
+
+def take_over(source: LedgerFile, target: LedgerFile) -> None:
+    """Give what is known of one project's entries to another project, and what agents proposed there.
+
+    Raises:
+        StoreError: one of them cannot be read or written.
+    """
+    with writing():
+        own, other = source.read(), target.read()
+        for name in ("written", "trusted", "refused"):
+            setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
+        known = {one.id for one in other.proposals}
+        other.proposals += [one for one in own.proposals if one.id not in known]
+        if own != Ledger():
+            target.write(other)
+        source.path.unlink(missing_ok=True)
 
 
 def _list(found: object) -> list[Any]:

@@ -246,6 +246,23 @@ def test_nobody_loses_what_others_write_at_the_same_time(root: Path):
     assert len(changes(root)) == 36
 
 
+def test_whoever_is_killed_leaves_every_entry_that_was_acknowledged(root: Path):
+    code = (
+        "import sys; from pathlib import Path; from cm_tui.engine.entries import *\n"
+        "for n in range(10_000): print(Entries(Path(sys.argv[1])).add(f'entry {n}', Author())[0].id, flush=True)"
+    )
+    told: list[str] = []
+    for _ in range(3):
+        with subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            told += [writer.stdout.readline().strip() for _ in range(5)]
+            writer.kill()
+            told += writer.stdout.read().split("\n")[:-1]
+    found = Entries(root).all()
+    assert found.notes == ()
+    assert set(told) <= {one.id for one in found.shown}
+
+
 def test_a_list_is_by_time_and_words(root: Path):
     entries = Entries(root)
     for text in ("tea in the morning", "coffee at noon", "tea at night"):

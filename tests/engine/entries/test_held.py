@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.api import entry_trust
+from cm_tui.engine.api import entry_trust, links
 from cm_tui.engine.entries import Author, Entries
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
@@ -94,6 +94,23 @@ def test_a_folder_that_copies_the_file_gets_nothing_known(theirs: Path, tmp_path
     other.mkdir()
     shutil.copytree(theirs / ".cm", other / ".cm")
     assert all(one.held for one in Entries(other).all().entries)
+
+
+def test_a_linked_checkout_brings_along_what_it_knows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    make_repository(first)
+    git(tmp_path, "clone", "-q", str(first), str(second))
+    for one in (first, second):
+        git(one, "remote", "add" if one == first else "set-url", "origin", "https://example.org/shop.git")
+    Entries(first).add("of the first", PERSON)
+    Entries(second).add("of the second", PERSON)
+    shown = links.memory_link(second)
+    assert not shown.linked
+    links.link(shown)
+    assert [one.content for one in Entries(second).all().shown] == ["of the second"]
+    assert [one.content for one in Entries(first).all().shown] == ["of the first"]
 
 
 def test_more_than_anybody_reads_is_not_trusted(theirs: Path):
