@@ -12,7 +12,7 @@ from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import ErasureReport, SecretFinding, SecretsReport
+    from cm_tui.model import Entry, ErasureReport, Page, Proposal, SecretFinding, SecretsReport
 
 FOUND = "found"
 """What `--confirm` says again of `--found`."""
@@ -55,9 +55,16 @@ def scan(
 def forget(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Episodes; with --erase any events: ids, or beginnings of ids."),
+        typer.Argument(
+            metavar="[ID]...",
+            help="Entries and episodes; with --erase any events: ids, or beginnings of ids.",
+        ),
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Show again what was hidden.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
+    proposed: Annotated[
+        bool, typer.Option("--proposed", help="List what agents propose; with IDs, accept these proposals.")
+    ] = False,
+    decline: Annotated[bool, typer.Option("--decline", help="Decline these proposals of agents.")] = False,
     erase: Annotated[
         bool, typer.Option("--erase", help="Erase for good, from the journal and all that was made from it.")
     ] = False,
@@ -75,8 +82,13 @@ def forget(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Hide episodes from lists, search and agents; --erase takes them out of everything that is stored, for good."""
+    """Forget entries and episodes: lists, search and agents have them no more; --erase takes them out of everything that is stored, for good."""
     asked = list(dict.fromkeys(names or []))
+    if proposed or decline:
+        if erase or undo or (proposed and decline):
+            raise UsageError("--proposed and --decline each go alone.", hint="`cm forget --proposed` lists proposals.")
+        _decide(asked, project, accept=proposed, as_json=as_json)
+        return
     if not erase:
         if found or with_patches or dry_run or confirm:
             raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
@@ -101,14 +113,66 @@ def _hide(names: list[str], project: Project, *, undo: bool, as_json: bool) -> N
     from cm_tui.cli.output import narrate, print_json
 
     if not names:
-        raise UsageError("No episode is named.", hint="`cm episodes` lists their ids.")
+        raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
+    done: list[str] = []
     with open_engine(project) as engine:
-        ids = [engine.forget(name, undo=undo) for name in names]
+        for name in names:
+            change = engine.forget_memory(name, undo=undo)
+            done.append(change.id)
+            if not as_json:
+                back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
+                narrate(f"{change.words}{back}")
     if as_json:
-        print_json({"restored" if undo else "forgotten": ids})
+        print_json({"restored" if undo else "forgotten": done})
+
+
+def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+
+    if not names:
+        if not accept:
+            raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
+        _list_proposals(project, as_json=as_json)
         return
-    for id_ in ids:
-        narrate(f"{id_} is shown again" if undo else f"{id_} is hidden; `cm forget --undo {id_}` shows it again")
+    with open_engine(project) as engine:
+        done = [engine.decide(name, accept=accept) for name in names]
+    if as_json:
+        print_json({"accepted" if accept else "declined": [one.id for one in done]})
+        return
+    for one in done:
+        narrate(one.words)
+
+
+def _list_proposals(project: Project, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_page
+
+    with open_engine(project) as engine:
+        page: Page[Proposal] = engine.proposals()
+    print_page(page, _proposal_lines, as_json=as_json)
+    if page.rows and not as_json:
+        narrate("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
+
+
+def _proposal_lines(one: Proposal) -> list[str]:
+    from cm_tui.model.dates import local_minute
+
+    head = f"{one.id}  {local_minute(one.time)}  {one.agent or 'an agent'}  {one.kind} the {one.of} {one.target}"
+    lines = [f"{head}: {one.words}"]
+    if one.reason:
+        lines.append(f"  why: {one.reason}")
+    if one.before is not None and one.after is not None:
+        lines += [f"  {name}: {old} → {new}" for name, old, new in _differences(one.before, one.after)]
+    return lines
+
+
+def _differences(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
+    names = ("category", "title", "content", "keywords", "pinned")
+    pairs = [(name, _plain(getattr(before, name)), _plain(getattr(after, name))) for name in names]
+    return [(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.counts import count, noun
 
 if TYPE_CHECKING:
     from cm_tui.config.held import RepositoryTrust
+    from cm_tui.engine.api.entry_trust import HeldEntries
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +28,7 @@ def trust(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Let settings count that came with this repository and were held back; asked at a terminal only.
+    """Let settings and entries count that came with this repository and were held back; asked at a terminal only.
 
     With --json it shows what --show does, and asks nothing.
     """
@@ -41,12 +44,17 @@ def trust(
         _revoke(root, as_json=as_json)
         return
     from cm_tui.config.held import repository_trust
+    from cm_tui.engine.api.entry_trust import held_entries
 
-    found = repository_trust(root)
-    if show or as_json or found.state in {"nothing", "trusted"}:
-        _show(found, as_json=as_json)
+    found, entries = repository_trust(root), held_entries(root)
+    decided = found.state in {"nothing", "trusted"}
+    if show or as_json or (decided and entries.state == "nothing"):
+        _show(found, entries, as_json=as_json)
         return
-    _ask(found)
+    if not decided:
+        _ask(found)
+    if entries.state != "nothing":
+        _ask_about_entries(entries)
 
 
 def _root(folder: Path | None) -> Path:
@@ -73,17 +81,18 @@ def _list(*, as_json: bool) -> None:
 def _revoke(root: Path, *, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.config import grant
+    from cm_tui.engine.api import entry_trust
 
-    was = grant.revoke(root)
+    was, entries = grant.revoke(root), entry_trust.revoke(root)
     if as_json:
-        print_json({"root": str(root), "revoked": was})
-    elif was:
+        print_json({"root": str(root), "revoked": was, "entries": entries})
+    elif was or entries:
         narrate(f"What {root} brought is held back again.")
     else:
         narrate(f"{root} was not trusted.")
 
 
-def _show(found: RepositoryTrust, *, as_json: bool) -> None:
+def _show(found: RepositoryTrust, entries: HeldEntries, *, as_json: bool) -> None:
     from cm_tui.cli.output import print_json, write
 
     if as_json:
@@ -91,7 +100,7 @@ def _show(found: RepositoryTrust, *, as_json: bool) -> None:
             name: getattr(found, name)
             for name in ("root", "file", "state", "settings", "effects", "unshowable", "ignored")
         }
-        print_json(record)
+        print_json({**record, "entries": entries.entries, "entries_state": entries.state})
         return
     words = {
         "nothing": "asks for nothing that needs trust",
@@ -100,8 +109,21 @@ def _show(found: RepositoryTrust, *, as_json: bool) -> None:
         "trusted": "is trusted with these settings",
     }
     write(f"{found.root} {words[found.state]}.")
-    for line in description(found):
+    for line in (*description(found), *_entry_lines(entries)):
         write(line)
+
+
+def _entry_lines(held: HeldEntries) -> list[str]:
+    """Return the lines that say which entries wait."""
+    if not held.entries:
+        return []
+    number = len(held.entries)
+    many = count(number, "entry", "entries")
+    head = f"{many} of {held.file} came with it: in no answer, to you or to agents, until you trust {noun(number, 'it', 'them')}."
+    return [
+        head,
+        *(f"  {one.id} [{one.category}] {json.dumps(one.title)}: {json.dumps(one.content)}" for one in held.entries),
+    ]
 
 
 def description(found: RepositoryTrust) -> list[str]:
@@ -116,11 +138,9 @@ def description(found: RepositoryTrust) -> list[str]:
     return lines
 
 
-def _ask(found: RepositoryTrust) -> None:
+def _need_terminal() -> None:
     import sys
 
-    from cm_tui.cli.output import narrate
-    from cm_tui.config import grant
     from cm_tui.errors import RefusedError
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -128,6 +148,27 @@ def _ask(found: RepositoryTrust) -> None:
             "Trust is a person's to give: there is no terminal to ask at.",
             hint="Run `cm trust` yourself, in a terminal; `cm trust --show` says what is asked for.",
         )
+
+
+def _ask_about_entries(held: HeldEntries) -> None:
+    from cm_tui.cli.output import narrate
+    from cm_tui.engine.api import entry_trust
+
+    _need_terminal()
+    for line in _entry_lines(held):
+        narrate(line)
+    narrate("Trusted, they are in answers to you and to agents, who may take what they say for yours.")
+    yes = typer.confirm(f"Trust {noun(len(held.entries), 'this entry', 'these entries')}?", default=False, err=True)
+    entry_trust.decide(held, "trusted" if yes else "refused")
+    narrate("They are remembered from now on." if yes else "They stay out of all answers.")
+
+
+def _ask(found: RepositoryTrust) -> None:
+    from cm_tui.cli.output import narrate
+    from cm_tui.config import grant
+    from cm_tui.errors import RefusedError
+
+    _need_terminal()
     narrate(f"{found.file}:")
     for line in description(found):
         narrate(line)

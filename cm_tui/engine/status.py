@@ -7,6 +7,7 @@ from pathlib import Path
 from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
 from cm_tui.engine.embed import Provider
+from cm_tui.engine.entries import Entries
 from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
@@ -79,6 +80,7 @@ def status(
             *_of_journal(root),
             *renamed_settings(root),
             *repository_trust(root).notes,
+            *_of_entries(root),
             *_claimed(identity),
         ),
     )
@@ -142,6 +144,14 @@ def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:
     except ModelError as error:
         return "keyword", (f"Keyword only: {error.message}",)
     return ("hybrid" if embedded else "keyword"), ()
+
+
+def _of_entries(root: Path) -> tuple[str, ...]:
+    """Return what of the entries waits for trust, or cannot be read."""
+    try:
+        return Entries(root).all().notes
+    except CmError as error:
+        return (error.message,)
 
 
 def _of_journal(root: Path) -> tuple[str, ...]:

@@ -63,6 +63,40 @@ class Remembered(Passages):
     fallback: bool
 
 
+class Memory(BaseModel):
+    """Something that was remembered; its text is data of whoever wrote it."""
+
+    id: str
+    kind: str
+    path: str
+    start_line: int
+    end_line: int
+    by: str
+    when: str
+    age: str
+    score: float
+    text: str
+
+
+class Recalled(Listing):
+    """What is remembered of a question. `about` says how it is to be taken."""
+
+    about: str
+    mode: Literal["hybrid", "keyword", "vector"]
+    rows: list[Memory]
+
+
+class Kept(BaseModel):
+    """What became of a wish to change the memory; `proposed`: a person decides, by the id in `proposal`."""
+
+    id: str
+    kind: Literal["entry", "episode"]
+    state: Literal["done", "proposed", "unchanged"]
+    proposal: str | None = None
+    words: str
+    notes: list[str] = []
+
+
 class SymbolRow(BaseModel):
     """A definition."""
 

@@ -10,10 +10,11 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from cm_tui.counts import count
+from cm_tui.engine.api.fence import visible
 from cm_tui.engine.api.outgoing import without_secrets
 from cm_tui.mcp.records import Listing
 from cm_tui.model import Page
-from cm_tui.model.text import one_line
+from cm_tui.model.text import harmless, one_line
 
 T = TypeVar("T")
 
@@ -47,6 +48,11 @@ def cleaned(value: Any) -> Any:
 def cut(text: str, limit: int) -> str:
     """The beginning of a text. What is left of a secret at the cut would not be known for one later, so it goes here."""
     return text if len(text) <= limit else without_secrets(text, limit)
+
+
+def remembered_text(text: str) -> str:
+    """Return what somebody remembered, without what moves a terminal's cursor or what only a model would see."""
+    return visible(harmless(text))
 
 
 def short(line: str, limit: int = LINE) -> str:

@@ -1,6 +1,7 @@
 """Frozen records that cross the interface between the engine and its front ends."""
 
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
+from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.model.episode import (
     Actor,
     Conflict,
@@ -39,17 +40,19 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.search import CODE, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import CODE, ENTRIES, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
 __all__ = [
     "CODE",
+    "ENTRIES",
     "EPISODES",
     "RECALL",
     "Actor",
     "Cancel",
     "Candidates",
+    "Category",
     "Check",
     "CheckoutHead",
     "CommitPoint",
@@ -58,6 +61,8 @@ __all__ = [
     "DriftRow",
     "Edge",
     "Edited",
+    "Entry",
+    "EntryEdit",
     "Episode",
     "EpisodeEdit",
     "EpisodeFilter",
@@ -75,6 +80,7 @@ __all__ = [
     "IndexPlan",
     "IndexSummary",
     "LayerState",
+    "MemoryChange",
     "Mode",
     "Need",
     "Outcome",
@@ -86,11 +92,15 @@ __all__ = [
     "Profile",
     "Progress",
     "ProjectStatus",
+    "Proposal",
+    "ProposalKind",
     "PruneReport",
     "PurgeReport",
+    "Remembered",
     "ResolvedRevision",
     "RetentionReport",
     "RetentionRow",
+    "Scope",
     "ScorePart",
     "SearchResult",
     "SecretFinding",

@@ -13,6 +13,9 @@ CODE = "code"
 EPISODES = "episode"
 """The source of what agents' sessions recorded."""
 
+ENTRIES = "entry"
+"""The source of what people and agents wrote down."""
+
 RECALL = "recall"
 """The profile that questions about what is remembered are ranked by."""
 

@@ -17,7 +17,7 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
+from cm_tui.model import Cancel, EntryEdit, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
 from tests.cli.conftest import git
 from tests.daemon.conftest import daemons_allowed, make_project
 
@@ -160,6 +160,26 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
     "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
+    "remember": [lambda engine: engine.remember("Tax is rounded half up.", category="rule", keywords=("tax", "cents"))],
+    "entries": [
+        lambda engine: (engine.remember("Carts are kept for a day."), engine.entries(match="carts day"))[1],
+        lambda engine: engine.entries(category="Rule", scope="project", limit=1),
+    ],
+    "entry": [lambda engine: engine.entry(engine.remember("Prices are in cents.").id)],
+    "update_entry": [
+        lambda engine: engine.update_entry(engine.remember("Old.").id, EntryEdit("New.", title="A title")),
+        lambda engine: engine.update_entry(engine.remember("Mine.").id, EntryEdit("Yours."), actor="agent", agent="a"),
+    ],
+    "forget_memory": [
+        lambda engine: engine.forget_memory(engine.remember("Nothing.").id),
+        lambda engine: engine.forget_memory(engine.remember("Mine too.").id, actor="agent", agent="a", reason="old"),
+    ],
+    "record_task": [lambda engine: len(engine.record_task("round", plan="half up", files=("shop/money.py",)))],
+    "proposals": [lambda engine: engine.proposals()],
+    "decide": [
+        lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
+        lambda engine: engine.decide(engine.proposals().rows[0].id, accept=True),
+    ],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
@@ -169,7 +189,8 @@ CHANGING = {"rebuild", "reset", "save_profile", "record_episode", "retention", "
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
-    "indexed_head", "sha", "time", "asked", "text", "id", "began", "ended"}  # fmt: skip
+    "indexed_head", "sha", "time", "asked", "text", "id", "began", "ended", "timestamp", "commit", "change", "proposal",
+    "target", "words"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():
@@ -246,6 +267,16 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.erase(["no-such-event"]), NotFoundError),
         (lambda engine: engine.forget("no-such-episode"), NotFoundError),
         (lambda engine: engine.forget("last", undo=True), NotFoundError),
+        (lambda engine: engine.remember("  "), UsageError),
+        (lambda engine: engine.remember("x", category="Wisdom"), UsageError),
+        (lambda engine: engine.entries(scope="world"), UsageError),
+        (lambda engine: engine.entry("no-such-entry"), NotFoundError),
+        (lambda engine: engine.update_entry("no-such-entry", EntryEdit("x")), NotFoundError),
+        (lambda engine: engine.forget_memory("no-such-thing"), NotFoundError),
+        (lambda engine: engine.forget_memory("no-such-thing", undo=True), NotFoundError),
+        (lambda engine: engine.record_task(" "), UsageError),
+        (lambda engine: engine.record_task("x", files=("../y",)), RefusedError),
+        (lambda engine: engine.decide("no-such-proposal", accept=True), NotFoundError),
         (lambda engine: engine.episodes(before="no-such-episode"), NotFoundError),
         (lambda engine: engine.prune(), UsageError),
         (lambda engine: engine.prune(older_than="soon"), UsageError),

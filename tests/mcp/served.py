@@ -142,5 +142,9 @@ EVERY_CALL: Sequence[tuple[str, dict[str, Any]]] = (
     ("codememory_at_sha", {"sha": "HEAD", "label": "File"}),
     ("codememory_callers_at_sha", {"symbol": "add_tax", "sha": "HEAD", "sha_ord": 1}),
     ("memory_search", {"query": "refunds within fourteen days"}),
+    ("recall", {"question": "what was decided about refunds", "limit": 3}),
+    ("remember", {"content": "Refunds are paid within fourteen days.", "category": "Rule"}),
+    ("codememory_record", {"prompt": "round the tax", "plan": "half up", "verdict": "done", "outcome": "ok"}),
+    ("forget", {"id": "last", "reason": "recorded a moment ago"}),
     ("memory_get", {"path": "shop/cart.py", "from": 6, "lines": 3}),
 )

@@ -65,6 +65,10 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "codememory_at_sha": [{"sha": "HEAD"}, {"sha": "HEAD~1", "label": "File"}, {"sha": f"release/{GITHUB}"}],
     "codememory_callers_at_sha": [{"symbol": "deploy", "sha": "HEAD"}, {"symbol": GITHUB, "sha": "HEAD~1"}],
     "memory_search": [{"query": "deploy password", "min_score": 0}, {"query": GITHUB, "min_score": 0}],
+    "recall": [{"question": "deploy password"}, {"question": GITHUB}],
+    "remember": [{"content": f'Deploy with {GITHUB}, password = "{PASSWORD}".', "title": f"Token {AWS}"}],
+    "codememory_record": [{"prompt": f"deploy with {GITHUB}", "plan": KEY, "patch": f"+{CODE}", "verdict": AWS}],
+    "forget": [{"id": GITHUB}],
     "memory_get": [
         {"path": "shop/deploy.py"},
         {"path": "shop/deploy.py", "from": 6, "lines": 3},

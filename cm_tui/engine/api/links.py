@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.engine.api import projects
+from cm_tui.engine.entries import ledger
+from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed, identify
 from cm_tui.engine.journal import Journal
@@ -83,6 +85,7 @@ def link(shown: MemoryLink) -> MemoryLink:
         raise RefusedError(f"{root} has changed meanwhile; nothing was linked.", hint="Look again: `cm link --show`.")
     own = Journal.of(root)
     take_over(own, Journal(base() / shown.project))
+    ledger.take_over(LedgerFile(own.folder.name), LedgerFile(shown.project))
     checkout_links.link(shown.project, root)
     _remove(own.folder)
     return memory_link(root)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from cm_tui.engine.entries import Entries, entry_erasure
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.neighbours import neighbours
 from cm_tui.engine.erasure.selection import Selection
@@ -71,7 +72,12 @@ def preview(journal: Journal, asked: Asked) -> ErasureReport:
 
 
 def erase_events(
-    journal: Journal, asked: Asked, *, make_again: Callable[[], Sequence[str]], store: Path
+    journal: Journal,
+    asked: Asked,
+    *,
+    make_again: Callable[[], Sequence[str]],
+    store: Path,
+    entries: Entries | None = None,
 ) -> ErasureReport:
     """Erase events and all that was made from them.
 
@@ -84,6 +90,7 @@ def erase_events(
         asked: what is erased.
         make_again: makes the index again without what the journal no longer holds, and returns notes.
         store: folder of the project's store.
+        entries: the project's, where its folder is known.
 
     Raises:
         NotFoundError: a name is none of the journal's.
@@ -108,11 +115,21 @@ def erase_events(
             erasure.note(journal, dict.fromkeys([*again, *ids, *places]))
             erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
         cleaned = redact_files(store, None if everything else secrets)
+        if entries is not None:
+            cleaned += _clean_entries(entries, asked, None if everything else secrets)
         notes = make_again()
         erasure.forget_note(journal)
     report = _report(selection, asked, others, interrupted=bool(again))
     events = tuple(replace(event, words="") for event in report.events)
     return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
+
+
+def _clean_entries(entries: Entries, asked: Asked, secrets: Collection[str] | None) -> tuple[str, ...]:
+    """Take entries that are named out of their files, and secrets out of the others; returns the files that changed."""
+    dropped = entry_erasure.drop(entries, tuple(asked.names))
+    if secrets is not None and not secrets:
+        return dropped
+    return tuple(dict.fromkeys((*dropped, *entry_erasure.clean(entries, state_files.changing(secrets)))))
 
 
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cm_tui.engine.entries import Entries, entry_erasure
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.selection import located
 from cm_tui.engine.erasure.texts import kinds_in, texts_of_problem
@@ -20,13 +21,16 @@ from cm_tui.model import SecretFinding, SecretsReport
 _ROWS = 2_000
 
 
-def scan(journal: Journal | None, db: Database | None, store: Path | None) -> SecretsReport:
+def scan(
+    journal: Journal | None, db: Database | None, store: Path | None, entries: Entries | None = None
+) -> SecretsReport:
     """Look through what is stored of a project, or of all.
 
     Args:
         journal: of the project; None: it is looked at elsewhere.
         db: its store, where it is open.
         store: folder of its store; None: the small files of all projects.
+        entries: the project's, where its folder is known.
 
     Raises:
         StoreError: something cannot be read.
@@ -36,6 +40,9 @@ def scan(journal: Journal | None, db: Database | None, store: Path | None) -> Se
     if db is not None:
         of_index, in_source = scan_index(db)
         findings += of_index
+    if entries is not None:
+        for file, texts in entry_erasure.texts(entries):
+            findings += [SecretFinding("file", str(file), kind, count) for kind, count in kinds_in(texts).items()]
     of_files, notes = scan_files(store)
     interrupted = journal is not None and bool(unfinished(journal))
     return SecretsReport((*findings, *of_files), in_source, tuple(notes), interrupted)

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple, Self
 
 from cm_tui.counts import count
+from cm_tui.engine.entries.entry_erasure import entry_of
 from cm_tui.engine.erasure.texts import found_in, kinds_in, texts_of_problem
 from cm_tui.engine.journal import START, Event, Journal, Position, Problem
 from cm_tui.engine.journal.erasure import Line
@@ -24,7 +25,7 @@ _ID_LETTERS = 24
 """Letters of an id that the journal gave."""
 _SAYS_NOTHING = frozenset({ERASED, ERASURE, FORGOTTEN, RESTORED})
 """Kinds of events that hold no text of anybody."""
-_WORDS = ("prompts", "prompt", "answer", "paths", "hook")
+_WORDS = ("prompts", "prompt", "answer", "paths", "hook", "after", "before")
 """Fields that tell a person which event it is; the first that is there counts."""
 _LONGEST_WORDS = 1_000
 
@@ -185,6 +186,9 @@ class _Wanted:
             {event.id} & self._matches.keys()
         ):
             self._matches[name][event.id] = _ids_of(event)
+        if (entry := entry_of(event)) in self._matches:
+            # All that was ever said of it goes with an entry.
+            self._matches[entry].setdefault(entry, set()).add(event.id)
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
             self.ids |= _ids_of(event)
 

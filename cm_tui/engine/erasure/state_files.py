@@ -107,7 +107,7 @@ def clean(file: Path, secrets: Collection[str] | None) -> bool:
         parsed = _parsed(file, text)
         if parsed is None:
             return _overwrite(file, text, secrets)
-        changed = with_texts(parsed, _changing(secrets))
+        changed = with_texts(parsed, changing(secrets))
         if changed == parsed:
             return False
         write_atomically(file, json.dumps(changed), durable=True)
@@ -118,7 +118,13 @@ def clean(file: Path, secrets: Collection[str] | None) -> bool:
     return True
 
 
-def _changing(secrets: Collection[str] | None) -> Callable[[str], str]:
+def changing(secrets: Collection[str] | None) -> Callable[[str], str]:
+    """Return what takes secrets out of a text.
+
+    Args:
+        secrets: these; None: all that looks like one.
+    """
+
     def without(text: str) -> str:
         for start, end in reversed(_places(text, secrets or ())):
             text = f"{text[:start]}[erased]{text[end:]}"

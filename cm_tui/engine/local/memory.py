@@ -137,15 +137,17 @@ class LocalMemory(LocalIndex):
     def secrets(self) -> SecretsReport:
         """Return what looks like a secret in journal, index, logs and remembered choices."""
         from cm_tui.engine import erasure
+        from cm_tui.engine.entries import Entries
         from cm_tui.engine.journal import Journal
 
-        return erasure.scan(Journal.of(self._root), self._db, self.store)
+        return erasure.scan(Journal.of(self._root), self._db, self.store, Entries(self._root))
 
     def erase(
         self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
     ) -> ErasureReport:
         """Erase events of the journal and all that was made from them."""
         from cm_tui.engine import erasure
+        from cm_tui.engine.entries import Entries
         from cm_tui.engine.journal import Journal
 
         if not names and not found:
@@ -155,7 +157,9 @@ class LocalMemory(LocalIndex):
         asked = erasure.Asked([*names, *of_archive], found, with_patches)
         if dry_run:
             return erasure.preview(journal, asked)
-        return erasure.erase_events(journal, asked, make_again=self._make_memory_again, store=self.store)
+        return erasure.erase_events(
+            journal, asked, make_again=self._make_memory_again, store=self.store, entries=Entries(self._root)
+        )
 
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Hide an episode, or show it again."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
-from cm_tui.model import EPISODES, Candidates, Mode, Profile, SearchResult
+from cm_tui.model import ENTRIES, EPISODES, Candidates, Mode, Profile, SearchResult
 
 
 class LocalSearch(LocalRooms):
@@ -52,10 +52,10 @@ class LocalSearch(LocalRooms):
         return self._searcher.retrieve(query, profile=profile, mode=mode)
 
     def _read_what_was_recorded(self, profile: str | Profile) -> str:
-        """Read what agents recorded since the last index run, for a profile that searches it; says what has to be said."""
+        """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
-        if EPISODES not in (*asked.sources, *beside):
+        if not {ENTRIES, EPISODES} & {*asked.sources, *beside}:
             return ""
         from cm_tui.engine.memory import episode_sync
 

@@ -1,4 +1,4 @@
-"""Bringing the passages of episodes up to the journal, outside an index run."""
+"""Bringing the passages of episodes and entries up to the journal and the files of entries, outside an index run."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cm_tui.engine.memory import episode_source
+from cm_tui.engine.memory.entry_source import EntrySource
 from cm_tui.engine.search import passages
-from cm_tui.engine.search.source import ReadText, SourceContext
+from cm_tui.engine.search.source import MakeSource, ReadText, Source, SourceContext
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 
+REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource)
+"""Sources that grow beside the files of a project."""
 LATER = "What agents recorded last is searchable when the index run that is under way has ended."
 
 
@@ -25,29 +28,39 @@ def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bo
         again: all of them, by the rules of today.
     """
     with WriterLock.of(db).batch(Cancel()):
-        return _sync(db, root, read, again=again) is not None
+        return _sync(db, _sources(root, read), again=again) is not None
+
+
+def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
+    """Bring them up to what is written down, unless somebody writes to the store; returns whether that was done."""
+    return sync_before_question(db, root, read) != LATER
 
 
 def sync_before_question(db: Database, root: Path, read: ReadText) -> str:
-    """Bring them up to the journal unless somebody writes to the store: a question waits for nobody.
+    """Bring them up to what is written down unless somebody writes to the store: a question waits for nobody.
 
     Returns:
         What has to be said with the answer.
     """
-    source = episode_source.EpisodeSource(SourceContext(root, read))
-    if db.get_meta("indexed_at") is None or not source.has_changed(db):
+    changed = [one for one in _sources(root, read) if one.has_changed(db)] if db.get_meta("indexed_at") else []
+    if not changed:
         return ""
     with WriterLock.of(db).batch_if_free() as is_held:
         if not is_held:
             return LATER
-        return " ".join(_sync(db, root, read, again=False) or ())
+        return " ".join(_sync(db, changed, again=False) or ())
 
 
-def _sync(db: Database, root: Path, read: ReadText, *, again: bool) -> Sequence[str] | None:
+def _sources(root: Path, read: ReadText) -> list[Source]:
+    context = SourceContext(root, read)
+    return [make(context) for make in REMEMBERED]
+
+
+def _sync(db: Database, sources: Sequence[Source], *, again: bool) -> Sequence[str] | None:
     """What could not be looked at; None where the index is to be made again as a whole."""
     with db.generations.changing(), db.transaction():
         if not passages.is_current(db):
             return None
         if again:
             episode_source.read_again(db)
-        return passages.sync(db, [episode_source.EpisodeSource(SourceContext(root, read))]).notes
+        return passages.sync(db, sources).notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cm_tui.engine.memory.entry_source import EntrySource
 from cm_tui.engine.memory.episode_source import EpisodeSource
 from cm_tui.engine.search.code_source import CodeSource
 from cm_tui.engine.search.source import MakeSource
@@ -9,4 +10,5 @@ from cm_tui.engine.search.source import MakeSource
 SOURCES: tuple[MakeSource, ...] = (
     CodeSource,
     EpisodeSource,
+    EntrySource,
 )

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.counts import count
+from cm_tui.engine.entries import Author, Entries
+from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entry_undo import take_back
 from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.engine.memory import changes, episode_record
 from cm_tui.engine.memory.edits import append_of_many, words_of
@@ -65,7 +68,18 @@ def _of_recording(asked: Asked) -> Taken:
     return Taken(tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
 
 
+def _of_entry(asked: Asked) -> Taken:
+    done = take_back(Entries(asked.root), asked.events[0], Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    found = done.conflict
+    if found is None:
+        return Taken((done.id,), done.words)
+    one = next(entry for entry in (found.now, found.back, found.then) if entry is not None)
+    conflict = Conflict(found.id, one.title, *(entry.content if entry else "" for entry in (found.back, found.now)))
+    return Taken((found.id,), done.words, (conflict,), left=True)
+
+
 UNDOERS: Mapping[str, Undoer] = {
+    CHANGED: _of_entry,
     changes.EDITED: _of_episodes,
     FORGOTTEN: _of_episodes,
     RESTORED: _of_episodes,

@@ -1,0 +1,190 @@
+"""Entries: what people and agents write down to be remembered."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cm_tui.engine.api.needs import needs
+from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
+
+
+class EntriesApi(Protocol):
+    """Entries of the project and of its user, and what agents propose.
+
+    What a person wrote or pinned is changed by a person alone: an agent's change of it becomes a proposal.
+    """
+
+    @needs("nothing")
+    def remember(
+        self,
+        text: str,
+        *,
+        category: str = "Experience",
+        title: str = "",
+        keywords: tuple[str, ...] = (),
+        scope: Scope = "project",
+        actor: Actor = "person",
+        agent: str = "",
+        session: str = "",
+    ) -> Entry:
+        """Write something down, without what looks like a secret; what stands there already is not written twice.
+
+        Args:
+            text: what is to be remembered, at most 20,000 characters.
+            category: Knowledge, Rule or Experience.
+            title: what it is called; its first line when not given.
+            keywords: words that it is found by; taken from the text when not given.
+            scope: `project` writes into the project's `.cm/memory.json`, `user` into the user's own file.
+            actor: who writes it.
+            agent: name of the agent, where one writes.
+            session: id of its session.
+
+        Raises:
+            UsageError: there is nothing to write down, too much, or no such category.
+            RefusedError: the project's file leads elsewhere.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def entries(
+        self, *, match: str = "", category: str = "", scope: str = "", held: bool = True, limit: int = 200
+    ) -> Page[Entry]:
+        """Return entries, those that were written or changed last first.
+
+        Args:
+            match: only those that have these words in id, title, content, keywords, category or agent.
+            category: only those of this one.
+            scope: only `user` or `project`.
+            held: also those that came with the repository and that nobody trusted.
+            limit: how many at most; the total counts all that match.
+
+        Raises:
+            UsageError: there is no such category or scope.
+            StoreError: a file cannot be read.
+        """
+
+    @needs("nothing")
+    def entry(self, name: str) -> Entry:
+        """Return an entry by its id, or a beginning that no other has.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several.
+        """
+
+    @needs("nothing")
+    def update_entry(
+        self,
+        name: str,
+        edit: EntryEdit,
+        *,
+        actor: Actor = "person",
+        agent: str = "",
+        session: str = "",
+        reason: str = "",
+    ) -> MemoryChange:
+        """Change an entry, or propose that.
+
+        Args:
+            name: its id, or a beginning that no other has.
+            edit: what is to change.
+            actor: who changes it.
+            agent: name of the agent, where one does.
+            session: id of its session.
+            reason: why, for whoever decides on a proposal.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several, or nothing would change.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def forget_memory(
+        self,
+        name: str,
+        *,
+        undo: bool = False,
+        actor: Actor = "person",
+        agent: str = "",
+        session: str = "",
+        reason: str = "",
+    ) -> MemoryChange:
+        """Forget an entry or an episode, or bring it back; what is forgotten stays in the journal.
+
+        Args:
+            name: its id, or a beginning that no other has.
+            undo: bring one back that was forgotten.
+            actor: who forgets it; anyone but a person only proposes it where a person wrote, pinned or rated it.
+            agent: name of the agent, where one does.
+            session: id of its session.
+            reason: why, for whoever decides on a proposal.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def record_task(
+        self,
+        prompt: str,
+        *,
+        plan: str = "",
+        patch: str = "",
+        verdict: str = "",
+        outcome: Outcome = "",
+        title: str = "",
+        files: tuple[str, ...] = (),
+        tags: tuple[str, ...] = (),
+        actor: Actor = "agent",
+        agent: str = "",
+        session: str = "",
+    ) -> str:
+        """Record a task as an episode, without what looks like a secret; the same one is not recorded twice in a row.
+
+        Args:
+            prompt: what was asked.
+            plan: how it was to be done.
+            patch: what was changed, as a diff.
+            verdict: what came of it.
+            outcome: whether it worked.
+            title: of its session.
+            files: paths that it is about, below the project's root.
+            tags: words to find it by.
+            actor: who records it.
+            agent: name of the agent, where one does.
+            session: id of its session.
+
+        Returns:
+            The id of the episode.
+
+        Raises:
+            UsageError: nothing was asked.
+            RefusedError: a path leads out of the project.
+            StoreError: the journal cannot be written.
+        """
+
+    @needs("nothing")
+    def proposals(self) -> Page[Proposal]:
+        """Return what agents propose, the oldest first.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+
+    @needs("nothing")
+    def decide(self, name: str, *, accept: bool) -> MemoryChange:
+        """Accept a proposal, which makes its change as a person's, or decline it.
+
+        Args:
+            name: its id, or that of what it would change.
+            accept: make the change.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several.
+            RefusedError: the entry was changed since the proposal was made.
+            StoreError: it cannot be written.
+        """

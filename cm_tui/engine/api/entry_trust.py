@@ -1,0 +1,93 @@
+"""Trusting entries that came with a repository, and taking it back: for a person at a terminal, and nobody else.
+
+Servers, hooks and the daemon never import this; a contract in `pyproject.toml` holds them to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from cm_tui.counts import count
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_file import writing
+from cm_tui.engine.entries.entry_record import digest
+from cm_tui.errors import RefusedError
+from cm_tui.model import Entry
+
+State = Literal["nothing", "held", "refused"]
+"""`nothing`: none waits. `held`: nobody was asked about some of them. `refused`: a person said no to all of them."""
+
+MOST = 200
+"""More are not asked about at once: nobody would read them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEntries:
+    """Entries that came with a repository and that nobody trusted."""
+
+    root: str
+    file: str
+    state: State
+    entries: tuple[Entry, ...]
+    trusted: int
+    """How many were trusted before."""
+
+
+def held_entries(root: Path) -> HeldEntries:
+    """Return the entries at a root that wait for trust.
+
+    Raises:
+        CmError: a file cannot be read.
+    """
+    entries = Entries(root)
+    ledger = entries.ledger.read()
+    found = entries.all().entries
+    held = tuple(one for one in found if one.held)
+    refused = set(ledger.refused)
+    state: State = "nothing" if not held else "refused" if all(digest(one) in refused for one in held) else "held"
+    trusted = set(ledger.trusted)
+    known = sum(one.scope == "project" and digest(one) in trusted for one in found)
+    return HeldEntries(str(root), str(entries.files["project"].path), state, held, known)
+
+
+def decide(shown: HeldEntries, answer: Literal["trusted", "refused"]) -> None:
+    """Write down what a person said to exactly the entries that were shown.
+
+    Raises:
+        RefusedError: they are to be trusted, and are more than anybody reads.
+        StoreError: it cannot be written.
+    """
+    if answer == "trusted" and len(shown.entries) > MOST:
+        raise RefusedError(
+            f"These are {count(len(shown.entries), 'entry', 'entries')}, more than anybody reads at once.",
+            hint=f"Read {shown.file}, and take out what is not wanted.",
+        )
+    digests = {digest(one): None for one in shown.entries}
+    entries = Entries(Path(shown.root))
+    with writing():
+        ledger = entries.ledger.read()
+        ledger.trusted = [one for one in ledger.trusted if one not in digests]
+        ledger.refused = [one for one in ledger.refused if one not in digests]
+        if answer == "trusted":
+            ledger.trusted += digests
+        else:
+            ledger.refused += digests
+        entries.ledger.write(ledger)
+
+
+def revoke(root: Path) -> int:
+    """Forget what was said about entries that came with a repository; returns how many were trusted.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    entries = Entries(root)
+    with writing():
+        ledger = entries.ledger.read()
+        was = len(ledger.trusted)
+        if ledger.trusted or ledger.refused:
+            ledger.trusted, ledger.refused = [], []
+            entries.ledger.write(ledger)
+    return was

@@ -1,0 +1,5 @@
+"""Entries: what people and agents wrote down to be remembered, in a file of the user and one of each project."""
+
+from cm_tui.engine.entries.entries import Author, Entries
+
+__all__ = ["Author", "Entries"]

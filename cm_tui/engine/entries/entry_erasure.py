@@ -1,0 +1,128 @@
+"""Taking texts out of entries for good: a secret that was found in them, or a whole entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
+from cm_tui.engine.entries.entry_file import EntryFile, writing
+from cm_tui.engine.entries.entry_record import digest, read_entry
+from cm_tui.engine.entries.ledger import Ledger
+from cm_tui.engine.entries.proposals import DECIDED, PROPOSED
+from cm_tui.engine.journal import Event
+from cm_tui.engine.redaction.values import texts_of, with_texts
+from cm_tui.model import Proposal
+
+EVENTS = frozenset({CHANGED, REVERTED, PROPOSED, DECIDED})
+"""Kinds of events that tell of an entry."""
+
+
+def entry_of(event: Event) -> str:
+    """Return the id of the entry that an event tells of; empty where it tells of none."""
+    name = event.data.get("target" if event.kind in {PROPOSED, DECIDED} else "id") if event.kind in EVENTS else None
+    return name if isinstance(name, str) else ""
+
+
+def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
+    """Yield each file of entries with all its texts, those of proposals too.
+
+    Raises:
+        CmError: one cannot be read.
+    """
+    for file in entries.files.values():
+        yield file.path, texts_of(file.read().items)
+    proposals = entries.ledger.read().proposals
+    yield entries.ledger.path, (text for one in proposals for text in _texts_of_proposal(one))
+
+
+def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
+    """Change the texts of all entries and proposals; returns the files that are others now.
+
+    What is known of an entry is known of what it becomes: an erasure holds nothing back.
+
+    Args:
+        entries: the project's.
+        change: what becomes of each text.
+
+    Raises:
+        CmError: a file cannot be read or written.
+    """
+    changed: list[str] = []
+    with writing():
+        ledger = entries.ledger.read()
+        proposals = [replace(one, **_changed_proposal(one, change)) for one in ledger.proposals]
+        is_other = proposals != ledger.proposals
+        ledger.proposals = proposals
+        for file in entries.files.values():
+            content = file.read()
+            items = with_texts(content.items, change)
+            if items != content.items:
+                is_other |= _know_again(ledger, file, content.items, items)
+                content.items = items
+                # Known before it is written: what is killed in between holds nothing back.
+                entries.ledger.write(ledger)
+                file.write(content)
+                changed.append(str(file.path))
+        if is_other:
+            entries.ledger.write(ledger)
+            changed.append(str(entries.ledger.path))
+    return tuple(changed)
+
+
+def drop(entries: Entries, ids: Sequence[str]) -> tuple[str, ...]:
+    """Take entries out of their files, and proposals about them off the list, without a word in the journal.
+
+    Raises:
+        CmError: a file cannot be read or written.
+    """
+    gone, changed = set(ids), list[str]()
+    with writing():
+        for file in entries.files.values():
+            content = file.read()
+            kept = [item for item in content.items if not (isinstance(item, dict) and item.get("id") in gone)]
+            if len(kept) < len(content.items):
+                content.items = kept
+                file.write(content)
+                changed.append(str(file.path))
+        ledger = entries.ledger.read()
+        kept_proposals = [one for one in ledger.proposals if one.target not in gone]
+        if len(kept_proposals) < len(ledger.proposals):
+            ledger.proposals = kept_proposals
+            entries.ledger.write(ledger)
+            changed.append(str(entries.ledger.path))
+    return tuple(changed)
+
+
+def _know_again(ledger: Ledger, file: EntryFile, before: list[Any], after: list[Any]) -> bool:
+    """Give what is known of entries to what they become; returns whether anything was."""
+    found = False
+    for old, new in zip(before, after, strict=True):
+        was, now = read_entry(old, file.scope), read_entry(new, file.scope)
+        if old == new or was is None or now is None:
+            continue
+        for known in (ledger.written, ledger.trusted, ledger.refused):
+            if digest(was) in known:
+                known.append(digest(now))
+                found = True
+    return found
+
+
+def _texts_of_proposal(proposal: Proposal) -> Iterator[str]:
+    yield from (proposal.words, proposal.reason, proposal.agent, proposal.session)
+    for entry in (proposal.before, proposal.after):
+        if entry is not None:
+            yield from (entry.title, entry.content, *entry.keywords)
+
+
+def _changed_proposal(proposal: Proposal, change: Callable[[str], str]) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: change(getattr(proposal, name)) for name in ("words", "reason", "agent", "session")}
+    for name in ("before", "after"):
+        entry = getattr(proposal, name)
+        if entry is not None:
+            words = tuple(map(change, entry.keywords))
+            entry = replace(entry, title=change(entry.title), content=change(entry.content), keywords=words)
+        fields[name] = entry
+    return fields

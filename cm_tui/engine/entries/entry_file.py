@@ -1,0 +1,216 @@
+"""A file of entries: read as it is found, written whole; what is damaged is kept aside, and never overwritten."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.counts import count, noun
+from cm_tui.engine.entries.entry_record import read_entry
+from cm_tui.errors import RefusedError, StoreError
+from cm_tui.files import permissions_of, read_below, read_bounded, remove_left_overs, shared_dir, write_atomically
+from cm_tui.locks import locked
+from cm_tui.model import Entry, Scope
+
+FILE = "memory.json"
+"""Name of a project's file, below its folder `.cm`."""
+MOST_BYTES = 32_000_000
+_LOCK_SECONDS = 10.0
+_VERSION = 1
+
+
+@dataclass(slots=True)
+class Content:
+    """What a file holds."""
+
+    items: list[Any] = field(default_factory=list)
+    """Its entries as JSON has them, also those that cannot be understood: they stay where they are."""
+    entries: dict[str, Entry] = field(default_factory=dict)
+    """Those that can be, by id, in the order of the file."""
+    other: dict[str, Any] = field(default_factory=dict)
+    """What the file says beside its entries."""
+    damaged: str = ""
+    """Why all of it cannot be understood; empty: it can."""
+    notes: tuple[str, ...] = ()
+    """What has to be said with an answer from it."""
+
+
+class EntryFile:
+    """One file of entries.
+
+    Args:
+        scope: whose it is.
+        root: the project's root; None: the user's file.
+    """
+
+    def __init__(self, scope: Scope, root: Path | None) -> None:
+        self.scope = scope
+        self._root = root
+        self.path = folder() / "user.json" if root is None else root / paths.PROJECT_FOLDER / FILE
+
+    def stamp(self) -> list[int]:
+        """Return what tells that the file has changed, without reading it."""
+        return stamp_of(self.path)
+
+    def read(self) -> Content:
+        """Read the file.
+
+        Raises:
+            RefusedError: it is a link, or lies below one.
+            StoreError: it is too long, or cannot be read.
+        """
+        try:
+            data = self._bytes()
+        except FileNotFoundError:
+            return Content()
+        except OSError as error:
+            if self._root is not None and self._leads_away():
+                raise self._refusal() from error
+            raise StoreError(
+                f"Cannot read the entries in {self.path}: {error.strerror or error}.",
+                hint="Check its permissions and size.",
+            ) from error
+        return _content(data, self.scope, self.path)
+
+    def write(self, content: Content) -> str:
+        """Write the file whole; returns what has to be said of the one that was there.
+
+        Raises:
+            RefusedError: its folder is a link.
+            StoreError: it cannot be written.
+        """
+        plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
+        try:
+            if self._root is None:
+                paths.private_dir(self.path.parent)
+                permissions: int | None = 0o600
+            else:
+                if self._leads_away():
+                    raise self._refusal()
+                shared_dir(self.path.parent)
+                permissions = permissions_of(self.path)
+            remove_left_overs(self.path)
+            note = self._set_aside() if content.damaged else ""
+            write_atomically(self.path, _json(plain), permissions=permissions, durable=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write the entries in {self.path}: {error.strerror or error}.",
+                hint="Check the permissions of its folder and free space.",
+            ) from error
+        return note
+
+    def _bytes(self) -> bytes:
+        if self._root is None:
+            return read_bounded(self.path, MOST_BYTES)
+        # It comes with a repository: no part of the way may lead elsewhere.
+        return read_below(self._root, f"{paths.PROJECT_FOLDER}/{FILE}", MOST_BYTES)
+
+    def _leads_away(self) -> bool:
+        return any(os.path.islink(part) for part in (self.path.parent, self.path))  # noqa: PTH114 - the link itself
+
+    def _refusal(self) -> RefusedError:
+        return RefusedError(
+            f"{self.path} is a link, or lies below one: entries are neither read from it nor written to it.",
+            hint="Put an ordinary folder there, or use the user's entries: `cm remember --scope user`.",
+        )
+
+    def _set_aside(self) -> str:
+        """Give a file that cannot be understood another name."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        for number in range(1000):
+            kept = self.path.with_name(f"{self.path.stem}.damaged-{stamp}{f'-{number}' if number else ''}.json")
+            if os.path.lexists(kept):
+                continue
+            try:
+                self.path.rename(kept)
+            except FileNotFoundError:
+                return ""
+            return f"{self.path} could not be understood; it is kept as {kept.name}."
+        raise FileExistsError(errno.EEXIST, "there are too many damaged ones beside it")
+
+
+def folder() -> Path:
+    """Return the folder of the user's entries, and of what is known of those of projects."""
+    return paths.data_dir() / "entries"
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Hold all files of entries: no other process or thread changes one meanwhile.
+
+    Raises:
+        StoreError: another one holds them, or the folder cannot be used.
+    """
+    try:
+        lock = paths.private_dir(folder()) / "lock"
+        with locked(lock, _LOCK_SECONDS):
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"Cannot use {folder()}: {error.strerror or error}.", hint="Check its permissions and free space."
+        ) from error
+
+
+def stamp_of(file: Path) -> list[int]:
+    """Return when a file changed last, its size and which one it is; nothing where there is none."""
+    try:
+        found = file.lstat()
+    except (OSError, ValueError):
+        return []
+    return [found.st_mtime_ns, found.st_size, found.st_ino]
+
+
+def _content(data: bytes, scope: Scope, path: Path) -> Content:
+    try:
+        found = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        return _damaged(path, "not JSON" if not isinstance(error, UnicodeDecodeError) else "not UTF-8")
+    items = found.get("entries") if isinstance(found, dict) else found
+    if not isinstance(items, list):
+        return _damaged(path, "no list of entries")
+    content = Content(items=items, other=_without_entries(found))
+    unread = twice = 0
+    for item in items:
+        entry = read_entry(item, scope)
+        if entry is None:
+            unread += 1
+        elif entry.id in content.entries:
+            twice += content.entries[entry.id] != entry
+        else:
+            content.entries[entry.id] = entry
+    content.notes = tuple(_notes(path, unread, twice))
+    return content
+
+
+def _without_entries(found: Any) -> dict[str, Any]:
+    return {name: value for name, value in found.items() if name != "entries"} if isinstance(found, dict) else {}
+
+
+def _damaged(path: Path, why: str) -> Content:
+    said = f"{path} cannot be understood ({why}): none of its entries is known. Mend it; the next one that is remembered puts it aside."
+    return Content(damaged=why, notes=(said,))
+
+
+def _notes(path: Path, unread: int, twice: int) -> Iterator[str]:
+    if unread:
+        yield f"{count(unread, 'entry', 'entries')} of {path} cannot be understood and {noun(unread, 'is', 'are')} left as {noun(unread, 'it is', 'they are')}."
+    if twice:
+        yield f"{count(twice, 'entry', 'entries')} of {path} {noun(twice, 'has', 'have')} the id of another one; the first counts."
+
+
+def _json(value: Any) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=1)
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # Something that was there before and is none of ours: JSON's escapes keep it.
+        text = json.dumps(value, ensure_ascii=True, indent=1)
+    return text + "\n"

@@ -1,0 +1,49 @@
+"""Lists of entries, and all of them as text for a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+from cm_tui.engine.entries.entries import Found
+from cm_tui.engine.entries.entry_record import checked_category
+from cm_tui.errors import UsageError
+from cm_tui.model import Entry, Page, Scope
+from cm_tui.model.page import bounded
+
+
+def page(found: Found, match: str, category: str, scope: str, *, held: bool, limit: int) -> Page[Entry]:
+    """Return the entries that have every word, those that were written or changed last first.
+
+    Args:
+        found: all that there are.
+        match: words.
+        category: only of this one; empty: of any.
+        scope: only of this one; empty: of both.
+        held: also those that nobody trusted.
+        limit: how many at most.
+
+    Raises:
+        UsageError: there is no such category or scope.
+    """
+    if scope and scope not in get_args(Scope):
+        raise UsageError(f"There is no scope {scope[:40]!r}.", hint="Use `user` or `project`.")
+    wanted = checked_category(category) if category else None
+    words = match.lower().split()
+    rows = [
+        one
+        for one in (found.entries if held else found.shown)
+        if wanted in {None, one.category} and scope in {"", one.scope} and _has(one, words)
+    ]
+    # Of the same moment those that stand later in the file come first: a stable sort leaves them so.
+    rows.reverse()
+    rows.sort(key=lambda one: -one.timestamp)
+    return Page(tuple(rows[: bounded(limit)]), len(rows), " ".join(found.notes))
+
+
+def _has(entry: Entry, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    texts = (entry.id, entry.title, entry.content, *entry.keywords, entry.category, entry.agent)
+    said = "\n".join(texts).lower()
+    return all(word in said for word in words)

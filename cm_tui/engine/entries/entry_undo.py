@@ -1,0 +1,128 @@
+"""Taking back a change of an entry, by the event that tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from cm_tui.engine.entries.entries import CHANGED, REVERTED, Author, Entries
+from cm_tui.engine.entries.entry_record import says_the_same
+from cm_tui.engine.entries.ledger import entry_in
+from cm_tui.engine.journal import START, Event, Journal
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Entry
+
+
+class Conflict(NamedTuple):
+    """An entry that was changed again since: taking the earlier change back would lose the later one.
+
+    Attributes:
+        id: of the entry.
+        then: as the change that is to be taken back left it; None: forgotten.
+        now: as it is.
+        back: as it would be.
+    """
+
+    id: str
+    then: Entry | None
+    now: Entry | None
+    back: Entry | None
+
+
+class TakenBack(NamedTuple):
+    """What taking back a change did, or would do.
+
+    Attributes:
+        id: of the entry.
+        words: the change, for people.
+        event: id of the event that tells of it; empty: nothing was written.
+        conflict: what has to be decided first.
+    """
+
+    id: str
+    words: str
+    event: str = ""
+    conflict: Conflict | None = None
+
+
+def take_back(
+    entries: Entries, event: Event, author: Author, *, dry_run: bool = False, theirs_too: bool = False
+) -> TakenBack:
+    """Put an entry back to what it was before a change.
+
+    Args:
+        entries: the project's.
+        event: one of kind `entry.changed`.
+        author: who takes it back.
+        dry_run: only say what it would do.
+        theirs_too: also where the entry was changed again since.
+
+    Raises:
+        UsageError: the event tells of no change of an entry.
+        StoreError: it cannot be written.
+    """
+    before, after = entry_in(event.data.get("before")), entry_in(event.data.get("after"))
+    told = before or after
+    if event.kind != CHANGED or told is None:
+        raise UsageError(f"The event {event.id} tells of no change of an entry.")
+    words = _words(told.id, before, after)
+    now = entries.files[told.scope].read().entries.get(told.id)
+    if says_the_same(now, before):
+        return TakenBack(told.id, words)
+    if not says_the_same(now, after) and not theirs_too:
+        return TakenBack(told.id, words, conflict=Conflict(told.id, after, now, before))
+    if dry_run:
+        return TakenBack(told.id, words)
+    change = entries.put(told.scope, now, before, author, kind=REVERTED, undoes=event.id)
+    return TakenBack(told.id, words, change.event)
+
+
+def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
+    """Bring back an entry that was forgotten, as it was last; returns it, and the id of the change.
+
+    Args:
+        entries: the project's.
+        name: its id, or a beginning of it.
+        author: who brings it back.
+
+    Raises:
+        NotFoundError: none of that name was forgotten here.
+        UsageError: there are several.
+        StoreError: something cannot be read or written.
+    """
+    gone = {
+        one.id: one for one in forgotten(entries) if one.id == name.strip() or one.id.startswith(name.strip().lower())
+    }
+    found = gone.get(name.strip()) or (next(iter(gone.values())) if len(gone) == 1 else None)
+    if found is None and gone:
+        raise UsageError(f"{name!r} is more than one entry: {', '.join(sorted(gone)[:5])}.", hint="Give one of these.")
+    if found is None or len(name.strip()) < 4:
+        shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
+        raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm forget --undo` takes its whole id.")
+    change = entries.put(found.scope, None, found, author)
+    assert change.after is not None
+    return change.after, change.event
+
+
+def forgotten(entries: Entries) -> tuple[Entry, ...]:
+    """Return the entries that were forgotten in this project, as the journal has them, the oldest first.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    gone: dict[str, Entry] = {}
+    for event in Journal.of(entries.root).read(START):
+        if event.kind not in {CHANGED, REVERTED}:
+            continue
+        before, after = entry_in(event.data.get("before")), entry_in(event.data.get("after"))
+        if after is not None:
+            gone.pop(after.id, None)
+        elif before is not None:
+            gone[before.id] = replace(before, held=False)
+    there = {one.id for one in entries.all().entries}
+    return tuple(one for id_, one in gone.items() if id_ not in there)
+
+
+def _words(id_: str, before: Entry | None, after: Entry | None) -> str:
+    done = "wrote" if before is None else "forgot" if after is None else "changed"
+    return f"{done} the entry {id_}"

@@ -1,0 +1,208 @@
+"""What is known of a project's entries on this machine: which were written here or trusted, and what agents propose.
+
+The file of a project's entries comes with its repository, and may be anybody's. So it is not asked who wrote an entry: the
+ledger, which lies with the user's own data, knows the digest of each that was written here, and of each that a person trusted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self, get_args
+
+from cm_tui import paths
+from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
+from cm_tui.engine.entries.entry_record import entry_data, read_entry
+from cm_tui.engine.journal.location import folder_of
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import read_bounded, write_atomically
+from cm_tui.model import Entry, Proposal, ProposalKind, Remembered, Scope
+
+MOST_PROPOSALS = 200
+"""More are not taken: nobody would read them."""
+_MOST_BYTES = 64_000_000
+_MOST_DIGESTS = 50_000
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Digests of entries, and proposals in the order in which they were made."""
+
+    written: list[str] = field(default_factory=list)
+    """Of entries that were written on this machine."""
+    trusted: list[str] = field(default_factory=list)
+    """Of entries that came with the repository and that a person trusted."""
+    refused: list[str] = field(default_factory=list)
+    """Of entries that a person has seen and does not trust."""
+    proposals: list[Proposal] = field(default_factory=list)
+
+    def known(self) -> frozenset[str]:
+        """Return the digests of all entries that may be in an answer."""
+        return frozenset((*self.written, *self.trusted))
+
+    def note_written(self, digest: str) -> None:
+        """Note that an entry was written here."""
+        self.written = [*(one for one in self.written if one != digest), digest][-_MOST_DIGESTS:]
+
+    def propose(self, new: Proposal) -> Proposal:
+        """Add a proposal; the same one is not added twice.
+
+        Raises:
+            UsageError: too many wait already.
+        """
+        for known in self.proposals:
+            if (known.kind, known.target, _wish(known)) == (new.kind, new.target, _wish(new)):
+                return known
+        if len(self.proposals) >= MOST_PROPOSALS:
+            raise UsageError(
+                f"{len(self.proposals):,} proposals wait for a person already.",
+                hint="A person accepts or declines some first: `cm forget --proposed` lists them.",
+            )
+        self.proposals.append(new)
+        return new
+
+
+def _wish(proposal: Proposal) -> Any:
+    after = proposal.after
+    return None if after is None else (after.content, after.title, after.category, after.keywords, after.pinned)
+
+
+class LedgerFile:
+    """The ledger of a project; clones and worktrees that share its memory share it.
+
+    Args:
+        project: name of the project's folder among the journals.
+    """
+
+    def __init__(self, project: str) -> None:
+        self.path = folder() / f"{project}.json"
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """Return the ledger of the project at a root.
+
+        Raises:
+            RefusedError: git's data cannot be opened.
+        """
+        return cls(folder_of(root).name)
+
+    def stamp(self) -> list[int]:
+        """Return what tells that it has changed, without reading it."""
+        return stamp_of(self.path)
+
+    def read(self) -> Ledger:
+        """Read it; a damaged one is put aside when it is written next, and until then nothing of the repository is trusted.
+
+        Raises:
+            StoreError: it cannot be read.
+        """
+        return self._read() or Ledger()
+
+    def write(self, ledger: Ledger) -> None:
+        """Write it; called while the entries are held.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        plain = {
+            "version": 1,
+            "written": ledger.written,
+            "trusted": ledger.trusted,
+            "refused": ledger.refused,
+            "proposals": [_plain(one) for one in ledger.proposals],
+        }
+        try:
+            paths.private_dir(self.path.parent)
+            if self.path.exists() and self._read() is None:
+                self.path.replace(self.path.with_suffix(".json.damaged"))
+            write_atomically(self.path, json.dumps(plain, indent=1), durable=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write {self.path}: {error.strerror or error}.", hint="Check its folder and free space."
+            ) from error
+
+    def _read(self) -> Ledger | None:
+        """None: it is damaged."""
+        try:
+            found = json.loads(read_bounded(self.path, _MOST_BYTES))
+        except FileNotFoundError:
+            return Ledger()
+        except (ValueError, RecursionError):
+            return None
+        except OSError as error:
+            raise StoreError(
+                f"Cannot read {self.path}: {error.strerror or error}.", hint="Check its permissions."
+            ) from error
+        if not isinstance(found, dict):
+            return None
+        return Ledger(
+            _digests(found.get("written")),
+            _digests(found.get("trusted")),
+            _digests(found.get("refused")),
+            [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
+        )
+
+
+def take_over(source: LedgerFile, target: LedgerFile) -> None:
+    """Give what is known of one project's entries to another project, and what agents proposed there.
+
+    Raises:
+        StoreError: one of them cannot be read or written.
+    """
+    with writing():
+        own, other = source.read(), target.read()
+        for name in ("written", "trusted", "refused"):
+            setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
+        known = {one.id for one in other.proposals}
+        other.proposals += [one for one in own.proposals if one.id not in known]
+        if own != Ledger():
+            target.write(other)
+        source.path.unlink(missing_ok=True)
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
+
+
+def _digests(found: object) -> list[str]:
+    return [one for one in _list(found) if isinstance(one, str)]
+
+
+def _plain(proposal: Proposal) -> dict[str, Any]:
+    data = asdict(proposal)
+    return {**data, "before": _entry_data(proposal.before), "after": _entry_data(proposal.after)}
+
+
+def _entry_data(entry: Entry | None) -> dict[str, Any] | None:
+    return None if entry is None else entry_data(entry)
+
+
+def _proposal(data: Any) -> Proposal | None:
+    if not isinstance(data, Mapping):
+        return None
+    names = ("id", "target", "words", "reason", "agent", "session")
+    texts = {name: data.get(name) for name in names}
+    kind: Any = data.get("kind")
+    of: Any = data.get("of")
+    when = data.get("time")
+    if not all(isinstance(text, str) for text in texts.values()) or not isinstance(when, (int, float)):
+        return None
+    if kind not in get_args(ProposalKind) or of not in get_args(Remembered):
+        return None
+    return Proposal(
+        kind=kind,
+        of=of,
+        time=float(when),
+        before=entry_in(data.get("before")),
+        after=entry_in(data.get("after")),
+        **{name: str(text) for name, text in texts.items()},
+    )
+
+
+def entry_in(data: Any) -> Entry | None:
+    """Return the entry that a record of the ledger or of the journal holds, with its scope; None where there is none."""
+    scope = data.get("scope") if isinstance(data, Mapping) else None
+    known: Iterable[Scope] = get_args(Scope)
+    return next((read_entry(data, one) for one in known if one == scope), None)

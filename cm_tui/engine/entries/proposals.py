@@ -1,0 +1,171 @@
+"""What agents may not change: they propose it, and a person accepts or declines."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+from cm_tui.engine.entries.entries import SHORTEST_NAME, Author, Entries
+from cm_tui.engine.entries.entry_file import writing
+from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, first_line, new_id, says_the_same, storable
+from cm_tui.engine.entries.ledger import Ledger
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.redaction import redact
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+
+PROPOSED = "memory.proposed"
+"""Kind of the event that says what an agent proposed."""
+DECIDED = "memory.decided"
+"""Kind of the event that says what became of a proposal."""
+_REASON_CHARACTERS = 500
+
+
+def is_protected(entry: Entry) -> bool:
+    """Return whether only a person changes an entry: a person wrote it, or pinned it."""
+    return entry.actor == "person" or entry.pinned
+
+
+class Proposals:
+    """Proposals of agents in a project.
+
+    Args:
+        entries: the project's.
+    """
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    def all(self) -> tuple[Proposal, ...]:
+        """Return those that wait, the oldest first.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        return tuple(self._entries.ledger.read().proposals)
+
+    def add_change(self, before: Entry, after: Entry | None, author: Author, reason: str) -> Proposal:
+        """Propose to change an entry, or (without `after`) to forget it.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        plain = replace(before, held=False)
+        return self._add(
+            "change" if after else "forget", "entry", before.id, before.title, author, reason, plain, after
+        )
+
+    def add_forgetting(self, episode: str, words: str, author: Author, reason: str) -> Proposal:
+        """Propose to forget an episode.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        return self._add("forget", "episode", episode, words, author, reason, None, None)
+
+    def named(self, name: str) -> Proposal:
+        """Return the proposal of an id or a beginning of it, or the only one for what has that id.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: there are several.
+        """
+        wanted = name.strip().lower()
+        waiting = self.all()
+        found = [one for one in waiting if one.id == wanted]
+        if not found and len(wanted) >= SHORTEST_NAME:
+            found = [one for one in waiting if one.id.startswith(wanted) or one.target.startswith(wanted)]
+        if not found:
+            shown = wanted[:40].encode("ascii", "backslashreplace").decode()
+            raise NotFoundError(f"There is no proposal {shown!r}.", hint="`cm forget --proposed` lists them.")
+        if len(found) > 1:
+            raise UsageError(
+                f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
+                hint="Give one of these.",
+            )
+        return found[0]
+
+    def check(self, proposal: Proposal) -> None:
+        """Let a proposal pass whose entry is as it was when it was made.
+
+        Raises:
+            RefusedError: it is another one by now; both are shown.
+        """
+        if proposal.of != "entry":
+            return
+        now = self._entries.all().entries
+        current = next((one for one in now if one.id == proposal.target), None)
+        if not says_the_same(None if current is None else replace(current, held=False), proposal.before):
+            was = _shown(proposal.before)
+            raise RefusedError(
+                f"The entry {proposal.target} is not as it was when {proposal.agent or 'an agent'} proposed this. "
+                f"It was: {was}. It is: {_shown(current)}.",
+                hint=f"Change it yourself, or decline: `cm forget --decline {proposal.id}`.",
+            )
+
+    def close(self, proposal: Proposal, *, accepted: bool) -> None:
+        """Take a proposal off the list, as a person decided.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        with writing():
+            ledger = self._entries.ledger.read()
+            ledger.proposals = [one for one in ledger.proposals if one.id != proposal.id]
+            self._entries.ledger.write(ledger)
+        said = {"proposal": proposal.id, "target": proposal.target, "accepted": accepted, "actor": "person"}
+        Journal.of(self._entries.root).append(DECIDED, said)
+
+    def _add(
+        self,
+        kind: ProposalKind,
+        of: Remembered,
+        target: str,
+        words: str,
+        author: Author,
+        reason: str,
+        before: Entry | None,
+        after: Entry | None,
+    ) -> Proposal:
+        with writing():
+            ledger: Ledger = self._entries.ledger.read()
+            wanted = Proposal(
+                id=new_id((one.id for one in ledger.proposals), PROPOSAL_LETTER),
+                kind=kind,
+                of=of,
+                target=target,
+                words=first_line(redact(storable(words)).text),
+                reason=redact(storable(reason)).text[:_REASON_CHARACTERS],
+                agent=author.agent,
+                session=author.session,
+                time=time.time(),
+                before=before,
+                after=after,
+            )
+            made = ledger.propose(wanted)
+            if made is wanted:
+                self._entries.ledger.write(ledger)
+        if made is wanted:
+            Journal.of(self._entries.root).append(PROPOSED, _event_data(made))
+        return made
+
+
+def _event_data(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "proposal": proposal.id,
+        "kind": proposal.kind,
+        "of": proposal.of,
+        "target": proposal.target,
+        "after": None if proposal.after is None else entry_data(proposal.after),
+        "reason": proposal.reason,
+        "actor": "agent",
+        "agent": proposal.agent,
+        "session": proposal.session,
+    }
+
+
+def _shown(entry: Entry | None) -> str:
+    return "nothing, it is gone" if entry is None else f"“{first_line(entry.content, 200)}”"

@@ -1,0 +1,97 @@
+"""Records of what people and agents wrote down: entries, changes of them, and what agents propose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cm_tui.model.episode import Actor
+
+Category = Literal["Knowledge", "Rule", "Experience"]
+"""`Knowledge`: how things are; `Rule`: what is to be done or left; `Experience`: what was learned by doing."""
+Scope = Literal["user", "project"]
+"""`user`: for all projects of this user; `project`: in the project's own file."""
+ProposalKind = Literal["change", "forget"]
+Remembered = Literal["entry", "episode"]
+"""What of the memory is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that was written down to be remembered.
+
+    Texts are those of people and agents: they may hold control characters. What looked like a secret was taken out before
+    they were stored.
+    """
+
+    id: str
+    """Seven letters and digits."""
+    category: Category
+    title: str
+    content: str
+    keywords: tuple[str, ...]
+    scope: Scope
+    timestamp: int
+    """When it was written or last changed: milliseconds since the epoch."""
+    actor: Actor = "person"
+    """Who wrote it."""
+    agent: str = ""
+    """Name of the agent that wrote it."""
+    session: str = ""
+    commit: str = ""
+    """HEAD when it was written; empty: there was none."""
+    pinned: bool = False
+    redacted: int = 0
+    """Secrets that were taken out of it."""
+    held: bool = False
+    """It came with the repository and nobody has trusted it: it is in no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntryEdit:
+    """What is to change of an entry; what is None stays."""
+
+    content: str | None = None
+    title: str | None = None
+    category: Category | None = None
+    keywords: tuple[str, ...] | None = None
+    pinned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that an agent may not make: it waits until a person accepts or declines it."""
+
+    id: str
+    kind: ProposalKind
+    of: Remembered
+    target: str
+    """Id of what it would change."""
+    words: str
+    """How that begins."""
+    reason: str
+    agent: str
+    session: str
+    time: float
+    """When it was made: seconds since the epoch."""
+    before: Entry | None = None
+    """The entry as it was then; None for an episode."""
+    after: Entry | None = None
+    """The entry as it would be; None: it would be forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryChange:
+    """A change of the memory that was made, or that waits for a person."""
+
+    id: str
+    """Of the entry or episode."""
+    of: Remembered
+    words: str
+    """What was done, for people: `forgot the entry k3m9x2a`."""
+    change: str = ""
+    """Id of the change, which can be taken back; empty: nothing was changed."""
+    proposal: str = ""
+    """Id of the proposal that was made instead."""
+    entry: Entry | None = None
+    """The entry as it is now."""

@@ -1,0 +1,73 @@
+"""Secrets and whole entries are gone for good: from the files, the journal, proposals and the index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.entries import entries, proposals
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.redaction import Redacted
+from cm_tui.errors import NotFoundError
+from cm_tui.model import EntryEdit
+from tests.earlier_filter import nothing_redacted
+from tests.gitrepo import Repo
+from tests.planted import GITHUB
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
+    repo = Repo(tmp_path / "repo")
+    repo.write("a.py", "def gravel():\n    return 1\n")
+    repo.commit()
+    with LocalEngine.open(repo.root) as engine:
+        list(engine.index())
+        yield engine
+
+
+def holders(engine: LocalEngine, text: str) -> list[str]:
+    """Files below home and project that hold a text."""
+    found = []
+    for base in (Path(os.environ["CM_HOME"]), engine.root):
+        found += [str(file) for file in base.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
+    return found
+
+
+def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    with nothing_redacted(), monkeypatch.context() as earlier:
+        for module in (entries, proposals):
+            earlier.setattr(module, "redact", lambda text, *_: Redacted(text, 0))
+        mine = engine.remember(f"sign in with {GITHUB}")
+        engine.remember(f"everywhere {GITHUB}", scope="user")
+        engine.update_entry(mine.id, EntryEdit(f"or {GITHUB}"), actor="agent", agent="codex")
+    places = {finding.where for finding in engine.secrets().findings if finding.place == "file"}
+    assert {Path(place).name for place in places} >= {"memory.json", "user.json"}
+    report = engine.erase(found=True)
+    assert {Path(file).name for file in report.files} >= {"memory.json", "user.json"}
+    assert holders(engine, GITHUB) == []
+    assert [(one.held, "[redacted" in one.content or "[erased]" in one.content) for one in engine.entries().rows] == [
+        (False, True),
+        (False, True),
+    ]
+
+
+def test_an_entry_goes_with_all_that_was_said_of_it(engine: LocalEngine):
+    kept = engine.remember("granite stays")
+    gone = engine.remember("the word is xylophone-quartz")
+    engine.update_entry(gone.id, EntryEdit("the word was xylophone-quartz"))
+    engine.forget_memory(gone.id, actor="agent", agent="codex")
+    assert engine.search("xylophone", profile="memory", mode="keyword").hits
+    report = engine.erase([gone.id], dry_run=True)
+    assert len(report.events) == 3
+    assert holders(engine, "xylophone-quartz")
+    engine.erase([gone.id])
+    assert holders(engine, "xylophone-quartz") == []
+    assert [one.id for one in engine.entries().rows] == [kept.id]
+    assert engine.proposals().total == 0
+    assert engine.search("xylophone", profile="memory", mode="keyword").hits == ()
+    with pytest.raises(NotFoundError):
+        engine.forget_memory(gone.id, undo=True)
