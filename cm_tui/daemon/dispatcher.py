@@ -204,6 +204,8 @@ class Dispatcher:
         values = method_of(name, streams=True).unpack(arguments)
         if name in ("backfill", "catch_up"):
             return self._work.submit_history(where, None if name == "catch_up" else values)
+        if name == "import_sessions":
+            return self._work.submit_import(where, values)
         return self._work.submit(IndexRun(where, name, values))
 
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:

@@ -23,6 +23,8 @@ from cm_tui.model import Cancel, Progress
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
+IMPORT = "#import"
+"""Where jobs that read agents' transcripts queue."""
 REFRESH = "refresh"
 """An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
 _SLICE_S = 10.0
@@ -128,6 +130,19 @@ class LongWork:
             yield step
             if step.summary is not None:
                 self._events.publish("index", project=str(root), changed=step.summary.changed)
+
+    # --- sessions of agents ---
+
+    def submit_import(self, where: ProjectRef, arguments: Mapping[str, Any]) -> Job:
+        """Read agents' transcripts; nothing else of the project waits for it, as it writes to the journal alone."""
+        root, store = self._pool.locate(where)
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            with self._pool.acquire(where, run=True) as project:
+                yield from project.engine.import_sessions(**arguments, cancel=cancel.with_pauses(Slices(self._turns)))
+            self._events.publish("index", project=str(root))
+
+        return self._jobs.submit(store, root, "import", work, lane=IMPORT)
 
     # --- the history ---
 
