@@ -72,7 +72,7 @@ def new_engine(open_engine: Callable[[Path], Engine], tmp_path: Path) -> Iterato
     engine.close()
 
 
-NOWHERE = {name: "/nowhere" for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME")}
+NOWHERE = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"), "/nowhere")
 REQUEST = PackRequest("shop/money.py", 6, 8, "add_tax", "by hand")
 CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "status": [lambda engine: engine.status()],
