@@ -110,7 +110,7 @@ def parse_time(value: object) -> float | None:
             return _sane((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         except (ValueError, OverflowError):
             return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15:
         return _sane(value / 1_000 if value > 1e11 else float(value))
     return None
 

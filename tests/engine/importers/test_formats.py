@@ -184,7 +184,7 @@ def test_a_flat_transcript_of_an_old_codex_is_read(machine: Machine):
         {"record_type": "state"},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": env}]},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "List the files"}]},
-        {"type": "function_call", "name": "shell", "arguments": "{\"command\":[\"ls\"]}", "call_id": "1"},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "1"},
         {"type": "function_call_output", "call_id": "1", "output": "a.py"},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "There is a.py."}]},
     ])  # fmt: skip
