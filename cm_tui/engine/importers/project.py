@@ -155,12 +155,12 @@ def plan(project: ProjectTranscripts) -> ImportPlan:
     Args:
         project: its transcripts.
     """
-    by_agent: dict[str, list[Found]] = {}
+    by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
     for one in project.found():
-        by_agent.setdefault(one.transcript.agent, []).append(one)
+        by_agent[one.transcript.agent].append(one)
     notes = [f"{project.gone:,} transcripts could not be looked at"] if project.gone else []
     return ImportPlan(
-        tuple(_source(agent, found) for agent, found in by_agent.items()),
+        tuple(_source(agent, found) for agent, found in by_agent.items() if found),
         project.others,
         project.state.has_any(),
         tuple(notes),
