@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from cm_tui.model import Step
 
 _TITLE = 200
 _HIDDEN = "[left out: it is a file for credentials]"
+_RUN = 200
+_MAY_GO_ON = re.compile(r"[\w+/=.-]{12}[\s\"'\\]{0,8}$")
+"""A word so long at the end of a line that it may be broken there."""
 _SHORTENED = "steps and patch are left out: the turn was too long for the journal"
 
 
@@ -93,6 +97,10 @@ class _Cut:
         """Return as much of a text as is kept; one that is short is redacted when it is written."""
         if len(found.text) <= found.limit:
             return found.text
+        # Between two lines nothing is cut that is seen by itself; looking far beyond each of many cuts takes its time.
+        end = found.text.rfind("\n", found.limit // 2, found.limit)
+        if end > 0 and not _MAY_GO_ON.search(found.text, max(0, end - _RUN), end):
+            return found.text[:end]
         clean = redact(found.text, found.limit)
         self.secrets += clean.secrets
         return clean.text

@@ -280,3 +280,24 @@ def test_an_import_goes_on_where_another_holds_the_project(machine: Machine):
     with state.held(), pytest.raises(StoreError, match="Another"), state.held(0.0):
         pass
     assert isinstance(state.folder, Path)
+
+
+@pytest.mark.parametrize("width", [0, 10, 20, 37])
+def test_a_secret_that_is_cut_leaves_no_half(machine: Machine, width: int):
+    """Wherever the cut is: in a line, or between lines over which it is broken."""
+    secret = "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
+    written = f"{secret[:width]}\n{secret[width:]}" if width else secret
+    one = Claude(machine.claude, machine.root)
+    records = [one.asked("First")]
+    for number in range(300, 420, 5):
+        lines = "word\n" * (number // 5)
+        records += [
+            one.used("Bash", {"command": "env"}, f"b{number}"),
+            one.got(f"b{number}", f"{lines}TOKEN={written}\nmore {'x ' * 400}"),
+        ]
+    one.write([*records, one.said("Done.")])
+    machine.run()
+    (record,) = machine.episodes()
+    for step in record.steps:
+        for piece in (secret[4:16], secret[16:28], secret[28:]):
+            assert piece not in step.result
