@@ -25,7 +25,7 @@ from cm_tui.errors import UsageError
 QUIET_SECONDS = 600.0
 """A turn that did not say that it is over counts as over when nothing was added for so long."""
 _BATCH = 64
-_NAMED_IN_SESSION = frozenset({"codex"})
+NAMED_IN_SESSION = frozenset({"codex"})
 """Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
 
 
@@ -64,7 +64,7 @@ class Memory:
         facts = found.facts
         if facts.parent or not facts.continues:
             return facts.session
-        named = facts.continues if facts.agent in _NAMED_IN_SESSION else facts.session
+        named = facts.continues if facts.agent in NAMED_IN_SESSION else facts.session
         return self.stories.get(facts.continues, named)
 
 
@@ -163,13 +163,13 @@ class OneTranscript:
     def _origin(self, turn: Turn, session: str) -> str:
         # The name of a turn of the others holds its time: copies in files of other sessions have the same.
         agent = self._found.transcript.agent
-        return origin_of(agent, session if agent in _NAMED_IN_SESSION or "/" in session else "", turn.key)
+        return origin_of(agent, session if agent in NAMED_IN_SESSION or "/" in session else "", turn.key)
 
     def _is_of_parent(self, turn: Turn, parent: str) -> bool:
         """Return whether a sub-agent's transcript begins with what its parent was told."""
         return (
             bool(parent)
-            and self._found.transcript.agent in _NAMED_IN_SESSION
+            and self._found.transcript.agent in NAMED_IN_SESSION
             and (
                 self._origin(turn, parent) in self._memory.taken
                 or self._memory.known.session_of(self._origin(turn, parent)) is not None
