@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cm_tui.config import load_config
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Job, Jobs
@@ -138,9 +139,15 @@ class LongWork:
         root, store = self._pool.locate(where)
 
         def work(cancel: Cancel) -> Iterator[Progress]:
-            with self._pool.acquire(where, run=True) as project:
-                yield from project.engine.import_sessions(**arguments, cancel=cancel.with_pauses(Slices(self._turns)))
-            self._events.publish("index", project=str(root))
+            from cm_tui.engine.local.imports import import_into
+
+            paused = cancel.with_pauses(Slices(self._turns))
+            for step in import_into(root, load_config(root), **arguments, cancel=paused):
+                if step.imported is not None and step.imported.episodes:
+                    with self._pool.acquire(where) as project:
+                        project.engine.read_recorded()
+                    self._events.publish("index", project=str(root))
+                yield step
 
         return self._jobs.submit(store, root, "import", work, lane=IMPORT)
 

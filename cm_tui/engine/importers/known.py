@@ -50,6 +50,7 @@ class Known:
         self._at: Position = START
         self._event = ""
         self._sessions: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
         self._asked: dict[str, list[_Asked]] = {}
         self._erased: list[float] = []
 
@@ -78,6 +79,10 @@ class Known:
     def session_of(self, origin: str) -> str | None:
         """Return the session of an imported turn; None where it was not imported."""
         return self._sessions.get(origin)
+
+    def title_of(self, session: str) -> str:
+        """Return what a session was called when a turn of it was imported last; empty where it had no name."""
+        return self._titles.get(session, "")
 
     def add(self, origin: str, session: str) -> None:
         """Note a turn that is being imported."""
@@ -122,6 +127,8 @@ class Known:
             record = EpisodeRecord.from_event(event)
             if record.origin:
                 self._sessions[record.origin] = record.session
+            if record.title:
+                self._titles[record.session] = record.title
             for one in self._asked.get(record.session, ()) if record.stop else ():
                 one.is_recorded = one.is_recorded or one.stop == record.stop
         elif event.kind == ERASED and event.data.get("kind") == "hook.prompt":

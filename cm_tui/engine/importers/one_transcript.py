@@ -88,7 +88,7 @@ class OneTranscript:
         self._own = set(state.origins)
         self._resume = Resume(state.offset, state.turns, dict(state.marks))
         self._story = state.session or memory.story_of(found)
-        self._title = found.facts.title
+        self._title = found.facts.title or memory.known.title_of(self._story)
         self._batch: list[tuple[EpisodeRecord, str]] = []
         self._waiting: list[Read] = []
 

@@ -14,6 +14,10 @@ from cm_tui.engine.importers.transcript import Skipped
 from cm_tui.files import read_bounded
 
 _MESSAGES = 100_000
+_SESSIONS = """
+SELECT id, max(coalesce(time_updated, 0), coalesce((SELECT max(time_created) FROM message WHERE session_id = session.id), 0))
+FROM session ORDER BY time_created, id
+"""
 _FAILURES = (sqlite3.Error, OSError)
 
 
@@ -91,7 +95,7 @@ class Database:
         """Yield the sessions."""
         try:
             with self._opened() as db:
-                for name, changed in db.execute("SELECT id, time_updated FROM session ORDER BY time_created, id"):
+                for name, changed in db.execute(_SESSIONS):
                     if isinstance(name, str):
                         yield StoredSession(name, 0, float(changed or 0) / 1_000)
         except _FAILURES:
