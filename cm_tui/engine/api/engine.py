@@ -8,12 +8,13 @@ from typing import Protocol
 from cm_tui.engine.api.code import CodeApi
 from cm_tui.engine.api.context import ContextApi
 from cm_tui.engine.api.history import HistoryApi
+from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
 from cm_tui.engine.api.search import SearchApi
 
 
-class Engine(IndexApi, SearchApi, CodeApi, HistoryApi, MemoryApi, ContextApi, Protocol):
+class Engine(IndexApi, SearchApi, CodeApi, HistoryApi, MemoryApi, ImportsApi, ContextApi, Protocol):
     """One project's engine, room by room; all paths are relative to the project's root, with `/`."""
 
     @property
