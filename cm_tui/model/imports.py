@@ -63,6 +63,8 @@ class ImportSummary:
     """Turns that were there already: recorded by hooks, or repeated in another transcript."""
     waiting: int
     """Turns that are under way, and are taken when they have ended."""
+    withheld: int
+    """Turns that are not to be recorded."""
     redacted: int
     """Secrets that were taken out."""
     bytes: int

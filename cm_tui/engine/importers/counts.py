@@ -17,6 +17,7 @@ class Counts:
     episodes: int = 0
     known: int = 0
     waiting: int = 0
+    withheld: int = 0
     redacted: int = 0
     bytes: int = 0
     sessions: set[str] = field(default_factory=set)
@@ -46,6 +47,7 @@ class Counts:
             self.episodes,
             self.known,
             self.waiting,
+            self.withheld,
             self.redacted,
             self.bytes,
             seconds,

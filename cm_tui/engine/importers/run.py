@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import Known
-from cm_tui.engine.importers.one_transcript import Memory, OneTranscript
+from cm_tui.engine.importers.one_transcript import Memory, OneTranscript, WhyNot, always_recorded
 from cm_tui.engine.importers.project import Found, ProjectTranscripts
 from cm_tui.model import Cancel, ImportSummary, Progress
 
@@ -20,11 +20,12 @@ class Import:
 
     Args:
         project: its transcripts.
+        why_not: says which turns are not to be recorded.
     """
 
-    def __init__(self, project: ProjectTranscripts) -> None:
+    def __init__(self, project: ProjectTranscripts, why_not: WhyNot = always_recorded) -> None:
         self._project = project
-        self._memory = Memory(project.root, project.journal, project.state, Known(project.journal))
+        self._memory = Memory(project.root, project.journal, project.state, Known(project.journal), why_not)
         self._has_states = False
 
     def run(self, cancel: Cancel) -> Iterator[Progress]:

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from cm_tui.engine import erasure
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
+from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import Claude, Codex
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex
 
 
 def stamp(seconds_ago: float) -> str:
@@ -226,6 +228,23 @@ def test_after_the_journal_was_removed_everything_is_imported_again(machine: Mac
     machine.run()
     removal.remove(Journal.of(machine.root))
     assert machine.run().episodes == 1
+
+
+def test_what_is_not_to_be_recorded_is_passed_over(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([*one.turn("First", "One."), *one.turn("Secret", "Two."), *one.turn("Third", "Three.")])
+    asked: list[tuple[Path, str, str]] = []
+
+    def why_not(root: Path, session: str, *, folder: str, at: float | None) -> str:
+        asked.append((root, session, folder))
+        return "paused" if at is not None and LONG_AGO + 12 < at < LONG_AGO + 22 else ""
+
+    last = list(Import(machine.transcripts(), why_not).run(Cancel()))[-1]
+    assert last.imported is not None
+    assert (last.imported.episodes, last.imported.withheld) == (2, 1)
+    assert machine.prompts() == ["First", "Third"]
+    assert set(asked) == {(machine.root, one.session, str(machine.root))}
+    assert machine.run().transcripts == 0
 
 
 # --- whatever happens between ---
