@@ -20,9 +20,13 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     """
     from cm_tui.agent_hooks.http import prompts
     from cm_tui.daemon.journal_work import JournalWork
+    from cm_tui.daemon.transcript_follower import TranscriptFollower
 
     journals = JournalWork()
-    return Extensions(mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)}, background=(journals,))
+    return Extensions(
+        mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
+        background=(journals, TranscriptFollower()),
+    )
 
 
 def _mcp() -> Starlette:

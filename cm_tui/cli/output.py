@@ -12,10 +12,10 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from cm_tui.model import IndexSummary, Page, Progress
+from cm_tui.model import ImportSummary, IndexSummary, Page, Progress
 from cm_tui.model.text import CONTROLS, harmless, one_line
 
 _SILENCE = 5.0
@@ -115,11 +115,24 @@ def print_page(
 
 def follow(steps: Iterable[Progress]) -> IndexSummary | None:
     """Show progress on stderr until the work is done; gives its summary."""
+    summary = None
+    for step in _told(steps):
+        summary = step.summary or summary
+    return summary
+
+
+def follow_import(steps: Iterable[Progress]) -> ImportSummary | None:
+    """Show progress on stderr until sessions are imported; gives what was done."""
+    summary = None
+    for step in _told(steps):
+        summary = step.imported or summary
+    return summary
+
+
+def _told(steps: Iterable[Progress]) -> Iterator[Progress]:
     live = sys.stderr.isatty()
     stage, told = "", 0.0
-    summary = None
     for step in steps:
-        summary = step.summary or summary
         if live:
             _bar(step)
         elif step.stage != stage or time.monotonic() > told + _SILENCE:
@@ -127,9 +140,9 @@ def follow(steps: Iterable[Progress]) -> IndexSummary | None:
             counts = f"{step.done:,} of {step.total:,}" if step.total and step.stage == stage else f"{step.total:,}"
             narrate(f"{step.stage}: {step.message or counts}")
         stage = step.stage
+        yield step
     if live:
         sys.stderr.write("\r\x1b[K")
-    return summary
 
 
 def _bar(step: Progress) -> None:

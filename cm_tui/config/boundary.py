@@ -40,6 +40,7 @@ RULES: Mapping[str, Rule] = {
     "agents.budget": "counts",
     "agents.wait_seconds": "counts",
     "agents.record": "trust",
+    "memory.follow_transcripts": "trust",
     "daemon.use": "user",
     "daemon.port": "user",
     "daemon.idle_seconds": "user",
@@ -60,6 +61,7 @@ RULES: Mapping[str, Rule] = {
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "embedding.provider": ("bundled", "none"),
     "agents.record": (False,),
+    "memory.follow_transcripts": (False,),
 }
 """Values of guarded settings that ask for less than there is: they count at once, below the user's own."""
 

@@ -78,6 +78,15 @@ class AgentsConfig(BaseModel):
     """Keep prompts and what the agent did in the project's journal."""
 
 
+class MemoryConfig(BaseModel):
+    """What is remembered of sessions beside what hooks tell."""
+
+    model_config = _FROZEN
+
+    follow_transcripts: bool = True
+    """Record what agents' own transcripts tell while sessions go on, once a person imported the project's sessions."""
+
+
 class DaemonConfig(BaseModel):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
 
@@ -145,6 +154,7 @@ class Config(BaseModel):
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
+    memory: MemoryConfig = MemoryConfig()
     daemon: DaemonConfig = DaemonConfig()
     watch: WatchConfig = WatchConfig()
     history: HistoryConfig = HistoryConfig()

@@ -211,6 +211,8 @@ class Dispatcher:
         values = method_of(name, streams=True).unpack(arguments)
         if name in ("backfill", "catch_up"):
             return self._work.submit_history(where, None if name == "catch_up" else values)
+        if name == "import_sessions":
+            return self._work.submit_import(where, values)
         root, store = self.pool.locate(where)
         # Whoever had it indexed looks at it: from now on it is followed, not from their first question on.
         return self._work.submit(IndexRun(where, name, values, on_end=lambda _: self.sync_manager.begin(root, store)))

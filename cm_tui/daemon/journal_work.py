@@ -52,10 +52,11 @@ class JournalWork:
 
     def start(self, dispatcher: Dispatcher) -> None:
         """Begin: the daemon answers from now on."""
+        from cm_tui.engine.importers.details import with_details
         from cm_tui.engine.memory.journal_consumer import JournalConsumer
 
         self._dispatcher = dispatcher
-        self._consumer = JournalConsumer(self._add)
+        self._consumer = JournalConsumer(self._add, with_details)
 
     def on_nudge(self, root: Path) -> None:
         """Note that the journal of the project at this root has news."""

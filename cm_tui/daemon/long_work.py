@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cm_tui.config import load_config
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.jobs import Job, Jobs
@@ -23,6 +24,8 @@ from cm_tui.model import Cancel, Progress
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
+IMPORT = "#import"
+"""Where jobs that read agents' transcripts queue."""
 REFRESH = "refresh"
 """An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
 _SLICE_S = 10.0
@@ -128,6 +131,25 @@ class LongWork:
             yield step
             if step.summary is not None:
                 self._events.publish("index", project=str(root), changed=step.summary.changed)
+
+    # --- sessions of agents ---
+
+    def submit_import(self, where: ProjectRef, arguments: Mapping[str, Any]) -> Job:
+        """Read agents' transcripts; nothing else of the project waits for it, as it writes to the journal alone."""
+        root, store = self._pool.locate(where)
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            from cm_tui.engine.local.imports import import_into
+
+            paused = cancel.with_pauses(Slices(self._turns))
+            for step in import_into(root, load_config(root), **arguments, cancel=paused):
+                if step.imported is not None and step.imported.episodes:
+                    with self._pool.acquire(where) as project:
+                        project.engine.read_recorded()
+                    self._events.publish("index", project=str(root))
+                yield step
+
+        return self._jobs.submit(store, root, "import", work, lane=IMPORT)
 
     # --- the history ---
 

@@ -35,6 +35,7 @@ from cm_tui.model.history import (
     SymbolHistory,
     SymbolSpan,
 )
+from cm_tui.model.imports import ImportPlan, ImportSource, ImportSummary
 from cm_tui.model.need import Need
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
@@ -77,6 +78,9 @@ __all__ = [
     "HistoryStatus",
     "Hit",
     "ImportEdge",
+    "ImportPlan",
+    "ImportSource",
+    "ImportSummary",
     "IndexPlan",
     "IndexSummary",
     "LayerState",

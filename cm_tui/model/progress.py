@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cm_tui.errors import CancelledError
+from cm_tui.model.imports import ImportSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Progress:
     summary: IndexSummary | None = None
     searchable: bool = False
     """True from the moment keyword and symbol queries answer."""
+    imported: ImportSummary | None = None
+    """What an import did, with its last step."""
 
 
 @dataclass(frozen=True, slots=True)

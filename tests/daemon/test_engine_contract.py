@@ -72,6 +72,7 @@ def new_engine(open_engine: Callable[[Path], Engine], tmp_path: Path) -> Iterato
     engine.close()
 
 
+NOWHERE = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"), "/nowhere")
 REQUEST = PackRequest("shop/money.py", 6, 8, "add_tax", "by hand")
 CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "status": [lambda engine: engine.status()],
@@ -180,6 +181,11 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=True),
     ],
+    "imports": [
+        lambda engine: engine.imports(environment=NOWHERE),
+        lambda engine: engine.imports(agents=["codex"], environment=NOWHERE),
+    ],
+    "import_sessions": [lambda engine: list(engine.import_sessions(environment=NOWHERE))],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
@@ -265,6 +271,8 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.episode("no-such-episode"), NotFoundError),
         (lambda engine: engine.erase(), UsageError),
         (lambda engine: engine.erase(["no-such-event"]), NotFoundError),
+        (lambda engine: engine.imports(agents=["nobody"]), UsageError),
+        (lambda engine: list(engine.import_sessions(agents=["nobody"])), UsageError),
         (lambda engine: engine.forget("no-such-episode"), NotFoundError),
         (lambda engine: engine.forget("last", undo=True), NotFoundError),
         (lambda engine: engine.remember("  "), UsageError),

@@ -37,6 +37,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def transcripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where agents keep their transcripts, in a test: nobody's own are offered."""
+    folder = tmp_path / "agents"
+    for name, place in (("CLAUDE_CONFIG_DIR", "claude"), ("CODEX_HOME", "codex"), ("XDG_DATA_HOME", "data")):
+        monkeypatch.setenv(name, str(folder / place))
+    return folder
+
+
 @pytest.fixture
 def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
     """The copy: an indexed git repository, which a person has linked to the index that was copied with it."""

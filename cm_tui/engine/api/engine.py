@@ -9,12 +9,13 @@ from cm_tui.engine.api.code import CodeApi
 from cm_tui.engine.api.context import ContextApi
 from cm_tui.engine.api.entries import EntriesApi
 from cm_tui.engine.api.history import HistoryApi
+from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
 from cm_tui.engine.api.search import SearchApi
 
 
-class Engine(IndexApi, SearchApi, CodeApi, HistoryApi, MemoryApi, EntriesApi, ContextApi, Protocol):
+class Engine(IndexApi, SearchApi, CodeApi, HistoryApi, MemoryApi, EntriesApi, ImportsApi, ContextApi, Protocol):
     """One project's engine, room by room; all paths are relative to the project's root, with `/`."""
 
     @property

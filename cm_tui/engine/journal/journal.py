@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -75,6 +76,26 @@ class Journal:
         """
         with self.held():
             return self._write(line)
+
+    def append_all(self, kind: str, records: Sequence[tuple[Mapping[str, Any], str | None]]) -> list[Event]:
+        """Write several events and wait once until the disk has them; readers see them one by one, as after `append`.
+
+        Args:
+            kind: what happened.
+            records: the data of each, and the commit that the checkout stood at.
+
+        Raises:
+            StoreError: as `append`; none of them counts as written.
+            UsageError: as `append`; none of them is written.
+        """
+        made = [new_line(kind, data, head) for data, head in records]
+        if not made:
+            return []
+        with self.held():
+            end = self._write(b"".join(line for _, line in made))
+        places = accumulate((-len(line) for _, line in reversed(made)), initial=end.offset)
+        ends = [Position(end.segment, offset) for offset in islice(places, len(made))][::-1]
+        return [as_event(fields, place) for (fields, _), place in zip(made, ends, strict=True)]
 
     def append_after(
         self, cause: Event, kind: str, data: Mapping[str, Any], *, head: str | None = None

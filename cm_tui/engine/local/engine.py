@@ -10,10 +10,11 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.local.context import LocalContext
 from cm_tui.engine.local.entries import LocalEntries
 from cm_tui.engine.local.history import LocalHistory
+from cm_tui.engine.local.imports import LocalImports
 from cm_tui.engine.local.rooms import ExternalLayers
 
 
-class LocalEngine(LocalContext, LocalHistory, LocalEntries):
+class LocalEngine(LocalContext, LocalHistory, LocalEntries, LocalImports):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

@@ -12,6 +12,7 @@ from typing import Literal
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_cursor import CursorPosition, JournalCursor
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn, Turns
@@ -30,15 +31,21 @@ Index = Callable[[Path, Sequence[str], Source], None]
 """Told that a root's index is to be brought up to date: these paths, or all that changed when there are none."""
 
 
+Detail = Callable[[EpisodeRecord], EpisodeRecord]
+"""Adds to a turn what hooks did not see of it."""
+
+
 class JournalConsumer:
     """Reads the journals of projects as they grow.
 
     Args:
         index: told what to index, once for each checkout that a nudge is about; the scheduler behind it waits for more.
+        detail: given each turn before it is recorded.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, detail: Detail = lambda record: record) -> None:
         self._index = index
+        self._detail = detail
         self._lock = threading.Lock()
         self._readers: dict[Path, _Reader] = {}
         self._closed = False
@@ -53,7 +60,7 @@ class JournalConsumer:
             if self._closed:
                 return
             journal = Journal.of(root)
-            reader = self._readers.setdefault(journal.folder, _Reader(journal))
+            reader = self._readers.setdefault(journal.folder, _Reader(journal, self._detail))
         pending: dict[Path, _Pending] = {}
         for event, turn in reader.news():
             # Clones and worktrees share a journal: an event says which of them it is about.
@@ -119,8 +126,9 @@ class _Reader:
     reads again how the session came to it.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, detail: Detail) -> None:
         self._journal = journal
+        self._detail = detail
         self._lock = threading.Lock()
         self._cursor = JournalCursor(journal.folder.name)
         self._at: Position | None = None
@@ -182,7 +190,8 @@ class _Reader:
             found = record_turn(root, turn, stop, now=time.time())
             if found is not None:
                 # Whoever erased the stop meanwhile has erased what the episode would say.
-                self._journal.append_after(stop, episode_record.KIND, found.to_event_data(), head=stop.head)
+                data = self._detail(found).to_event_data()
+                self._journal.append_after(stop, episode_record.KIND, data, head=stop.head)
         except UsageError as error:
             # It would be too long for the journal the next time too.
             _log.warning("recording a session of %s: %s", root, error)

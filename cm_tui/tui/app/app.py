@@ -34,10 +34,11 @@ from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
 from cm_tui.tui.tasks.head_watch import HeadWatch
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, ImportEnded, ImportStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.pack_sync import PackSync
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
+from cm_tui.tui.tasks.session_import import SessionImport
 from cm_tui.tui.tasks.worker_threads import Answer
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class CmApp(ModeApp):
         self.tasks = EngineTasks(self, open_engine)
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
+        self.session_import = SessionImport(self.tasks, self.project, self.activity_log, self._project_changed)
         self.daemon_sync = DaemonSync(
             self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
         )
@@ -207,6 +209,7 @@ class CmApp(ModeApp):
         """An index run is over."""
         self.lifecycle.ended(message)
         self.daemon_sync.own_run_ended()
+        self.session_import.look()
         if self._episode:
             self.post_message(OpenEpisode(self._episode))
             self._episode = ""
@@ -220,6 +223,17 @@ class CmApp(ModeApp):
     def on_history_ended(self, message: HistoryEnded) -> None:
         """History is no longer being read."""
         self.lifecycle.history_ended(message)
+
+    def on_import_step(self, message: ImportStep) -> None:
+        """More sessions are imported."""
+        self.session_import.stepped(message.progress)
+
+    def on_import_ended(self, message: ImportEnded) -> None:
+        """No more sessions are being imported."""
+        if words := self.session_import.ended(message):
+            self.tell(words)
+        elif message.error is not None and not message.cancelled:
+            self.tell_error(message.error)
 
     def on_daemon_event(self, message: DaemonEvent) -> None:
         """Another client did something, or the daemon came or went."""

@@ -17,6 +17,7 @@ from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+from cm_tui.tui.tasks.session_import import SessionImport
 
 Severity = Literal["information", "warning", "error"]
 
@@ -38,6 +39,7 @@ class AppServices(Protocol):
     tasks: EngineTasks
     lifecycle: ProjectLifecycle
     daemon_sync: DaemonSync
+    session_import: SessionImport
 
     @property
     def current_mode(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.errors import CmError
-from cm_tui.model import CheckoutHead, HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus
+from cm_tui.model import CheckoutHead, HistoryStatus, ImportPlan, IndexPlan, IndexSummary, Progress, ProjectStatus
 
 
 @dataclass
@@ -35,6 +35,10 @@ class ProjectView:
     """Why the last reading of history stopped."""
     reading: Progress | None = None
     """The step at which history is being read; None when it is not."""
+    imports: ImportPlan | None = None
+    """Past sessions of agents that can be imported, once that was looked at; None: not known, or done."""
+    importing: Progress | None = None
+    """The step an import is at; None when none runs."""
     daemon: Literal["none", "connected", "lost"] = "none"
     """Whether the daemon is heard; `none`: this engine goes straight to the store, or did not hear it yet."""
     job: str = ""
@@ -49,6 +53,11 @@ class ProjectView:
 
     head: CheckoutHead | None = None
     """What is checked out at this moment, once that was looked at; `status` may be older."""
+
+    @property
+    def sessions_to_import(self) -> int:
+        """How many past sessions a project has into which none was imported yet."""
+        return self.imports.new if self.imports and not self.imports.imported else 0
 
     @property
     def branch(self) -> str | None:

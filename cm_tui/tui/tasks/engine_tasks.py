@@ -18,7 +18,17 @@ from cm_tui.model import Cancel, Progress
 from cm_tui.tui.tasks import daemon_listener
 from cm_tui.tui.tasks.debounce import DelayedRequests
 from cm_tui.tui.tasks.errors import as_cm_error
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep, LongRun, RunEnded, RunStep
+from cm_tui.tui.tasks.long_run import (
+    HistoryEnded,
+    HistoryStep,
+    ImportEnded,
+    ImportStep,
+    IndexEnded,
+    IndexStep,
+    LongRun,
+    RunEnded,
+    RunStep,
+)
 from cm_tui.tui.tasks.worker_threads import Answer, WorkerThreads
 
 if TYPE_CHECKING:
@@ -196,6 +206,14 @@ class EngineTasks:
         """
         return self._start(steps, HistoryStep, HistoryEnded)
 
+    def import_sessions(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
+        """Start to import sessions; `ImportStep` messages follow, then `ImportEnded`.
+
+        Returns:
+            False when they are being imported already.
+        """
+        return self._start(steps, ImportStep, ImportEnded)
+
     def _start(
         self, steps: Callable[[Engine, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
     ) -> bool:
@@ -218,6 +236,10 @@ class EngineTasks:
     def cancel_history(self) -> None:
         """Ask the reading of history to stop; what is known by then is kept."""
         self._cancel(HistoryEnded)
+
+    def cancel_import(self) -> None:
+        """Ask the import to stop; what it recorded so far is kept."""
+        self._cancel(ImportEnded)
 
     def _cancel(self, ended: type[RunEnded]) -> None:
         if run := self._runs.get(ended):
@@ -255,6 +277,7 @@ class EngineTasks:
         self._delays.release_all()
         self.cancel_index()
         self.cancel_history()
+        self.cancel_import()
 
     def close(self) -> None:
         """Stop, wait for the step that is being done, and let go of the store."""

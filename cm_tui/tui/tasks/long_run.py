@@ -1,4 +1,4 @@
-"""A long run, of the index or through the history: its steps become messages, and it can be asked to stop."""
+"""A long run, of the index, through the history or of an import: its steps become messages, and it can be asked to stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import Cancel, IndexSummary, Progress
+from cm_tui.model import Cancel, ImportSummary, IndexSummary, Progress
 from cm_tui.tui.tasks.errors import as_cm_error
 
 STEP_SECONDS = 1 / 20
@@ -26,9 +26,12 @@ class RunStep(Message):
 class RunEnded(Message):
     """A run is over: with a summary, or with the error that stopped it."""
 
-    def __init__(self, summary: IndexSummary | None, error: CmError | None) -> None:
+    def __init__(
+        self, summary: IndexSummary | None, error: CmError | None, imported: ImportSummary | None = None
+    ) -> None:
         super().__init__()
         self.summary = summary
+        self.imported = imported
         self.error = error
 
     @property
@@ -51,6 +54,14 @@ class HistoryStep(RunStep):
 
 class HistoryEnded(RunEnded):
     """No more history is being read."""
+
+
+class ImportStep(RunStep):
+    """More sessions are imported."""
+
+
+class ImportEnded(RunEnded):
+    """No more sessions are being imported."""
 
 
 class LongRun:
@@ -85,14 +96,15 @@ class LongRun:
     def run(self) -> RunEnded:
         """Do all steps; returns what came of them."""
         summary: IndexSummary | None = None
+        imported: ImportSummary | None = None
         try:
             for progress in self._steps(self._cancel):
-                summary = progress.summary or summary
+                summary, imported = progress.summary or summary, progress.imported or imported
                 self._tell(progress)
                 self._cancel.check()
         except Exception as error:  # noqa: BLE001 - shown on screen
-            return self._ended(summary, as_cm_error(error))
-        return self._ended(summary, None)
+            return self._ended(summary, as_cm_error(error), imported)
+        return self._ended(summary, None, imported)
 
     def _tell(self, progress: Progress) -> None:
         """Post a step when it is a new stage, or when the last one was some time ago."""

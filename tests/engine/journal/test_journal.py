@@ -73,6 +73,26 @@ def test_too_much_is_refused_with_both_sizes(journal: Journal):
         journal.append("note", {"text": "x" * MAX_BYTES})
 
 
+def test_several_are_written_at_once_and_read_one_by_one(journal: Journal):
+    assert journal.append_all("test", []) == []
+    one = journal.append("test", {"number": 0})
+    with journal.file(1).open("ab") as file:
+        file.write(b'{"torn')
+    written = journal.append_all(
+        "test",
+        [({"number": number, "text": "x" * number}, "a" * 40 if number % 2 else None) for number in range(1, 40)],
+    )
+    assert list(journal.read()) == [one, *written]
+    for event in written:
+        assert journal.holds(event.position, event.id)
+        assert next(journal.read(event.position), None) == (
+            written[event.data["number"]] if event.data["number"] < 39 else None
+        )
+    with pytest.raises(UsageError):
+        journal.append_all("test", [({"number": 40}, None), ({"number": float("nan")}, None)])
+    assert list(journal.read()) == [one, *written]
+
+
 def test_rotation_keeps_order_and_positions(tmp_path: Path):
     journal = Journal(tmp_path / "j", segment_bytes=300)
     written = [journal.append("note", {"n": n}) for n in range(20)]

@@ -41,6 +41,26 @@ def ask_rebuild(screen: OverviewView) -> None:
     screen.app.push_screen(ConfirmScreen(question, "Build anew"), answered)
 
 
+def _nothing_to_import(screen: OverviewView) -> str | None:
+    if screen.cm.project.importing:
+        return "sessions are being imported"
+    return None if screen.cm.project.sessions_to_import else "no past session was found that is not imported"
+
+
+def _no_import(screen: OverviewView) -> str | None:
+    return None if screen.cm.project.importing else "no session is being imported"
+
+
+def import_sessions(screen: OverviewView) -> None:
+    """Record past sessions of agents."""
+    screen.cm.session_import.start()
+
+
+def stop_import(screen: OverviewView) -> None:
+    """Stop recording past sessions."""
+    screen.cm.session_import.stop()
+
+
 def _rebuild(screen: OverviewView) -> None:
     """Build the index anew; a store that cannot be opened is put out of the way first."""
     if screen.cm.project.engine == "open":
@@ -57,6 +77,10 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
             blocked=_nothing_skipped),
     Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
             blocked=_cannot_rebuild),
+    Command("overview.import", "m", "Import", "Record past sessions of Claude Code, Codex and OpenCode", import_sessions,
+            bar=False, blocked=_nothing_to_import),
+    Command("overview.stop-import", "M", "Stop the import", "What was recorded is kept; m goes on", stop_import,
+            bar=False, blocked=_no_import),
     Command("overview.retry", "r", "Try again", "Open the project once more", reopen, bar=False,
             blocked=_open_already),
 )  # fmt: skip

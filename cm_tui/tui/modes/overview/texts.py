@@ -205,6 +205,23 @@ def skipped_text(skipped: Mapping[str, int], status: ProjectStatus | None) -> Co
     return Content("\n").join(lines)
 
 
+_AGENTS = {"claude-code": "Claude Code", "codex": "Codex", "opencode": "OpenCode"}
+
+
+def _agents(view: ProjectView) -> str:
+    """The agents whose sessions can be imported, in words."""
+    names = [
+        _AGENTS.get(source.agent, source.agent)
+        for source in (view.imports.sources if view.imports else ())
+        if source.new
+    ]
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _how_far(step: Progress) -> str:
+    return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
+
+
 def next_text(view: ProjectView) -> Content:
     """What one can do now."""
     rows = []
@@ -222,6 +239,10 @@ def next_text(view: ProjectView) -> Content:
         rows.append(("i", "Start indexing"))
     if view.progress:
         rows.append(("x", "Stop the index run; it goes on where it stopped"))
+    if view.importing:
+        rows.append(("M", f"Stop importing past sessions{_how_far(view.importing)}"))
+    elif view.sessions_to_import:
+        rows.append(("m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"))
     rows.append(("?", "Every key of a mode"))
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
 

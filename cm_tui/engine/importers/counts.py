@@ -1,0 +1,57 @@
+"""What an import has done so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cm_tui.model import ImportSummary
+
+_NOTES = 20
+
+
+@dataclass
+class Counts:
+    """Numbers of things, and what has to be said."""
+
+    transcripts: int = 0
+    episodes: int = 0
+    known: int = 0
+    waiting: int = 0
+    withheld: int = 0
+    redacted: int = 0
+    bytes: int = 0
+    sessions: set[str] = field(default_factory=set)
+    unknown: dict[str, int] = field(default_factory=dict)
+    broken: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Add something that has to be said; of many the first ones."""
+        if text not in self.notes and len(self.notes) < _NOTES:
+            self.notes.append(text)
+
+    def skip(self, name: str, *, broken: bool) -> None:
+        """Count a record that was not taken."""
+        counts = self.broken if broken else self.unknown
+        counts[name] = counts.get(name, 0) + 1
+
+    def summary(self, seconds: float) -> ImportSummary:
+        """Return all of it as a record.
+
+        Args:
+            seconds: how long it took.
+        """
+        return ImportSummary(
+            self.transcripts,
+            len(self.sessions),
+            self.episodes,
+            self.known,
+            self.waiting,
+            self.withheld,
+            self.redacted,
+            self.bytes,
+            seconds,
+            dict(sorted(self.unknown.items())),
+            dict(sorted(self.broken.items())),
+            tuple(self.notes),
+        )

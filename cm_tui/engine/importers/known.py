@@ -1,0 +1,154 @@
+"""What a journal has already of the turns that transcripts tell of: recorded by a hook, by an import, or erased."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+from cm_tui.engine.importers.turn import PROMPT_CHARACTERS
+from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.event import ERASED
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.redaction import redact
+
+Seen = Literal["", "recorded", "waiting", "erased"]
+"""What hooks have of a turn; empty: nothing."""
+_WORDS = 200
+"""Characters of a prompt by which it is known again."""
+_NEAR_SECONDS = 600.0
+"""A prompt that was typed while the agent worked reaches hook and transcript at different times."""
+_ERASED_SECONDS = 5.0
+"""Nothing but the time is left of a prompt that was erased."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A prompt that a hook wrote down."""
+
+    words: str
+    time: float
+    stop: str = ""
+    """Id of the event that ended its turn."""
+    is_recorded: bool = False
+
+
+class Known:
+    """What stands in a journal, followed as it grows.
+
+    Args:
+        journal: the project's.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._at: Position = START
+        self._event = ""
+        self._sessions: dict[str, str] = {}
+        self._titles: dict[str, str] = {}
+        self._asked: dict[str, list[_Asked]] = {}
+        self._erased: list[float] = []
+
+    def refresh(self) -> None:
+        """Read on.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        if not self._journal.holds(self._at, self._event):
+            self._begin_anew()
+        for event in self._journal.read(self._at):
+            self._follow(event)
+            self._at, self._event = event.position, event.id
+
+    @property
+    def has_imports(self) -> bool:
+        """Return whether anything was ever imported."""
+        return bool(self._sessions)
+
+    @property
+    def last(self) -> tuple[Position, str] | None:
+        """Return the place and the id of the event that was read last; None where there is none."""
+        return (self._at, self._event) if self._event else None
+
+    def session_of(self, origin: str) -> str | None:
+        """Return the session of an imported turn; None where it was not imported."""
+        return self._sessions.get(origin)
+
+    def title_of(self, session: str) -> str:
+        """Return what a session was called when a turn of it was imported last; empty where it had no name."""
+        return self._titles.get(session, "")
+
+    def add(self, origin: str, session: str) -> None:
+        """Note a turn that is being imported."""
+        self._sessions[origin] = session
+
+    def seen(self, session: str, prompt: str, began: float | None) -> Seen:
+        """Return what hooks have of a turn.
+
+        Args:
+            session: as the agent calls it.
+            prompt: its first prompt.
+            began: when that was, where the transcript says it.
+        """
+        if began is not None and self._was_erased(began):
+            return "erased"
+        asked = self._asked.get(session)
+        if not asked:
+            return ""
+        words = words_of(prompt)
+        found = [one for one in asked if one.words == words]
+        if began is not None:
+            found = [one for one in found if abs(one.time - began) <= _NEAR_SECONDS]
+            found.sort(key=lambda one: abs(one.time - began))
+        if not found:
+            return ""
+        return "recorded" if found[0].is_recorded else "waiting"
+
+    def _was_erased(self, time: float) -> bool:
+        place = bisect_left(self._erased, time - _ERASED_SECONDS)
+        return place < len(self._erased) and self._erased[place] <= time + _ERASED_SECONDS
+
+    def _follow(self, event: Event) -> None:
+        if event.kind == "hook.prompt":
+            asked = self._asked.setdefault(str(event.data.get("session", "")), [])
+            asked.append(_Asked(words_of(str(event.data.get("prompt", ""))), event.time))
+        elif event.kind == "hook.stop":
+            for one in reversed(self._asked.get(str(event.data.get("session", "")), [])):
+                if one.stop:
+                    break
+                one.stop = event.id
+        elif event.kind == episode_record.KIND:
+            record = EpisodeRecord.from_event(event)
+            if record.origin:
+                self._sessions[record.origin] = record.session
+            if record.title:
+                self._titles[record.session] = record.title
+            for one in self._asked.get(record.session, ()) if record.stop else ():
+                one.is_recorded = one.is_recorded or one.stop == record.stop
+        elif event.kind == ERASED and event.data.get("kind") == "hook.prompt":
+            place = bisect_left(self._erased, event.time)
+            self._erased.insert(place, event.time)
+
+
+def words_of(prompt: str) -> str:
+    """Return what a prompt is known by, whoever wrote it down."""
+    # A journal has it without secrets and cut; a transcript has all of it.
+    clean = redact(prompt[: PROMPT_CHARACTERS // 4]).text
+    return sha256(" ".join(clean.split())[:_WORDS].encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def origin_of(agent: str, session: str, key: str) -> str:
+    """Return the digest that names a turn wherever it stands.
+
+    Args:
+        agent: the agent.
+        session: its session; empty where the key alone names it.
+        key: names the turn there.
+    """
+    return sha256(f"{agent}\0{session}\0{key}".encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,0 +1,186 @@
+"""One project's transcripts: which there are, whose they are, how far each was read, and what an import would do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cm_tui.engine.importers.claude_code import ClaudeCode
+from cm_tui.engine.importers.codex import Codex
+from cm_tui.engine.importers.lines import opened
+from cm_tui.engine.importers.opencode import OpenCode
+from cm_tui.engine.importers.project_folders import Place, ProjectFolders
+from cm_tui.engine.importers.state import ImportState, TranscriptState, digests
+from cm_tui.engine.importers.transcript import Format, Read, Resume, Transcript
+from cm_tui.engine.importers.turn import SessionFacts
+from cm_tui.engine.journal import Journal
+from cm_tui.errors import UsageError
+from cm_tui.model import Cancel, ImportPlan, ImportSource
+
+FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
+"""The formats that are read. To add one: a file of its own, and a line here."""
+_LOOKED_AT = 20
+"""Turns of a session whose folder has gone that are looked at for files of this project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A transcript of the project."""
+
+    transcript: Transcript
+    format: Format
+    facts: SessionFacts
+    place: Place
+    state: TranscriptState
+    is_new: bool
+    """Something in it was not read yet."""
+    is_other: bool
+    """It is not the file that was read: it was truncated, or replaced."""
+
+
+class ProjectTranscripts:
+    """The transcripts of one project.
+
+    Args:
+        root: of its checkout.
+        agents: only theirs; none: all.
+        folders: where it lay before, as a person says.
+        environment: where the agents keep their transcripts, by the names of their own variables.
+
+    Raises:
+        UsageError: an agent is not known.
+        CmError: the project's identity cannot be found.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        agents: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        known = [one.agent for one in FORMATS]
+        for agent in agents:
+            if agent not in known:
+                raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
+        self.root = root
+        self.journal = Journal.of(root)
+        self.state = ImportState(self.journal)
+        where = os.environ if environment is None else environment
+        self._formats: list[Format] = [one(where) for one in FORMATS if not agents or one.agent in agents]
+        self._folders = ProjectFolders(root, folders)
+        self.others = 0
+        """Transcripts that were found to be another project's."""
+        self.gone = 0
+        """Transcripts that could not be looked at."""
+
+    def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
+        """Yield all transcripts on this machine."""
+        for one in self._formats:
+            for transcript in one.transcripts():
+                yield one, transcript
+
+    def found(self, cancel: Cancel | None = None) -> list[Found]:
+        """Return those of the project, those that began first before the others: what a later one repeats is known then."""
+        found: list[Found] = []
+        for format_, transcript in self.transcripts():
+            if cancel is not None:
+                cancel.check()
+            one = self.look_at(format_, transcript)
+            if one is not None:
+                found.append(one)
+        return sorted(
+            found,
+            key=lambda one: (bool(one.facts.parent), one.facts.began or one.transcript.stamp, one.transcript.name),
+        )
+
+    def look_at(self, format_: Format, transcript: Transcript) -> Found | None:
+        """Return a transcript with what is known of it; None where it is another project's, or says nothing."""
+        try:
+            facts = format_.facts(transcript)
+        except OSError:
+            self.gone += 1
+            return None
+        if facts is None:
+            return None
+        place = self._folders.place_of(facts) or self._by_its_files(format_, transcript, facts)
+        if place is None:
+            self.others += 1
+            return None
+        state = self.state.load(transcript.name)
+        is_other = not _is_same(transcript, state)
+        is_new = is_other or state.waits or (transcript.size, transcript.stamp) != (state.size, state.stamp)
+        return Found(transcript, format_, facts, place, state, is_new, is_other)
+
+    def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
+        """Return the place of a session whose folder has gone and was called like this one: when it wrote files of this one."""
+        folder = os.path.normpath(facts.folder)
+        if not self._folders.has_name_of(folder):
+            return None
+        paths: dict[str, bool] = {}
+        turns = 0
+        try:
+            for item in format_.read(transcript, facts, Resume()):
+                if isinstance(item, Read):
+                    named = [*item.turn.files, *(step.path for step in item.turn.steps)]
+                    inside = (path[len(folder) + 1 :] for path in named if path.startswith(folder + os.sep))
+                    paths |= {path: os.path.lexists(self.root / path) for path in inside if "\0" not in path}
+                    turns += 1
+                if turns >= _LOOKED_AT:
+                    break
+        except OSError:
+            return None
+        here = sum(paths.values())
+        return Place(Path(folder), was_moved=True) if here and here * 2 >= len(paths) else None
+
+
+def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
+    """Return whether what was read of a file still stands in it; what a database holds is read anew each time."""
+    if transcript.session or not state.offset:
+        return True
+    if transcript.size < state.offset:
+        return False
+    try:
+        with opened(transcript.file) as stream:
+            return digests(stream, state.offset) == (state.head, state.tail)
+    except OSError:
+        return False
+
+
+def plan(project: ProjectTranscripts) -> ImportPlan:
+    """Return what an import would read.
+
+    Args:
+        project: its transcripts.
+    """
+    by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
+    for one in project.found():
+        by_agent[one.transcript.agent].append(one)
+    notes = [f"{project.gone:,} transcripts could not be looked at"] if project.gone else []
+    return ImportPlan(
+        tuple(_source(agent, found) for agent, found in by_agent.items() if found),
+        project.others,
+        project.state.has_any(),
+        tuple(notes),
+    )
+
+
+def _source(agent: str, found: Sequence[Found]) -> ImportSource:
+    new = [one for one in found if one.is_new]
+    began = [one.facts.began for one in found if one.facts.began is not None]
+    return ImportSource(
+        agent,
+        len({one.facts.session for one in found}),
+        len({one.facts.session for one in new}),
+        sum(
+            max(0, one.transcript.size - (0 if one.is_other else one.state.offset))
+            for one in new
+            if one.transcript.size
+        ),
+        tuple(sorted({str(one.place.root) for one in found})),
+        tuple(sorted({one.facts.folder for one in found if one.place.was_moved})),
+        min(began, default=None),
+        max((one.transcript.stamp for one in found), default=None),
+    )

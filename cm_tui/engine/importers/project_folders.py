@@ -1,0 +1,128 @@
+"""Which project a session is of: by the folder that it was begun in, also where that has gone or was moved."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.engine.git.git_dir import git_folders
+from cm_tui.engine.git.identity import Identity, identify, normalise_remote
+from cm_tui.engine.git.markers import marked_around
+from cm_tui.engine.git.opening import repository_around
+from cm_tui.engine.importers.turn import SessionFacts
+from cm_tui.errors import CmError
+from cm_tui.files import read_regular
+
+_SHA = re.compile(r"[0-9a-f]{40}")
+_LONGEST = 4_000
+_is_dir = os.path.isdir
+"""Unlike that of a Path it says no of a name that is too long."""
+
+
+class Place(NamedTuple):
+    """Where a session of the project worked."""
+
+    root: Path
+    """Of the checkout, as the session knew it."""
+    was_moved: bool = False
+    """The folder has gone; the checkout is the project's present one."""
+
+
+class ProjectFolders:
+    """Says of sessions whether they are of one project.
+
+    Args:
+        root: of the project's checkout.
+        earlier: folders in which it lay before, as a person or the journal says.
+    """
+
+    def __init__(self, root: Path, earlier: Sequence[str] = ()) -> None:
+        self._root = root
+        self._identity: Identity = identify(root)
+        self._earlier = [os.path.normpath(folder) for folder in earlier]
+        self._known: dict[str, Path | None] = {}
+        self._worktrees: list[str] | None = None
+
+    def place_of(self, facts: SessionFacts) -> Place | None:
+        """Return where a session of this project worked; None: it is another's, or nobody knows whose."""
+        folder = facts.folder
+        if not Path(folder).is_absolute() or "\0" in folder or len(folder) > _LONGEST:
+            return None
+        folder = os.path.normpath(folder)
+        root = self._root_of(folder)
+        if root is not None:
+            return Place(root)
+        if _is_dir(folder):
+            return None
+        earlier = self._earlier_root(folder)
+        if earlier is not None:
+            return Place(Path(earlier), was_moved=True)
+        return Place(Path(folder), was_moved=True) if self._has_evidence(facts) else None
+
+    def has_name_of(self, folder: str) -> bool:
+        """Return whether a folder that has gone is called as the project's."""
+        return not _is_dir(folder) and Path(os.path.normpath(folder)).name == self._root.name
+
+    def _root_of(self, folder: str) -> Path | None:
+        """Return the checkout of this project around a folder; of one that has gone, around what is left above it."""
+        if folder not in self._known:
+            self._known[folder] = self._find_root(folder)
+        return self._known[folder]
+
+    def _find_root(self, folder: str) -> Path | None:
+        at = Path(folder)
+        try:
+            while not _is_dir(at):
+                if at.parent == at:
+                    return None
+                at = at.parent
+            real = Path(os.path.realpath(at))
+            found = marked_around(real)
+            if found is None:
+                return self._root if real.is_relative_to(self._root) else None
+            if found == self._root or identify(found).folder == self._identity.folder:
+                return found
+        except (CmError, OSError, ValueError):
+            # What cannot be opened is not this project.
+            return None
+        return None
+
+    def _earlier_root(self, folder: str) -> str | None:
+        for earlier in (*self._earlier, *self._git_worktrees()):
+            if folder == earlier or folder.startswith(earlier + os.sep):
+                return earlier
+        return None
+
+    def _git_worktrees(self) -> Sequence[str]:
+        """Return the folders of worktrees that git still knows, whether they are there or not."""
+        if self._worktrees is None:
+            self._worktrees = list(self._read_worktrees())
+        return self._worktrees
+
+    def _read_worktrees(self) -> Iterator[str]:
+        try:
+            folders = git_folders(self._root)
+            names = sorted((folders.common / "worktrees").iterdir())[:1_000] if folders else []
+        except (CmError, OSError):
+            return
+        for name in names:
+            data = read_regular(name / "gitdir", _LONGEST)
+            where = os.fsdecode(data or b"").strip()
+            if Path(where).is_absolute():
+                yield os.path.normpath(Path(where).parent)
+
+    def _has_evidence(self, facts: SessionFacts) -> bool:
+        """Return whether a session says of its repository what only this one is."""
+        if facts.remote and f"remote:{normalise_remote(facts.remote)}" in {self._identity.text, self._identity.claims}:
+            return True
+        commits = [sha for sha in (facts.commit, facts.first_commit) if _SHA.fullmatch(sha)]
+        if not commits:
+            return False
+        try:
+            repository = repository_around(self._root)
+            return repository is not None and any(sha in repository for sha in commits)
+        except (CmError, OSError, ValueError):
+            return False

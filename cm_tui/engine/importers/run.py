@@ -1,0 +1,83 @@
+"""An import: transcripts in, episodes out; what was recorded once is not recorded again, whoever recorded it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from cm_tui.counts import count
+from cm_tui.engine.importers.counts import Counts
+from cm_tui.engine.importers.known import Known
+from cm_tui.engine.importers.one_transcript import Memory, OneTranscript, WhyNot, always_recorded
+from cm_tui.engine.importers.project import Found, ProjectTranscripts
+from cm_tui.model import Cancel, ImportSummary, Progress
+
+STAGE = "import"
+
+
+class Import:
+    """Imports transcripts of one project; may be kept, and used again.
+
+    Args:
+        project: its transcripts.
+        why_not: says which turns are not to be recorded.
+    """
+
+    def __init__(self, project: ProjectTranscripts, why_not: WhyNot = always_recorded) -> None:
+        self._project = project
+        self._memory = Memory(project.root, project.journal, project.state, Known(project.journal), why_not)
+        self._has_states = False
+
+    def run(self, cancel: Cancel) -> Iterator[Progress]:
+        """Import all that is new; the last step carries the summary.
+
+        Raises:
+            StoreError: the journal cannot be read or written, or another import goes on.
+            CancelledError: someone asked; what was imported so far is kept.
+        """
+        began, done = time.monotonic(), Counts()
+        yield Progress("find", 0, 0, "looking for sessions")
+        with self._project.state.held():
+            self._prepare()
+            found = [one for one in self._project.found(cancel) if one.is_new]
+            yield from self._steps(found, done, cancel)
+        if self._project.gone:
+            done.note(f"{count(self._project.gone, 'transcript')} could not be looked at")
+        yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
+
+    def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
+        """Import what is new in some transcripts, for who follows them.
+
+        Raises:
+            StoreError: as `run`.
+            CancelledError: as `run`.
+        """
+        began, done = time.monotonic(), Counts()
+        with self._project.state.held():
+            self._prepare()
+            for _ in self._steps(found, done, cancel):
+                pass
+        return done.summary(time.monotonic() - began)
+
+    def _prepare(self) -> None:
+        """Read what the journal has by now, and once how far each transcript was read."""
+        self._memory.known.refresh()
+        if not self._has_states:
+            self._has_states = True
+            for state in self._project.state.all():
+                self._memory.add_state(state)
+
+    def _steps(self, found: Sequence[Found], done: Counts, cancel: Cancel) -> Iterator[Progress]:
+        for number, one in enumerate(found):
+            cancel.check()
+            yield self._step(number, found, done)
+            try:
+                for _ in OneTranscript(self._memory, one, done).run():
+                    cancel.check()
+                    yield self._step(number, found, done)
+            except OSError as error:
+                done.note(f"{one.transcript.name} could not be read to its end: {error.strerror or error}")
+
+    def _step(self, number: int, found: Sequence[Found], done: Counts) -> Progress:
+        told = f"{found[number].transcript.agent}, {count(done.episodes, 'episode')} so far"
+        return Progress(STAGE, number, len(found), told)

@@ -1,0 +1,194 @@
+"""How far each transcript was read, in a small file beside the journal: texts of a transcript never stand in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from cm_tui import paths
+from cm_tui.engine.journal import Journal, Position
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import read_regular, write_atomically
+from cm_tui.locks import locked
+
+FOLDER = "imports"
+_LOCK = "lock"
+_WHERE = "where"
+"""Not the name of a state."""
+_STATE_BYTES = 20_000_000
+_HEAD = 1_024
+_TAIL = 256
+
+
+@dataclass
+class TranscriptState:
+    """How far one transcript was read."""
+
+    name: str
+    offset: int = 0
+    turns: int = 0
+    """Turns that were read before that place."""
+    recorded: int = 0
+    """Turns before that place that count in the session: the number of the last one."""
+    size: int = 0
+    """Of the file when it was read."""
+    stamp: float = 0.0
+    head: str = ""
+    """Digest of its beginning."""
+    tail: str = ""
+    """Digest of what stands before the place."""
+    session: str = ""
+    """The session that its turns are of."""
+    own: str = ""
+    """The session that its file says."""
+    leaf: str = ""
+    """Id of its last record, which another file may go on behind."""
+    marks: dict[str, Any] = field(default_factory=dict)
+    counted: int = 0
+    """Up to here records that were not taken are counted."""
+    waits: bool = False
+    """A turn behind that place is under way."""
+    origins: list[str] = field(default_factory=list)
+    """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
+    unknown: dict[str, list[int]] = field(default_factory=dict)
+    """Kinds of records that are not known: how many, and where the first one stands. The transcript keeps them."""
+    broken: dict[str, list[int]] = field(default_factory=dict)
+    """Lines that cannot be read: how many of a reason, and where the first one stands."""
+
+    def count(self, kind: str, at: int, *, broken: bool) -> None:
+        """Count a record that was not taken, once."""
+        if at < self.counted:
+            return
+        counts = (self.broken if broken else self.unknown).setdefault(kind, [0, at])
+        counts[0] += 1
+
+
+class ImportState:
+    """The states of one project.
+
+    Args:
+        journal: the project's.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.folder = journal.folder / FOLDER
+
+    @contextmanager
+    def held(self, seconds: float = 5.0) -> Iterator[None]:
+        """Keep other imports of the project waiting.
+
+        Raises:
+            StoreError: another one goes on, or the folder cannot be used.
+        """
+        try:
+            paths.private_dir(paths.private_dir(self._journal.folder.parent) / self._journal.folder.name)
+            paths.private_dir(self.folder)
+            with locked(self.folder / _LOCK, seconds):
+                yield
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder} cannot be used: {error}", hint="Check the disk and its permissions."
+            ) from error
+
+    def has_any(self) -> bool:
+        """Return whether a transcript of the project was ever read."""
+        return next(self._files(), None) is not None
+
+    def load(self, name: str) -> TranscriptState:
+        """Return the state of a transcript; a new one where there is none, or the journal was removed since."""
+        return self._read(self._file(name)) or TranscriptState(name)
+
+    def all(self) -> Iterator[TranscriptState]:
+        """Yield the states of all transcripts."""
+        for file in self._files():
+            state = self._read(file)
+            if state is not None:
+                yield state
+
+    def save(self, state: TranscriptState, at: tuple[Position, str] | None) -> None:
+        """Keep a state.
+
+        Args:
+            state: of a transcript.
+            at: the journal's last event that an import wrote: without it the state counts for nothing.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        kept = {"version": 1, "journal": [str(at[0]), at[1]] if at else None, **asdict(state)}
+        write_atomically(self._file(state.name), json.dumps(kept, ensure_ascii=True))
+
+    def keep_environment(self, environment: Mapping[str, str] | None, folders: Sequence[str]) -> None:
+        """Keep where a person says that transcripts lie, and the project lay, for who follows them later.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        kept, earlier = self.environment()
+        named = {**kept, **(environment or {})}
+        known = list(dict.fromkeys((*earlier, *folders)))
+        if (named, known) == (kept, earlier):
+            return
+        with self.held():
+            write_atomically(self.folder / _WHERE, json.dumps({"environment": named, "folders": known}))
+
+    def environment(self) -> tuple[dict[str, str], list[str]]:
+        """Return where transcripts lie by the names of the agents' variables, and where the project lay before."""
+        try:
+            kept = json.loads(read_regular(self.folder / _WHERE, _STATE_BYTES) or b"{}")
+            named = {str(name): str(value) for name, value in kept.get("environment", {}).items()}
+            return named, [str(folder) for folder in kept.get("folders", ())]
+        except (ValueError, AttributeError, TypeError, RecursionError):
+            return {}, []
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{sha256(os.fsencode(name)).hexdigest()[:24]}.json"
+
+    def _files(self) -> Iterator[Path]:
+        yield from (file for file in sorted(self.folder.glob("*.json")) if not file.name.startswith("."))
+
+    def _read(self, file: Path) -> TranscriptState | None:
+        data = read_regular(file, _STATE_BYTES)
+        try:
+            kept = json.loads(data or b"")
+            at = kept["journal"]
+            if at is not None and not self._journal.holds(Position.parse(at[0]), str(at[1])):
+                return None
+            return _state_of(kept)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError, RecursionError):
+            # A damaged one costs a reading from the beginning: what was imported is known by the journal.
+            return None
+
+
+def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
+    state = TranscriptState(str(kept["name"]))
+    for one in fields(TranscriptState):
+        value, default = kept.get(one.name), getattr(state, one.name)
+        if isinstance(value, type(default)) or (isinstance(default, float) and isinstance(value, int)):
+            setattr(state, one.name, value)
+    state.origins = [str(origin) for origin in state.origins]
+    return state
+
+
+def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:
+    """Return what a file is known again by: its beginning, and what stands before a place in it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    stream.seek(0)
+    head = stream.read(min(_HEAD, offset))
+    stream.seek(max(0, offset - _TAIL))
+    tail = stream.read(min(_TAIL, offset))
+    return _digest((head,)), _digest((tail,))
+
+
+def _digest(pieces: Iterable[bytes]) -> str:
+    return sha256(b"".join(pieces)).hexdigest()[:16]

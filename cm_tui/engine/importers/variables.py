@@ -1,0 +1,6 @@
+"""The variables by which agents are told where they keep their transcripts."""
+
+from __future__ import annotations
+
+VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "OPENCODE_DB")
+"""Looked at where transcripts do not lie in their usual place."""

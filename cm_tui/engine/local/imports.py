@@ -1,0 +1,85 @@
+"""Importing agents' transcripts, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cm_tui.config import Config
+from cm_tui.engine.local.memory import LocalMemory
+from cm_tui.errors import RefusedError
+from cm_tui.model import Cancel, ImportPlan, Progress
+
+
+class LocalImports(LocalMemory):
+    """Past sessions of agents, from their own transcripts."""
+
+    def imports(
+        self,
+        *,
+        agents: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> ImportPlan:
+        """Return what `import_sessions` would read, without recording anything."""
+        from cm_tui.engine.importers.project import ProjectTranscripts, plan
+
+        return plan(ProjectTranscripts(self._root, agents, folders, environment))
+
+    def import_sessions(
+        self,
+        *,
+        agents: Sequence[str] = (),
+        folders: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Iterator[Progress]:
+        """Record what agents' own transcripts tell of this project as episodes: what is new since the last time."""
+        steps = import_into(
+            self._root, self.config, agents=agents, folders=folders, environment=environment, cancel=cancel
+        )
+        for step in steps:
+            if step.imported is not None and step.imported.episodes:
+                self.read_recorded()
+            yield step
+
+    def read_recorded(self) -> None:
+        """Make what was recorded searchable, where there is an index."""
+        if self._db.get_meta("indexed_at"):
+            self._read_episodes(again=False)
+
+
+def import_into(
+    root: Path,
+    config: Config,
+    *,
+    agents: Sequence[str] = (),
+    folders: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    cancel: Cancel | None = None,
+) -> Iterator[Progress]:
+    """Import into the journal of the project at a root, without its store: whoever asks the store does not wait for it.
+
+    Args:
+        root: of the checkout.
+        config: its settings.
+        agents: as for `import_sessions`.
+        folders: as for `import_sessions`.
+        environment: as for `import_sessions`.
+        cancel: says when to stop.
+
+    Raises:
+        RefusedError: nothing is to be recorded of this project.
+        CmError: as `import_sessions`.
+    """
+    from cm_tui.engine.importers.project import ProjectTranscripts
+    from cm_tui.engine.importers.run import Import
+
+    if not config.agents.record:
+        raise RefusedError(
+            "Nothing is recorded of this project: `agents.record` is false.",
+            hint="Set it to true in your settings to import sessions.",
+        )
+    project = ProjectTranscripts(root, agents, folders, environment)
+    project.state.keep_environment(environment, folders)
+    yield from Import(project).run(cancel or Cancel())

@@ -1,0 +1,85 @@
+"""A turn that hooks tell of gets the steps of its transcript, and is not imported a second time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.importers.details import with_details
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from tests.daemon.conftest import until
+from tests.engine.importers.conftest import Machine
+from tests.engine.importers.transcripts import Claude, Codex, OpenCode
+
+
+@pytest.fixture(autouse=True)
+def places(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in machine.environment.items():
+        monkeypatch.setenv(name, value)
+
+
+def _nothing(root: Path, files: object, source: str) -> None:
+    """No index run."""
+
+
+def test_hook_and_transcript_are_one_episode(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    records = [
+        *one.turn("Go on", "Gone."), one.asked("Go on"), one.used("Bash", {"command": "pytest"}, "b"),
+        one.got("b", "1 failed", failed=True), one.said("It fails."),
+    ]  # fmt: skip
+    one.write(records, old=False)
+    who = {"agent": "claude-code", "session": one.session, "root": str(machine.root)}
+    journal = Journal.of(machine.root)
+    journal.append("hook.prompt", {**who, "prompt": "Go on"})
+    machine.repo.write("shop/money.py", "x = 2\n")
+    journal.append("hook.stop", {**who, "answer": "It fails."})
+    consumer = JournalConsumer(_nothing, with_details)
+    consumer.on_nudge(machine.root)
+    until(lambda: machine.episodes() != [])
+    consumer.close()
+    (record,) = machine.episodes()
+    assert (record.actor, record.prompts, record.answer) == ("agent", ("Go on",), "It fails.")
+    assert "+x = 2" in record.patch
+    assert [step.tool or step.kind for step in record.steps] == ["thought", "Bash"]
+    assert (record.tools, record.outcome, record.verdict) == (("Bash",), "failed", "`pytest` failed")
+    assert record.tokens == 40
+    one.write([])
+    done = machine.run()
+    assert (done.episodes, done.known) == (1, 1)
+    assert machine.episodes()[1].answer == "Gone."
+
+
+def test_each_format_has_details(machine: Machine):
+    codex = Codex(machine.codex, machine.root)
+    codex.write([codex.meta(), *codex.turn("First", "One."), codex.event("user_message", message="Second"),
+                 codex.item("function_call", name="shell", arguments='{"command": "ls"}', call_id="1"), codex.event("agent_message", message="Two.")])  # fmt: skip
+    stored = OpenCode(machine.data, machine.root)
+    stored.session("ses_abc")
+    stored.turn("ses_abc", "Second", "Two.")
+    stored.message(
+        "ses_abc",
+        "assistant",
+        [{"type": "tool", "tool": "bash", "callID": "1", "state": {"status": "running", "input": {"command": "ls"}}}],
+    )
+    stored.write_database()
+    for agent, session, tool in (("codex", codex.session, "shell"), ("opencode", "ses_abc", "bash")):
+        record = EpisodeRecord(agent=agent, session=session, prompts=("Second",), root=str(machine.root))
+        assert with_details(record).tools == (tool,)
+
+
+def test_without_a_transcript_a_turn_stays_as_it_is(machine: Machine, monkeypatch: pytest.MonkeyPatch):
+    one = Claude(machine.claude, machine.root)
+    one.write([one.asked("First"), one.used("Bash", {"command": "ls"}, "b"), one.said("One.")])
+    whole = EpisodeRecord(agent="claude-code", session=one.session, prompts=("First",), root=str(machine.root))
+    assert with_details(whole).tools == ("Bash",)
+    for odd in ("../../x", "", "*", "no-such-session", "x" * 500):
+        record = EpisodeRecord(agent="claude-code", session=odd, prompts=("First",), root=str(machine.root))
+        assert with_details(record) == record
+    other = EpisodeRecord(agent="claude-code", session=one.session, prompts=("Else",), root=str(machine.root))
+    assert with_details(other) == other
+    monkeypatch.setenv("CM_MEMORY__FOLLOW_TRANSCRIPTS", "false")
+    assert with_details(whole) == whole

@@ -1,0 +1,311 @@
+"""One turn is one episode: however often it is read, whoever told of it first, and never again when it was erased."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cm_tui.engine import erasure
+from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
+from cm_tui.engine.importers.run import Import
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.model import Cancel
+from tests.engine.importers.conftest import Machine
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex
+
+
+def stamp(seconds_ago: float) -> str:
+    return datetime.fromtimestamp(time.time() - seconds_ago, UTC).isoformat().replace("+00:00", "Z")
+
+
+def hooked(machine: Machine, session: str, prompt: str, *, recorded: bool = True) -> str:
+    """What hooks leave of a turn; returns the id of its prompt."""
+    journal = Journal.of(machine.root)
+    who = {"agent": "claude-code", "session": session, "root": str(machine.root)}
+    asked = journal.append("hook.prompt", {**who, "prompt": prompt})
+    stop = journal.append("hook.stop", {**who, "answer": "done"})
+    if recorded:
+        record = EpisodeRecord(
+            agent="claude-code", session=session, prompts=(prompt,), answer="done", stop=stop.id, root=str(machine.root)
+        )
+        journal.append("episode", record.to_event_data())
+    return asked.id
+
+
+def test_a_second_import_takes_only_what_is_new(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    assert machine.run().episodes == 1
+    assert machine.run().transcripts == 0
+    one.write(one.turn("Second", "Two."))
+    done = machine.run()
+    assert (done.episodes, done.known) == (1, 0)
+    assert [(record.prompts[0], record.turn) for record in machine.episodes()] == [("First", 1), ("Second", 2)]
+
+
+def test_a_turn_under_way_is_taken_when_it_has_ended(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([*one.turn("First", "One."), one.asked("Second"), one.used("Bash", {"command": "ls"}, "l")], old=False)
+    done = machine.run()
+    assert (done.episodes, done.waiting) == (1, 1)
+    one.write([one.got("l", "a.py"), one.said("Two.")], old=False)
+    assert machine.run().episodes == 1
+    second = machine.episodes()[1]
+    assert (second.prompts, second.answer, second.tools) == (("Second",), "Two.", ("Bash",))
+
+
+def test_a_turn_that_never_said_that_it_is_over_is_taken_when_nothing_more_came(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    file = one.write([one.asked("First"), one.said("I begin.", over=False)], old=False)
+    assert machine.run().episodes == 0
+    rested = time.time() - QUIET_SECONDS - 60
+    os.utime(file, (rested, rested))
+    assert machine.run().episodes == 1
+    assert machine.run().transcripts == 0
+
+
+@pytest.mark.parametrize("new_ids", [False, True])
+def test_a_session_that_was_resumed_in_another_file_is_one_story(machine: Machine, new_ids: bool):
+    one = Claude(machine.claude, machine.root)
+    records = [*one.turn("First", "One."), *one.turn("Second", "Two.")]
+    one.write(records)
+    other = Claude(machine.claude, machine.root, "99999999-aaaa-4aaa-8aaa-111111111111")
+    other.clock = one.clock
+    copies = [{**record, "sessionId": other.session} for record in records]
+    if new_ids:
+        copies = [{**copy, "uuid": f"new-{number}"} for number, copy in enumerate(copies)]
+    other.write([*copies, *other.turn("Third", "Three.")])
+    done = machine.run()
+    assert (done.episodes, done.known) == (3, 2)
+    assert machine.prompts() == ["First", "Second", "Third"]
+    assert {record.session for record in machine.episodes()} == {one.session}
+    assert [record.turn for record in machine.episodes()] == [1, 2, 3]
+    other.write(other.turn("Fourth", "Four."))
+    machine.run()
+    assert machine.episodes()[-1].session == one.session
+
+
+def test_a_session_that_goes_on_in_a_new_file_after_a_compaction_is_one_story(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    other = Claude(machine.claude, machine.root, "99999999-aaaa-4aaa-8aaa-111111111111")
+    other.clock, other.last = one.clock, one.last
+    boundary = {
+        "type": "system", "subtype": "compact_boundary", "logicalParentUuid": one.last, "parentUuid": None, "uuid": "b",
+        "sessionId": other.session, "cwd": other.folder, "timestamp": "2026-03-02T10:00:00.000Z",
+    }  # fmt: skip
+    other.write([boundary, *other.turn("Second", "Two.")])
+    machine.run()
+    assert [(record.prompts[0], record.session) for record in machine.episodes()] == [
+        ("First", one.session),
+        ("Second", one.session),
+    ]
+
+
+def test_a_fork_of_codex_is_one_story(machine: Machine):
+    one = Codex(machine.codex, machine.root)
+    one.write([one.meta(), *one.turn("First", "One."), *one.turn("First", "Once more.")])
+    fork = Codex(machine.codex, machine.root, "99999999-bbbb-4bbb-8bbb-222222222222")
+    # What is copied has the time of the copy.
+    fork.clock = 5_000
+    fork.write(
+        [
+            fork.meta(forked_from_id=one.session),
+            *fork.turn("First", "One."),
+            *fork.turn("First", "Once more."),
+            *fork.turn("Third", "Three."),
+        ]
+    )
+    machine.run()
+    assert machine.prompts() == ["First", "First", "Third"]
+    assert {record.session for record in machine.episodes()} == {one.session}
+
+
+def test_a_transcript_that_was_moved_is_the_same(machine: Machine):
+    one = Codex(machine.codex, machine.root)
+    file = one.write([one.meta(), *one.turn("First", "One.")])
+    machine.run()
+    moved = machine.codex / "archived_sessions" / file.name
+    moved.parent.mkdir()
+    file.rename(moved)
+    done = machine.run()
+    assert (done.episodes, done.known) == (0, 1)
+
+
+# --- hooks ---
+
+
+def test_a_turn_that_a_hook_recorded_is_left_as_it_is(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, "Fix the tax")
+    one.write([one.asked("Fix the tax", timestamp=stamp(1)), one.said("Fixed."), *one.turn("Then this", "Done.")])
+    done = machine.run()
+    assert (done.episodes, done.known) == (1, 1)
+    assert machine.prompts() == ["Fix the tax", "Then this"]
+    assert machine.episodes()[1].turn == 2
+
+
+def test_a_turn_that_a_hook_is_about_to_record_is_waited_for(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, "Fix the tax", recorded=False)
+    one.write([one.asked("Fix the tax", timestamp=stamp(2)), one.said("Fixed.", timestamp=stamp(1))], old=False)
+    done = machine.run()
+    assert (done.episodes, done.waiting) == (0, 1)
+
+
+def test_what_a_hook_wrote_down_and_nobody_recorded_is_taken_in_the_end(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, "Fix the tax", recorded=False)
+    one.write([one.asked("Fix the tax"), one.said("Fixed.")])
+    assert machine.run().episodes == 1
+
+
+def test_the_same_words_in_another_session_or_long_before_are_another_turn(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, "another", "Go on")
+    hooked(machine, one.session, "Go on")
+    one.write([one.asked("Go on"), one.said("Gone.")])
+    assert machine.run().episodes == 1
+
+
+def test_a_prompt_with_a_secret_is_known_again(machine: Machine):
+    secret = "ghp_" + "".join(random.Random(3).choices("abcdefghijkABCDEFGHIJK0123456789", k=36))
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, f"Use the token {secret} for it")
+    one.write([one.asked(f"Use the token {secret} for it", timestamp=stamp(1)), one.said("Used.")])
+    done = machine.run()
+    assert (done.episodes, done.known) == (0, 1)
+
+
+# --- erased and hidden ---
+
+
+def test_an_imported_turn_that_was_erased_stays_erased(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    file = one.write([*one.turn("Say mellon", "Friend."), *one.turn("Second", "Two.")])
+    machine.run()
+    journal = Journal.of(machine.root)
+    first = next(event.id for event in journal.read() if event.kind == "episode")
+    erasure.erase_events(
+        journal, erasure.Asked([first], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+    )
+    assert machine.prompts() == ["Second"]
+    os.utime(file)
+    one.write(one.turn("Third", "Three."))
+    machine.run()
+    copy = file.with_name("copy.jsonl")
+    copy.write_bytes(file.read_bytes())
+    machine.run()
+    assert machine.prompts() == ["Second", "Third"]
+    assert not any(b"mellon" in found.read_bytes() for found in journal.folder.rglob("*") if found.is_file())
+
+
+def test_a_turn_of_a_hook_that_was_erased_is_not_imported(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    asked = hooked(machine, one.session, "Say mellon")
+    one.write([one.asked("Say mellon", timestamp=stamp(0)), one.said("Friend."), *one.turn("Second", "Two.")])
+    journal = Journal.of(machine.root)
+    erasure.erase_events(
+        journal, erasure.Asked([asked], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+    )
+    machine.run()
+    assert machine.prompts() == ["Second"]
+
+
+def test_after_the_journal_was_removed_everything_is_imported_again(machine: Machine):
+    from cm_tui.engine.journal import removal
+
+    one = Claude(machine.claude, machine.root)
+    one.write(one.turn("First", "One."))
+    machine.run()
+    removal.remove(Journal.of(machine.root))
+    assert machine.run().episodes == 1
+
+
+def test_what_is_not_to_be_recorded_is_passed_over(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    one.write([*one.turn("First", "One."), *one.turn("Secret", "Two."), *one.turn("Third", "Three.")])
+    asked: list[tuple[Path, str, str]] = []
+
+    def why_not(root: Path, session: str, *, folder: str, at: float | None) -> str:
+        asked.append((root, session, folder))
+        return "paused" if at is not None and LONG_AGO + 12 < at < LONG_AGO + 22 else ""
+
+    last = list(Import(machine.transcripts(), why_not).run(Cancel()))[-1]
+    assert last.imported is not None
+    assert (last.imported.episodes, last.imported.withheld) == (2, 1)
+    assert machine.prompts() == ["First", "Third"]
+    assert set(asked) == {(machine.root, one.session, str(machine.root))}
+    assert machine.run().transcripts == 0
+
+
+# --- whatever happens between ---
+
+ACTIONS = st.lists(
+    st.sampled_from(["grow", "import", "lose the state", "copy", "truncate", "half a line", "rename"]), max_size=14
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(actions=ACTIONS, seed=st.integers(0, 2**16))
+def test_each_turn_is_recorded_once_whatever_happens_between(
+    tmp_path_factory: pytest.TempPathFactory, actions: list[str], seed: int
+):
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    chance = random.Random(seed)
+    one = Claude(machine.claude, machine.root)
+    said = _grow(one, [])
+    for action in actions:
+        said = _act(machine, one, action, said, chance)
+    one.write([])
+    machine.run()
+    assert sorted(machine.prompts()) == sorted(said)
+
+
+def _grow(one: Claude, said: list[str]) -> list[str]:
+    prompt = f"Prompt {len(said)}"
+    one.write(one.turn(prompt, "Done."))
+    return [*said, prompt]
+
+
+def _act(machine: Machine, one: Claude, action: str, said: list[str], chance: random.Random) -> list[str]:
+    if action == "grow":
+        return _grow(one, said)
+    if action == "import":
+        machine.run()
+    elif action == "lose the state":
+        for file in machine.transcripts().state.folder.glob("*.json"):
+            file.unlink()
+    elif action == "copy":
+        one.file.with_name(f"copy-{chance.random()}.jsonl").write_bytes(one.file.read_bytes())
+    elif action == "rename":
+        content = one.file.read_bytes()
+        one.file.unlink()
+        one.file = one.file.with_name(f"{chance.random()}.jsonl")
+        one.file.write_bytes(content)
+    elif action == "half a line":
+        whole = one.file.read_bytes()
+        one.file.write_bytes(whole + b'{"type":"user","mess')
+        machine.run()
+        one.file.write_bytes(whole)
+    elif action == "truncate":
+        whole = one.file.read_bytes()
+        _cut(one.file, chance)
+        machine.run()
+        one.file.write_bytes(whole)
+    return said
+
+
+def _cut(file: Path, chance: random.Random) -> None:
+    lines = file.read_bytes().splitlines(keepends=True)
+    # Between two turns: half a turn that came to rest is one.
+    file.write_bytes(b"".join(lines[: chance.randrange(len(lines) // 2 + 1) * 2]))
+    os.utime(file, (0, 0))
