@@ -34,6 +34,7 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
+from cm_tui.model.projects import KnownProject
 from cm_tui.model.recording import Recording, RecordingState
 from cm_tui.model.search import CODE, EPISODES, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
@@ -68,6 +69,7 @@ __all__ = [
     "ImportEdge",
     "IndexPlan",
     "IndexSummary",
+    "KnownProject",
     "LayerState",
     "Mode",
     "Need",
