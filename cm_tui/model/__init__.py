@@ -1,5 +1,6 @@
 """Frozen records that cross the interface between the engine and its front ends."""
 
+from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.episode import (
     Actor,
@@ -44,6 +45,7 @@ __all__ = [
     "CODE",
     "EPISODES",
     "Actor",
+    "BackupReport",
     "Cancel",
     "Candidates",
     "Check",
@@ -81,11 +83,14 @@ __all__ = [
     "Page",
     "Profile",
     "Progress",
+    "ProjectBackup",
     "ProjectStatus",
     "PruneReport",
     "Recording",
     "RecordingState",
     "ResolvedRevision",
+    "RestoreReport",
+    "RestoredProject",
     "ScorePart",
     "SearchResult",
     "SecretFinding",

@@ -48,9 +48,10 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
-    folders += [*map(checkout_links.main_folder, sorted(owners)), *sorted(of_journal)]
+    linked = [checkout_links.main_folder(owner) for owner in sorted(owners)]
+    folders += [*linked, *sorted(of_journal)]
     # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
-    ours = list(dict.fromkeys(one for one in folders if checkout_links.owner_of(Path(one)) in owners or not owners))
+    ours = list(dict.fromkeys(one for one in folders if not linked or _owner(one) in linked))
     segments = journal.segments()
     times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
     text = manifest.get("identity")
@@ -64,6 +65,13 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
         recorded=bool(segments),
         last=max(times),
     )
+
+
+def _owner(folder: str) -> str:
+    """Return the folder whose links count for a checkout: that of its repository, itself where it is gone."""
+    from cm_tui.engine.git import checkout_links
+
+    return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))
 
 
 def _roots_of_journals() -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.event import ERASURE, RESTORED
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.journal_cursor import CursorPosition, JournalCursor
 from cm_tui.engine.memory.recorder import record_turn
@@ -166,6 +166,9 @@ class _Reader:
                     self._stops.pop(id_, None)
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
+            if event.data.get(RESTORED) is True:
+                # It tells of another machine, or another day: its folder may be anything by now.
+                continue
             if event.position > self._past or turn is not None:
                 yield event, turn, before
 
