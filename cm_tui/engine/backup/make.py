@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.engine.backup import stream
 from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.journal.event import ERASED, ERASURE, without_secrets
+from cm_tui.engine.journal.event import TRACES, without_secrets
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.redaction.values import redact_values
@@ -91,8 +91,7 @@ def _write(writer: stream.Writer, project: Chosen) -> ProjectBackup:
 def _events(name: str) -> Iterator[Event]:
     for events in EVENTS:
         for event in events(name):
-            # What is left of erased events says only that something was there.
-            if event.kind not in {ERASED, ERASURE}:
+            if event.kind not in TRACES:
                 yield event
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.engine.backup import stream
 from cm_tui.engine.journal import START, Journal
-from cm_tui.engine.journal.event import ERASED, ERASURE, MAX_BYTES, RESTORED, without_secrets
+from cm_tui.engine.journal.event import ERASURE, MAX_BYTES, RESTORED, TRACES, without_secrets
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.redaction.values import redact_values
@@ -189,7 +189,7 @@ def _event(file: Path, found: Any, number: int) -> dict[str, Any]:
     at, head, kind = found["time"], found["head"], found["kind"]
     is_time = isinstance(at, (int, float)) and not isinstance(at, bool) and math.isfinite(at) and 0 <= at < _LATEST
     is_id = isinstance(found["id"], str) and _ID.fullmatch(found["id"])
-    is_kind = isinstance(kind, str) and _KIND.fullmatch(kind) and kind not in {ERASED, ERASURE}
+    is_kind = isinstance(kind, str) and _KIND.fullmatch(kind) and kind not in TRACES
     is_head = head is None or (isinstance(head, str) and (not head or _SHA.fullmatch(head)))
     if not (is_time and is_id and is_kind and is_head and isinstance(found["data"], dict)):
         raise _refused(file, number)

@@ -17,14 +17,13 @@ SESSION = "this session is never recorded"
 PAUSED = "recording is paused"
 
 
-def why_not(root: Path, session: str = "", *, folder: str = "", at: float | None = None) -> str:
-    """Say why nothing of a session may be recorded; empty when it may.
+def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
+    """Say why nothing of a session may be recorded now; empty when it may.
 
     Args:
         root: of the checkout that the session works in.
         session: its id.
         folder: where in the checkout it works; empty: at its root.
-        at: when it happened, in seconds since the epoch; None: now.
 
     Raises:
         StoreError: nobody knows whether recording is paused.
@@ -34,15 +33,51 @@ def why_not(root: Path, session: str = "", *, folder: str = "", at: float | None
     wanted = folders.patterns()
     if wanted and (folders.is_below(root, wanted) or (folder and folders.is_below(folder, wanted))):
         return NEVER
-    kept = pauses.read(past=at is not None)
+    kept = pauses.read()
     if session and session in kept.sessions:
         return SESSION
-    if not kept.pauses and not kept.past:
-        return ""
-    project = folder_of(root).name
-    if at is None:
-        return PAUSED if kept.on(project, time.time()) else ""
-    return PAUSED if any(one.holds(project, at) for one in (*kept.pauses, *kept.past)) else ""
+    return PAUSED if kept.pauses and kept.on(folder_of(root).name, time.time()) else ""
+
+
+class PastGate:
+    """The same of what happened earlier, for who imports many turns: what is kept is read once.
+
+    Args:
+        root: of the checkout that turns are imported for.
+
+    Raises:
+        StoreError: nobody knows when recording was paused.
+        ConfigError: nobody knows which folders are never recorded.
+        RefusedError: git's data cannot be opened.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._patterns = folders.patterns()
+        self._is_never = folders.is_below(root, self._patterns)
+        kept = pauses.read(past=True)
+        self._sessions = frozenset(kept.sessions)
+        project = folder_of(root).name
+        self._pauses = [one for one in (*kept.pauses, *kept.past) if one.project in {pauses.EVERYWHERE, project}]
+
+    def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:
+        """Say why nothing of a turn may be recorded; empty when it may.
+
+        Args:
+            session: the id of its session.
+            times: when it began and when it ended, as far as that is known.
+            folder: where it worked; empty: at the root.
+        """
+        if self._is_never or (self._patterns and folder and folders.is_below(folder, self._patterns)):
+            return NEVER
+        if session in self._sessions:
+            return SESSION
+        known = [at for at in times if at is not None]
+        if not self._pauses or not known:
+            return ""
+        begin, end = min(known), max(known)
+        # Also a turn that a pause lies inside of.
+        inside = any(one.since <= end and (one.until is None or begin < one.until) for one in self._pauses)
+        return PAUSED if inside else ""
 
 
 def without_never_recorded(root: Path, files: Iterable[str]) -> list[str]:

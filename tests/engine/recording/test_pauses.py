@@ -11,7 +11,7 @@ from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.recording import folders, pauses, why_not
+from cm_tui.engine.recording import PastGate, folders, pauses, why_not
 from cm_tui.engine.recording.pauses import EVERYWHERE, Pause
 from cm_tui.errors import ConfigError, NotFoundError, StoreError, UsageError
 from tests.gitrepo import Repo
@@ -60,7 +60,9 @@ def test_a_pause_for_a_time_ends_by_itself_and_stays_known(repo: Repo):
     pauses.put_away_expired(now=3_000.0)
     assert pauses.read(past=True) == ((), (), (Pause(project, 1_000.0, 2_000.0),))
     for at, why in ((999.0, ""), (1_000.0, "recording is paused"), (1_999.0, "recording is paused"), (2_000.0, "")):
-        assert why_not(repo.root, at=at) == why
+        assert PastGate(repo.root).why_not("s", [at]) == why
+    assert PastGate(repo.root).why_not("s", [500.0, 3_000.0]) == "recording is paused", "a pause in the middle of it"
+    assert PastGate(repo.root).why_not("s", [None]) == ""
 
 
 def test_a_clock_that_is_put_back_ends_no_pause(repo: Repo):
@@ -81,7 +83,8 @@ def test_a_session_is_never_recorded(repo: Repo):
     assert recording.never_record(repo.root, "last") == "secret one"
     assert say(repo.root, "secret one") == 1
     assert say(repo.root, "another") == 2
-    assert why_not(repo.root, "secret one", at=5.0) == "this session is never recorded"
+    assert why_not(repo.root, "secret one") == "this session is never recorded"
+    assert PastGate(repo.root).why_not("secret one", [5.0]) == "this session is never recorded"
     recording.never_record(None, "secret one", never=False)
     assert say(repo.root, "secret one") == 3
 
@@ -179,6 +182,8 @@ def test_a_folder_inside_a_project_is_left_out_of_its_edits(repo: Repo, monkeypa
     assert [event.data["paths"] for event in Journal.of(repo.root).read()] == [["a.py"]]
     record_event(repo.root, "hook.prompt", {"session": "s"}, {"prompt": "x"}, limit=9, folder=f"{repo.root}/customers")
     assert len(list(Journal.of(repo.root).read())) == 1
+    assert PastGate(repo.root).why_not("s", [], folder=f"{repo.root}/customers") == "this folder is never recorded"
+    assert PastGate(repo.root).why_not("s", [], folder=str(repo.root)) == ""
 
 
 @pytest.mark.parametrize("said", ["nonsense", '"one"', "[3]", '["relative/folder"]', "[" * 100_000])
