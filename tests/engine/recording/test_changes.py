@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import recording
-from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.journal import Event, Journal, Position
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn
 from cm_tui.engine.recording import changes, pauses
@@ -206,3 +207,27 @@ def test_what_cannot_be_read_leaves_no_patch(repo: Repo):
     pauses.file().write_text("nonsense")
     repo.write("a.py", "a = 2\n")
     assert recorded(repo, turn(head)).patch == ""
+
+
+def test_the_daemon_settles_a_pause_before_it_records(repo: Repo):
+    journal = Journal.of(repo.root)
+    head = repo.git("rev-parse", "HEAD")
+    recording.pause(repo.root)
+    tick(repo)
+    repo.write("b.py", "b = 'hidden'\n")
+    tick(repo)
+    # As a pause for a time does, it ends without anybody who looks.
+    pauses.end(journal.folder.name)
+    tick(repo)
+    who = {"root": str(repo.root.resolve()), "session": "s", "agent": "codex"}
+    journal.append("hook.prompt", {**who, "prompt": "Go on"}, head=head)
+    consumer = JournalConsumer(lambda root, files, source: None)
+    consumer.on_nudge(repo.root)
+    repo.write("c.py", "c = 'after'\n")
+    journal.append("hook.stop", {**who, "answer": "Done"}, head=head)
+    consumer.on_nudge(repo.root)
+    consumer.close()
+    (episode,) = [event.data for event in journal.read() if event.kind == "episode"]
+    assert "after" in episode["patch"]
+    assert "hidden" not in episode["patch"]
+    assert episode["files"] == ["c.py"]
