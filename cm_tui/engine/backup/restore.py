@@ -70,14 +70,15 @@ def look_at(file: Path, here: Here | None = None, *, into_here: bool = False) ->
         CmError: it, or a journal, cannot be read.
     """
     known: dict[str, set[str]] = {}
+    ids: set[str] = set()
     sections: list[Section] = []
     for section, event in _walk(file, here, into_here=into_here):
         if event is None:
             sections.append(section)
+            journal = _journal(section, here)
+            name = journal.folder.name
+            ids = known[name] = known[name] if name in known else _known(journal)
             continue
-        journal = _journal(section, here)
-        name = journal.folder.name
-        ids = known[name] = known[name] if name in known else _known(journal)
         section.events += 1
         if event["id"] not in ids:
             ids.add(event["id"])
