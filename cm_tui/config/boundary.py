@@ -41,6 +41,7 @@ RULES: Mapping[str, Rule] = {
     "agents.wait_seconds": "counts",
     "agents.record": "trust",
     "memory.follow_transcripts": "trust",
+    "memory.never_record": "user",
     "daemon.use": "user",
     "daemon.port": "user",
     "daemon.idle_seconds": "user",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -79,12 +80,23 @@ class AgentsConfig(BaseModel):
 
 
 class MemoryConfig(BaseModel):
-    """What is remembered of sessions beside what hooks tell."""
+    """What of sessions is remembered, beside what hooks tell."""
 
     model_config = _FROZEN
 
     follow_transcripts: bool = True
     """Record what agents' own transcripts tell while sessions go on, once a person imported the project's sessions."""
+
+    never_record: tuple[str, ...] = ()
+    """Folders in which nothing is recorded: absolute, or with `~` or `**/` before them; never read from a project's file."""
+
+    @field_validator("never_record")
+    @classmethod
+    def _checked(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            if not (pattern.startswith(("/", "~", "**/")) or Path(pattern).is_absolute()):
+                raise ValueError(f"{pattern!r} must begin with `/`, `~` or `**/`")
+        return patterns
 
 
 class DaemonConfig(BaseModel):

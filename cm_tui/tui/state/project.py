@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.errors import CmError
-from cm_tui.model import CheckoutHead, HistoryStatus, ImportPlan, IndexPlan, IndexSummary, Progress, ProjectStatus
+from cm_tui.model import (
+    CheckoutHead,
+    HistoryStatus,
+    ImportPlan,
+    IndexPlan,
+    IndexSummary,
+    Progress,
+    ProjectStatus,
+    RecordingState,
+)
 
 
 @dataclass
@@ -53,6 +62,11 @@ class ProjectView:
 
     head: CheckoutHead | None = None
     """What is checked out at this moment, once that was looked at; `status` may be older."""
+
+    recording: RecordingState | None = None
+    """Whether what sessions do is recorded, once that was looked at."""
+    recording_error: CmError | None = None
+    """Why nobody knows whether it is: nothing is recorded then."""
 
     @property
     def sessions_to_import(self) -> int:
