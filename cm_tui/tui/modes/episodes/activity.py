@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widgets import Static
 
@@ -9,7 +10,7 @@ from cm_tui.counts import noun
 from cm_tui.model import EpisodeStats
 from cm_tui.tui.modes.episodes.marks import OUTCOMES
 from cm_tui.tui.widgets.sparkline import sparkline
-from cm_tui.tui.widgets.text import count, elide_end, one_line, short_count
+from cm_tui.tui.widgets.text import count, one_line, short_count
 
 DAYS = 90
 """Days that are asked for; as many are drawn as there is room for."""
@@ -37,22 +38,22 @@ def activity_text(stats: EpisodeStats, width: int) -> Content:
 def _second(stats: EpisodeStats, days: int, width: int) -> Content:
     """Return what the columns are, what came of all, and who it was."""
     today = stats.per_day[-1] if stats.per_day else 0
-    words = f" {fit_days(days)}, {today:,} today" if stats.per_day else ""
-    pieces = [Content.styled(words.ljust(days + 1), "$muted")]
+    words = f" {count(days, 'day')}, {today:,} today" if stats.per_day else ""
+    line = Content.styled(words.ljust(days + 1), "$muted")
     counts = {facet.value: facet.count for facet in stats.outcomes}
-    outcomes = Content("  ").join(
-        Content.assemble((f"{mark} ", style), f"{short_count(counts[name])} ", (said, "$muted"))
-        for name, (mark, style, said) in OUTCOMES.items()
-        if counts.get(name)
-    )
-    pieces.append(outcomes)
-    used = sum(len(piece.plain) for piece in pieces) + 2
-    agents = ", ".join(
-        f"{one_line(one.value) or 'somebody'} {short_count(one.count)}" for one in stats.agents[:_AGENTS]
-    )
-    if agents and width - used > 2 * _AGENTS + 6:
-        pieces.append(Content.styled(elide_end(f"  {agents}", width - used), "$secondary"))
-    return Content(" ").join(pieces)
+    for name, (mark, style, said) in OUTCOMES.items():
+        if counts.get(name):
+            told = Content.assemble((f"  {mark} ", style), f"{short_count(counts[name])} ", (said, "$muted"))
+            line = _added(line, told, width)
+    for one in stats.agents[:_AGENTS]:
+        who = f"  {one_line(one.value) or 'somebody'} {short_count(one.count)}"
+        line = _added(line, Content.styled(who, "$secondary"), width)
+    return line
+
+
+def _added(line: Content, piece: Content, width: int) -> Content:
+    """Return a line with a piece behind it, where there is room for all of it."""
+    return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) <= width else line
 
 
 def fit_days(days: int) -> str:

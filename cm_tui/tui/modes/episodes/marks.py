@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import Episode
 from cm_tui.model.dates import local_day, local_hour_minute
 from cm_tui.tui.state.revision import asked_of
-from cm_tui.tui.widgets.text import one_line, short_count
+from cm_tui.tui.widgets.text import elide_end, one_line, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
@@ -22,7 +24,9 @@ TYPES = {
 }  # fmt: skip
 PINNED = "★"
 RATINGS = {1: ("▲", "$success", "useful"), -1: ("▼", "$warning", "misled")}
-_WEEK = 7
+_DAY = 86_400.0
+_WEEK = 6.5
+_NEAR = {0: "Today", 1: "Yesterday"}
 
 
 def headline(episode: Episode) -> str:
@@ -47,18 +51,31 @@ def weight(episode: Episode) -> str:
 
 
 def day_name(seconds: float) -> str:
-    """Return a day as people call it: `Today`, `Yesterday`, `Monday`, `2026-01-31`."""
+    """Return a day as people call it: `Today`, `Yesterday`, `Monday 2026-01-26`, `2026-01-19`."""
     day = local_day(seconds)
-    now = time.time()
-    if day == local_day(now):
-        return "Today"
-    if day == local_day(now - 86_400):
-        return "Yesterday"
-    if 0 <= now - seconds < (_WEEK - 1) * 86_400:
-        return f"{time.strftime('%A', time.localtime(seconds))} {day}"
-    return day
+    ago = (_noon(time.time()) - _noon(seconds)) / _DAY
+    if round(ago) in _NEAR:
+        return _NEAR[round(ago)]
+    return f"{time.strftime('%A', time.localtime(seconds))} {day}" if 0 < ago < _WEEK else day
+
+
+def _noon(seconds: float) -> float:
+    """Return the middle of a day by this machine's clock: days apart by summer time are still whole when rounded."""
+    at = time.localtime(seconds)
+    return time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 12, 0, 0, 0, 0, -1))
 
 
 def clock(seconds: float) -> str:
     """Return the time of day, such as `14:02`."""
     return local_hour_minute(seconds)
+
+
+def fitting(pieces: Iterable[str], width: int, between: str = " · ") -> str:
+    """Return as many pieces as fit, whole; the first one always, cut where it has to be."""
+    words = ""
+    for piece in pieces:
+        longer = f"{words}{between}{piece}" if words else piece
+        if words and cell_len(longer) > width:
+            break
+        words = longer
+    return elide_end(words, width)

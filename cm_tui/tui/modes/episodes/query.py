@@ -134,7 +134,7 @@ def _until(value: str) -> float:
 
 def _instant(field: str, value: str, *, days: int) -> float:
     """Return an instant by this machine's clock: a day, or so long ago."""
-    today = date.fromtimestamp(time.time())
+    today = date(*time.localtime(time.time())[:3])
     if named := {"today": today, "yesterday": today - timedelta(days=1)}.get(value.lower()):
         return _midnight(named + timedelta(days=days))
     if ago := _AGO.fullmatch(value.lower()):

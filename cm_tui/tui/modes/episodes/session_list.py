@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import Session
-from cm_tui.tui.modes.episodes.marks import PINNED, clock, day_name
+from cm_tui.tui.modes.episodes.marks import PINNED, clock, day_name, fitting
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_end, fit, one_line, short_count
 
@@ -148,5 +148,5 @@ class SessionList(RowList[SessionRow]):
             told.append(f"{short_count(session.tokens)} tokens")
         if session.files:
             told.append(count(session.files, "file"))
-        lead = " " * (7 + 2 * row.depth)
-        return Content.styled(elide_end(lead + " · ".join(told), width - 1), "$muted")
+        lead = 7 + 2 * row.depth
+        return Content.styled(" " * lead + fitting(told, width - 1 - lead), "$muted")

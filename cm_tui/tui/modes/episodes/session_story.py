@@ -39,7 +39,7 @@ def session_story(
 
 def _turn(number: int, episode: Episode, *, whose: bool) -> Iterator[Part]:
     mark, style, _ = OUTCOMES[episode.outcome]
-    who = f"{one_line(episode.agent) or 'somebody'}  " if whose else f"{episode.turn or number:,}  "
+    who = f"{one_line(episode.agent) or 'somebody'}: " if whose else f"{episode.turn or number:,}. "
     kind = "" if episode.type == "task" else f"{TYPES[episode.type][0]} "
     facts = " ".join(part for part in (signs(episode).plain, weight(episode), clock(episode.time)) if part)
     goal = f"episode:{episode.id}"

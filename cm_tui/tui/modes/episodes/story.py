@@ -19,7 +19,7 @@ MOST_LINES = 2_000
 """Lines of a part; what is longer says how much is left out."""
 LONGEST = 4_000
 """Characters of a line of prose that are shown."""
-INDENT = 3
+INDENT = 4
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
 
 Form = Literal["prose", "patch", "output"]
@@ -70,6 +70,8 @@ class LaidPart:
     head: tuple[StoryLine, ...]
     body: tuple[StoryLine, ...]
     shown: int
+    opened_head: tuple[StoryLine, ...]
+    """The same while it is open."""
 
     @property
     def folds(self) -> bool:
@@ -88,7 +90,7 @@ class Laid:
         """Return what is on screen while these parts are open."""
         lines: list[StoryLine] = []
         for number, part in enumerate(self.parts):
-            lines += part.head
+            lines += part.opened_head if number in opened else part.head
             if not part.folds or number in opened:
                 lines += part.body
                 continue
@@ -105,27 +107,28 @@ def lay_out(parts: Iterable[Part], width: int) -> Laid:
 
 def _laid(number: int, part: Part, width: int) -> LaidPart:
     body = tuple(_body(number, part, width))
-    return LaidPart(tuple(_head(number, part, width, folds=len(body) > part.shown)), body, part.shown)
+    folds = len(body) > part.shown
+    heads = (tuple(_head(number, part, width, fold if folds else " ")) for fold in "▸▾")
+    return LaidPart(next(heads), body, part.shown, next(heads))
 
 
-def _head(number: int, part: Part, width: int, *, folds: bool) -> Iterator[StoryLine]:
+def _head(number: int, part: Part, width: int, fold: str) -> Iterator[StoryLine]:
     if part.heading:
         if number:
             yield StoryLine(Content(""), number)
         room = width - 2 - (cell_len(part.word) + 2 if part.word else 0)
         title = elide_end(one_line(part.title), room)
-        gap = " " * max(1, width - 2 - cell_len(title) - cell_len(part.word))
+        gap = " " * (width - 2 - cell_len(title) - cell_len(part.word))
         content = Content.assemble((f" {title}", "bold $primary"), gap, (part.word, part.word_style))
         yield StoryLine(content, number, goal=part.goal)
     elif part.title:
         word = elide_end(part.word, width // 2)
-        room = width - INDENT - 3 - (cell_len(word) + 2 if word else 0)
+        room = width - INDENT - 1 - (cell_len(word) + 2 if word else 0)
         title = " ".join(one_line(part.title[:LONGEST]).split())
         title = elide_path(title, room) if part.path and part.title == part.path else elide_end(title, room)
-        fold = "▸" if folds else " "
-        gap = " " * max(1, room - cell_len(title) + 2)
+        gap = " " * (room - cell_len(title) + 2 if word else 0)
         content = Content.assemble(
-            (f" {part.mark}{fold}", part.style), (title, "$foreground"), gap, (word, part.word_style)
+            (f" {fold}", "$muted"), (f"{part.mark} ", part.style), (title, "$foreground"), gap, (word, part.word_style)
         )
         yield StoryLine(content, number, part.path, goal=part.goal)
 

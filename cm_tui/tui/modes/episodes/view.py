@@ -265,7 +265,7 @@ class EpisodesView(ModeScreen):
         here = self.turn_list.current
         same = next((n for n, row in enumerate(self.turns.rows) if here is not None and row.id == here.id), None)
         # What is listed newest first begins with the newest; a session with what was asked first.
-        cursor = same if same is not None else 0 if new else self.turn_list.cursor
+        cursor = 0 if new else same if same is not None else self.turn_list.cursor
         with self.turn_list.prevent(TurnList.Highlighted):
             self.turn_list.set_rows(tuple(self.turns.rows), cursor=cursor, empty=self.turns.note or "There is none.")
         self.show_selection()
