@@ -17,7 +17,7 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
+from cm_tui.model import Cancel, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
 from tests.cli.conftest import git
 from tests.daemon.conftest import daemons_allowed, make_project
 
@@ -137,19 +137,36 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.episodes(before=engine.episodes().rows[0].id),
     ],
     "episode": [lambda engine: engine.episode("last"), lambda engine: engine.episode(engine.episodes().rows[1].id)],
+    "sessions": [
+        lambda engine: engine.sessions(),
+        lambda engine: engine.sessions(where=EpisodeFilter(agents=("codex",), text="tax"), limit=1),
+    ],
+    "episode_stats": [
+        lambda engine: engine.episode_stats(),
+        lambda engine: engine.episode_stats(where=EpisodeFilter(text="tax"), days=3),
+    ],
+    "edit_episodes": [
+        lambda engine: (engine.edit_episodes(["last"], EpisodeEdit(("bug",), pinned=True)).ids, engine.undo().words)[1],
+    ],
+    "undo": [
+        lambda engine: (
+            (engine.edit_episodes(["last"], EpisodeEdit(rating=1)), engine.undo(dry_run=True), engine.undo())[1].words
+        ),
+    ],
+    "record_episode": [lambda engine: (engine.record_episode("by hand", tags=["a"]), engine.undo())[0]],
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
     "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
-CHANGING = {"rebuild", "reset", "save_profile"}
+CHANGING = {"rebuild", "reset", "save_profile", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
-    "indexed_head", "sha", "time", "asked", "text", "id"}  # fmt: skip
+    "indexed_head", "sha", "time", "asked", "text", "id", "began", "ended"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():

@@ -1,0 +1,237 @@
+"""Bringing the tables of episodes up to the journal: each event is read once, another journal from its beginning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.memory import changes, episode_record
+from cm_tui.engine.memory.episode_record import read_episode
+from cm_tui.engine.memory.episode_rows import columns_of, storable, words_of
+from cm_tui.engine.memory.episode_tables import EpisodeTables
+from cm_tui.engine.memory.visibility import UNDONE, change_of, ids_of
+from cm_tui.engine.memory.waiting_turns import WaitingTurns
+from cm_tui.engine.memory.word_index import PART, WordIndex
+
+_EVENTS = 20_000
+"""So many events are written down at once at most; and as many episodes as a part of the words has."""
+_TABLES = (
+    "episode", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words", "episode_edit", "change",
+    "episode_position",
+)  # fmt: skip
+_EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
+_CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
+_STANDING = {
+    "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
+    "evidence": "BOOLEAN", "state": "VARCHAR",
+}  # fmt: skip
+
+
+@dataclass
+class _Batch:
+    """What some events say, before it is written down."""
+
+    episodes: dict[str, tuple[Event, Position, int]] = field(default_factory=dict)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    changes: list[tuple[Any, ...]] = field(default_factory=list)
+    undone: list[tuple[str, int]] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+    touched: set[str] = field(default_factory=set)
+    """Ids of episodes of which something new is said."""
+    events: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.events >= _EVENTS or len(self.episodes) >= PART
+
+
+class EpisodeIndex:
+    """Reads one journal into the tables of a store.
+
+    Args:
+        tables: of the store.
+        journal: of the project.
+    """
+
+    def __init__(self, tables: EpisodeTables, journal: Journal) -> None:
+        self._tables = tables
+        self._journal = journal
+        self._words = WordIndex(tables)
+
+    def follow(self) -> WaitingTurns:
+        """Read what the journal has by now; returns the turns that wait for their episode.
+
+        Raises:
+            StoreError: the journal cannot be read, or the store cannot be written.
+        """
+        with self._tables.writer:
+            at, event, events, waiting = self._position()
+            anew = not self._journal.holds(at, event)
+            if anew:
+                at, event, events, waiting = START, "", 0, WaitingTurns()
+            elif at == self._journal.end():
+                return waiting
+            batch, begun = _Batch(), at
+            for found in self._journal.read(at):
+                events += self._take_in(batch, found, at, events)
+                waiting.follow(found)
+                at, event = found.position, found.id
+                if batch.is_full:
+                    self._write(batch, (at, event, events, waiting), anew=anew)
+                    batch, anew, begun = _Batch(), False, at
+            if at != begun or anew:
+                self._write(batch, (at, event, events, waiting), anew=anew)
+            return waiting
+
+    def read_again(self) -> None:
+        """Have all of the journal read again next time, and keep nothing of it until then.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self._tables.writer, self._tables.writing():
+            self._clear()
+
+    def _position(self) -> tuple[Position, str, int, WaitingTurns]:
+        rows = self._tables.rows("SELECT segment, place, event, events, waiting FROM episode_position")
+        if not rows:
+            return START, "", 0, WaitingTurns()
+        segment, place, event, events, waiting = rows[0]
+        return Position(segment, place), event, events, WaitingTurns(waiting)
+
+    def _take_in(self, batch: _Batch, event: Event, at: Position, events: int) -> int:
+        """Add an event; returns how many it counts: those that say something are numbered."""
+        batch.events += 1
+        number = events + 1
+        name = storable(change_of(event))
+        if event.kind == episode_record.KIND:
+            begin = at.offset if at.segment == event.position.segment else 0
+            batch.episodes.setdefault(storable(event.id), (event, at, event.position.offset - begin))
+        elif event.kind == ERASURE:
+            batch.erased |= ids_of(event)
+        said = changes.said_by(event)
+        if said is not None:
+            ids = {storable(one) for one in changes.named_by(event)}
+            batch.touched |= ids
+            text = json.dumps(said.edit)
+            own = storable(event.id) if event.kind == UNDONE else name
+            batch.edits += [(number, own, one, text, said.actor, False) for one in sorted(ids)]
+        if event.kind == UNDONE:
+            batch.undone.append((name, number))
+        if changes.is_undoable(event):
+            place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
+            batch.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
+        return int(said is not None or changes.is_undoable(event))
+
+    # --- writing ---
+
+    def _write(self, batch: _Batch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
+        with self._tables.writing():
+            if anew:
+                self._clear()
+            self._add_episodes(batch)
+            self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
+            self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
+            for change, number in batch.undone:
+                batch.touched |= self._undo(change, number)
+            if batch.erased:
+                self._erase(batch.erased)
+            self._settle(batch.touched)
+            at, event, events, waiting = position
+            self._tables.cursor.execute("DELETE FROM episode_position")
+            row = [at.segment, at.offset, storable(event), events, waiting.text]
+            self._tables.cursor.execute("INSERT INTO episode_position VALUES (?, ?, ?, ?, ?)", row)
+
+    def _clear(self) -> None:
+        for table in _TABLES:
+            self._tables.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+
+    def _add_episodes(self, batch: _Batch) -> None:
+        if not batch.episodes:
+            return
+        known = {
+            row[0]
+            for row in self._tables.rows(
+                "SELECT id FROM episode WHERE id IN (SELECT unnest(?))", [list(batch.episodes)]
+            )
+        }
+        new = {id_: found for id_, found in batch.episodes.items() if id_ not in known}
+        if not new:
+            return
+        first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
+        rows = [columns_of(first + number, *found) for number, found in enumerate(new.values())]
+        self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
+        whole = {first + number: read_episode(found[0], patch=False) for number, found in enumerate(new.values())}
+        for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
+            values = [
+                (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
+            ]
+            self._tables.insert(table, _columns(("seq", column[:-1].replace("file", "path")), values))
+        self._words.add({seq: words_of(one) for seq, one in whole.items()})
+        said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
+        batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
+
+    def _undo(self, change: str, number: int) -> set[str]:
+        """Let a change no longer count; returns the episodes that it was about."""
+        sql = "SELECT DISTINCT episode FROM episode_edit WHERE change = ? AND event < ?"
+        about = {row[0] for row in self._tables.rows(sql, [change, number])}
+        for table in ("episode_edit", "change"):
+            self._tables.cursor.execute(
+                f"UPDATE {table} SET undone = true WHERE change = ? AND event < ?",  # noqa: S608 - our own names
+                [change, number],
+            )
+        return about
+
+    def _erase(self, ids: Collection[str]) -> None:
+        names = [storable(one) for one in ids]
+        gone = [row[0] for row in self._tables.rows("SELECT seq FROM episode WHERE id IN (SELECT unnest(?))", [names])]
+        self._tables.cursor.execute("DELETE FROM episode_edit WHERE episode IN (SELECT unnest(?))", [names])
+        self._tables.cursor.execute("DELETE FROM change WHERE change IN (SELECT unnest(?))", [names])
+        if not gone:
+            return
+        for table in ("episode", "episode_file", "episode_tool", "episode_tag"):
+            sql = f"DELETE FROM {table} WHERE seq IN (SELECT unnest(?::INTEGER[]))"  # noqa: S608 - our own names
+            self._tables.cursor.execute(sql, [gone])
+        self._words.remove(gone)
+
+    def _settle(self, touched: Collection[str]) -> None:
+        """Bring what is said of episodes up to all that was said."""
+        if not touched:
+            return
+        names = list(touched)
+        found = self._tables.rows(
+            "SELECT id, seq, own_tags, actor, segment FROM episode WHERE id IN (SELECT unnest(?))", [names]
+        )
+        said: dict[str, list[tuple[str, str]]] = {}
+        for id_, edit, actor in self._tables.rows(
+            "SELECT episode, edit, actor FROM episode_edit WHERE NOT undone AND episode IN (SELECT unnest(?)) "
+            "ORDER BY event",
+            [names],
+        ):
+            said.setdefault(id_, []).append((edit, actor))
+        rows, tags = [], []
+        for id_, seq, own, actor, segment in found:
+            now = changes.standing(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
+            state = now.state(in_archive=segment <= 0)
+            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state))
+            tags += [(seq, storable(tag)) for tag in now.tags]
+        self._replace(rows, tags)
+
+    def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:
+        if not rows:
+            return
+        with self._tables.given("standing", _columns(tuple(_STANDING), rows), _STANDING):
+            changed = ", ".join(f"{name} = standing.{name}" for name in _STANDING if name != "seq")
+            sql = f"UPDATE episode SET {changed} FROM standing WHERE episode.seq = standing.seq"  # noqa: S608 - our own names
+            self._tables.cursor.execute(sql)
+            self._tables.cursor.execute("DELETE FROM episode_tag WHERE seq IN (SELECT seq FROM standing)")
+        self._tables.insert("episode_tag", _columns(("seq", "tag"), tags))
+
+
+def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
+    columns = list(zip(*rows, strict=True))
+    return dict(zip(names, columns, strict=True)) if columns else {}

@@ -1,0 +1,83 @@
+"""The rows of an episode in the store, and both ways between them and the record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.memory.episode_record import EpisodeRecord, read_episode
+from cm_tui.model import Episode
+from cm_tui.model.dates import day
+
+PROMPT_CHARACTERS = 2_000
+"""What lists show of all prompts together."""
+ANSWER_CHARACTERS = 600
+"""What they show of an answer, and of a verdict."""
+
+LISTED = (
+    "id", "time", "agent", "session", "prompts", "answer", "root", "sha", "head", "patch_lines", "patch_cut", "redacted",
+    "note", "type", "actor", "title", "parent", "turn", "verdict", "outcome", "steps", "tokens", "rating", "pinned", "state",
+)  # fmt: skip
+"""Columns that a row of a list is made of, in the order of `listed`."""
+
+
+def columns_of(seq: int, event: Event, at: Position, size: int) -> dict[str, Any]:
+    """Return an episode's row.
+
+    Args:
+        seq: its number.
+        event: its event.
+        at: place in the journal that the event stands behind.
+        size: of its line.
+    """
+    record, one = EpisodeRecord.from_event(event), read_episode(event, patch=False)
+    row = {
+        "seq": seq, "id": one.id, "time": one.time, "segment": at.segment, "place": at.offset, "type": one.type,
+        "actor": one.actor, "agent": one.agent, "session": one.session, "parent": one.parent, "turn": one.turn,
+        "title": one.title, "root": one.root, "sha": one.sha, "head": one.head, "outcome": one.outcome,
+        "tokens": one.tokens, "steps": one.step_count, "patch_lines": one.patch_lines, "patch_cut": one.patch_cut,
+        "redacted": one.redacted, "note": one.note, "prompts": json.dumps(_beginnings(one.prompts)),
+        "answer": one.answer[:ANSWER_CHARACTERS], "verdict": one.verdict[:ANSWER_CHARACTERS], "origin": record.origin,
+        "bytes": size, "own_tags": json.dumps(one.tags), "pinned": False, "rating": 0, "guarded": one.actor == "person",
+        "settled": False, "evidence": False, "state": "shown",
+    }  # fmt: skip
+    return {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def words_of(one: Episode) -> str:
+    """Return the words that an episode is found by, each once, a line each."""
+    texts = (*one.prompts, one.answer, one.plan, one.verdict, one.title, one.agent, one.session, *one.files)
+    return "\n".join(dict.fromkeys(storable("\n".join((*texts, day(one.time), one.sha, one.id))).lower().split()))
+
+
+def storable(text: str) -> str:
+    """Return a text without what the store cannot hold: journals may have lone surrogates and zero bytes."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
+
+
+def listed(
+    row: Sequence[Any],
+    files: Mapping[str, Sequence[str]],
+    tools: Mapping[str, Sequence[str]],
+    tags: Mapping[str, Sequence[str]],
+) -> Episode:
+    """Return the episode of a row of `LISTED`, not yet laid on the mainline."""
+    found = dict(zip(LISTED, row, strict=True))
+    steps, prompts = found.pop("steps"), tuple(json.loads(found.pop("prompts")))
+    of = found["id"]
+    return Episode(
+        **found, prompts=prompts, step_count=steps, files=tuple(files.get(of, ())), tools=tuple(tools.get(of, ())),
+        tags=tuple(tags.get(of, ())), moment=None, why="",
+    )  # fmt: skip
+
+
+def _beginnings(prompts: Sequence[str]) -> list[str]:
+    left, kept = PROMPT_CHARACTERS, []
+    for prompt in prompts:
+        if left <= 0:
+            break
+        kept.append(storable(prompt[:left]))
+        left -= len(prompt)
+    return kept
