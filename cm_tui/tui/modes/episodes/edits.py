@@ -115,15 +115,14 @@ def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
             change(screen, episodes, EpisodeEdit(add_tags=add, remove_tags=remove))
 
     used = [one_line(facet.value) for facet in (screen.stats.tags[:8] if screen.stats else ())]
-    hint = f"In use: {', '.join(used)}" if used else "Words with blanks between them; what you take out is removed."
+    hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
     what = count(len(episodes), "episode")
-    screen.app.push_screen(Prompt(f"Tags of {what}", " ".join(common), hint), answered)
+    screen.app.push_screen(Prompt(f"Tags of {what}", ", ".join(map(one_line, common)), hint), answered)
 
 
 def tags_in(text: str) -> list[str]:
-    """Return the tags that somebody typed: `router, #bug` are two."""
-    words = text.replace(",", " ").split()
-    return list(dict.fromkeys(tag for word in words if (tag := word.lstrip("#"))))
+    """Return the tags that somebody typed: `big router, #bug` are two."""
+    return list(dict.fromkeys(tag for word in text.split(",") if (tag := " ".join(word.split()).lstrip("#"))))
 
 
 # --- forgetting, and what takes it back ---
@@ -153,15 +152,18 @@ def forget(screen: EpisodesView) -> None:
 
 def undo(screen: EpisodesView) -> None:
     """Take back the last change that a person made in this project."""
-    screen.ask("undo", lambda engine: engine.undo(), partial(_undone, screen))
+
+    def done(undone: Undone) -> None:
+        _tell_undone(screen, undone)
+        if undone.conflicts:
+            _ask_theirs(screen, undone)
+
+    screen.ask("undo", lambda engine: engine.undo(), done)
 
 
-def _undone(screen: EpisodesView, undone: Undone) -> None:
+def _tell_undone(screen: EpisodesView, undone: Undone) -> None:
     words = one_line(undone.words)
-    if undone.conflicts:
-        _ask_theirs(screen, undone)
-    else:
-        screen.cm.tell(f"{words[:1].upper()}{words[1:]}.".replace("..", "."))
+    screen.cm.tell(f"{words[:1].upper()}{words[1:]}.")
     screen.read_again()
 
 
@@ -170,7 +172,7 @@ def _ask_theirs(screen: EpisodesView, undone: Undone) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.ask("undo", lambda engine: engine.undo(theirs_too=True), partial(_undone, screen))
+            screen.ask("undo", lambda engine: engine.undo(theirs_too=True), partial(_tell_undone, screen))
 
     one = undone.conflicts[0]
     more = f"\n\n{count(len(undone.conflicts) - 1, 'more text')} changed too." if len(undone.conflicts) > 1 else ""

@@ -52,10 +52,10 @@ class GrowingRows(Generic[R]):
         self.total = 0
         self.note = ""
 
-    def read(self, read: Read[R], *, least: int = PAGE, delay: float = 0.0) -> None:
+    def read(self, read: Read[R], *, delay: float = 0.0) -> None:
         """Ask anew: the first page."""
         self._read = read
-        self._first(least, delay, new=True)
+        self._first(PAGE, delay, new=True)
 
     def again(self) -> None:
         """Ask the same again, as far as it was read."""

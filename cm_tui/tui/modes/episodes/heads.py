@@ -48,7 +48,9 @@ def session_head(session: Session | None, episodes: Sequence[Episode]) -> Conten
         )
     title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
     facts = [
-        Content.styled(one_line(session.agent) or "somebody", "bold $secondary"),
+        Content.styled(
+            f"{one_line(session.agent) or 'somebody'}{', a sub-agent' if session.parent else ''}", "bold $secondary"
+        ),
         Content(f"{local_minute(session.began)} – {clock(session.ended)}"),
         Content(count(session.episodes, "turn")),
     ]
@@ -58,8 +60,6 @@ def session_head(session: Session | None, episodes: Sequence[Episode]) -> Conten
         facts.append(Content(f"{short_count(session.tokens)} {noun(session.tokens, 'token')}"))
     if session.files:
         facts.append(Content(count(session.files, "file")))
-    if session.parent:
-        facts.append(Content.styled("of a sub-agent", "$secondary"))
     return Content("\n").join((Content.assemble(" ", (title, "bold")), _line(facts)))
 
 

@@ -30,6 +30,8 @@ class SessionRow:
     depth: int = 0
     total: int = 0
     """How many episodes all of them have."""
+    loose: int = 0
+    """How many of these belong to no session: they are listed among all alone."""
 
     @property
     def key(self) -> str | None:
@@ -44,8 +46,9 @@ def by_day(sessions: Sequence[Session], total: int) -> list[SessionRow]:
         sessions: those that are known by now.
         total: how many episodes all sessions have.
     """
-    rows, day = [SessionRow(total=total)], ""
-    for session, depth in _nested(sessions):
+    loose = sum(session.episodes for session in sessions if not session.id)
+    rows, day = [SessionRow(total=total, loose=loose)], ""
+    for session, depth in _nested([session for session in sessions if session.id]):
         if depth == 0 and (name := day_name(session.ended)) != day:
             day = name
             rows.append(SessionRow(day))
@@ -121,7 +124,8 @@ class SessionList(RowList[SessionRow]):
 
     def _everything(self, row: SessionRow, line: int, width: int) -> Content:
         if line:
-            return Content.styled("   the newest first", "$muted")
+            words = f", {row.loose:,} of no session" if row.loose else ""
+            return Content.styled(f"   the newest first{words}", "$muted")
         number = short_count(row.total)
         return Content.assemble((" ∗ ", "$accent"), fit("Every session", width - 5 - len(number)), (number, "$muted"))
 

@@ -9,8 +9,8 @@ from cm_tui.tui.modes.episodes.marks import OUTCOMES, TYPES, clock, day_name, he
 from cm_tui.tui.modes.episodes.story import Part
 from cm_tui.tui.widgets.text import count, one_line
 
-_ANSWER = 3
-"""Lines of an answer."""
+_ANSWER, _VERDICT = 3, 1
+"""Lines of each that are told."""
 _FILES = 3
 
 
@@ -44,16 +44,17 @@ def _turn(number: int, episode: Episode, *, whose: bool) -> Iterator[Part]:
     facts = " ".join(part for part in (signs(episode).plain, weight(episode), clock(episode.time)) if part)
     goal = f"episode:{episode.id}"
     yield Part(f"{who}{kind}{headline(episode)}", mark, style, facts, goal=goal)
-    answer = episode.verdict or episode.answer
-    if answer.strip() and answer.strip() != headline(episode):
-        yield Part(body=_beginning(answer), form="output", goal=goal)
+    if (answer := episode.answer.strip()) and " ".join(answer.split()) != headline(episode):
+        yield Part(body=_beginning(answer, _ANSWER), form="output", goal=goal)
     if episode.files:
         names = ", ".join(one_line(path) for path in episode.files[:_FILES])
         more = len(episode.files) - _FILES
         yield Part(body=f"± {names}{f' and {more:,} more' if more > 0 else ''}", form="output", goal=goal)
+    if episode.verdict.strip():
+        yield Part(body=f"→ {_beginning(episode.verdict, _VERDICT)}", form="output", goal=goal)
 
 
-def _beginning(text: str) -> str:
+def _beginning(text: str, most: int) -> str:
     """Return the first lines that say something."""
     lines = [line for line in text[:600].splitlines() if line.strip()]
-    return "\n".join(lines[:_ANSWER]) + (" …" if len(lines) > _ANSWER else "")
+    return "\n".join(lines[:most]) + (" …" if len(lines) > most else "")

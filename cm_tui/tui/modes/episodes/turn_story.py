@@ -68,7 +68,7 @@ def _step(step: Step, root: str) -> Part:
         return Part(title, "⚙", "$error" if step.failed else "$secondary", word, style, body, "output", shown, path)
     if step.kind == "said":
         return Part(body=step.text, shown=_SAID)
-    title = " ".join(one_line(step.text[:600]).split())
+    title = step.text.strip()[:600].partition("\n")[0]
     mark, word = ("☰", "plan") if step.kind == "plan" else ("∴", "thought")
     return Part(title, mark, "$muted", word, body=step.text, form="output", shown=0)
 

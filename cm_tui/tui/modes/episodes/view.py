@@ -242,7 +242,7 @@ class EpisodesView(ModeScreen):
         self._show_sessions()
         keys = {one.id for one in self.sessions.rows}
         if self.session_key is None or (new and self.session_key and self.session_key not in keys):
-            self.session_key = self.sessions.rows[0].id if self.sessions.rows else ""
+            self.session_key = next((one.id for one in self.sessions.rows if one.id), "")
             self._read_turns()
             self._show_sessions()
 
