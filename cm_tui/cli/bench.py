@@ -20,6 +20,7 @@ BENCHES = {
     "secrets": "What redaction takes for a secret in folders or commits, by kind and per 1,000; never the secret.",
     "load": "Many clients at once, with and without writes: latency as ratios, wrong answers.",
     "symbols": "Definitions found beside those of Universal Ctags on the same files, where it is installed.",
+    "episodes": "A hundred thousand episodes: lists, filters, words, totals; store and memory; appends beside kills.",
     "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
 

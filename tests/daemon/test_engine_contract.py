@@ -153,14 +153,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
             (engine.edit_episodes(["last"], EpisodeEdit(rating=1)), engine.undo(dry_run=True), engine.undo())[1].words
         ),
     ],
-    "record_episode": [lambda engine: (engine.record_episode("by hand", tags=["a"]), engine.undo())[0]],
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
     "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
-CHANGING = {"rebuild", "reset", "save_profile", "retention", "purge"}
+CHANGING = {"rebuild", "reset", "save_profile", "record_episode", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
@@ -324,6 +323,16 @@ def test_a_reset_keeps_what_was_recorded_unless_it_is_dropped(new_engine: Engine
     list(new_engine.index())
     assert new_engine.episodes().total == 0
     assert new_engine.search("boulders", profile="memory").total == 0
+
+
+def test_what_is_recorded_by_hand_is_listed_found_and_taken_back(new_engine: Engine):
+    list(new_engine.index())
+    one = new_engine.record_episode("sell boulders", answer="sold", type="command", outcome="ok", tags=["stone"])
+    assert new_engine.episodes(where=EpisodeFilter(tags=("stone",))).rows == (one,)
+    assert (one.actor, one.outcome, new_engine.sessions().rows[0].title) == ("person", "ok", "sell boulders")
+    assert new_engine.search("boulders", profile="memory").total == 1
+    assert new_engine.undo().ids == (one.id,)
+    assert new_engine.episodes().total == new_engine.search("boulders", profile="memory").total == 0
 
 
 def test_saved_profile_is_used_from_then_on(new_engine: Engine):

@@ -10,7 +10,7 @@ from typing import Any
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import changes, episode_record
-from cm_tui.engine.memory.episode_record import read_episode
+from cm_tui.engine.memory.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.episode_rows import columns_of, storable, words_of
 from cm_tui.engine.memory.episode_tables import EpisodeTables
 from cm_tui.engine.memory.visibility import UNDONE, change_of, ids_of
@@ -27,7 +27,7 @@ _EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
 _CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
 _STANDING = {
     "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
-    "evidence": "BOOLEAN", "state": "VARCHAR",
+    "evidence": "BOOLEAN", "state": "VARCHAR", "tags": "VARCHAR",
 }  # fmt: skip
 
 
@@ -163,9 +163,12 @@ class EpisodeIndex:
         if not new:
             return
         first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
-        rows = [columns_of(first + number, *found) for number, found in enumerate(new.values())]
+        whole = {first + number: read_episode(event, patch=False) for number, (event, _, _) in enumerate(new.values())}
+        rows = [
+            columns_of(seq, one, origin_of(event), at, size)
+            for (seq, one), (event, at, size) in zip(whole.items(), new.values(), strict=True)
+        ]
         self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
-        whole = {first + number: read_episode(found[0], patch=False) for number, found in enumerate(new.values())}
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
             values = [
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
@@ -217,8 +220,9 @@ class EpisodeIndex:
         for id_, seq, own, actor, segment in found:
             now = changes.standing(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
             state = now.state(in_archive=segment <= 0)
-            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state))
-            tags += [(seq, storable(tag)) for tag in now.tags]
+            kept = list(dict.fromkeys(map(storable, now.tags)))
+            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state, json.dumps(kept)))
+            tags += [(seq, tag) for tag in kept]
         self._replace(rows, tags)
 
     def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:

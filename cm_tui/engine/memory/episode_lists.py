@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -75,22 +76,10 @@ class EpisodeLists:
         """Return the episodes of these numbers, newest first."""
         if not numbers:
             return ()
-        chosen = "(SELECT unnest(?::INTEGER[]))"
-        rows = self._tables.rows(
-            f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN {chosen} ORDER BY e.time DESC, e.seq DESC",  # noqa: S608 - our own words
-            [list(numbers)],
-        )
-        of: list[dict[str, list[str]]] = []
-        for table, column in (("episode_file", "path"), ("episode_tool", "tool"), ("episode_tag", "tag")):
-            values: dict[str, list[str]] = {}
-            sql = (
-                f"SELECT e.id, t.{column} FROM {table} t JOIN episode e USING (seq) WHERE t.seq IN {chosen} "  # noqa: S608 - our own words
-                "ORDER BY t.seq, t.rowid"
-            )
-            for id_, value in self._tables.rows(sql, [list(numbers)]):
-                values.setdefault(id_, []).append(value)
-            of.append(values)
-        return tuple(listed(row, *of) for row in rows)
+        # As words of the query: a list that is given beside it costs more than the query.
+        chosen = ", ".join(map(str, numbers))
+        sql = f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN ({chosen}) ORDER BY e.time DESC, e.seq DESC"  # noqa: S608 - numbers
+        return tuple(map(listed, self._tables.rows(sql)))
 
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
         """Return sessions, the one that ended last first.
@@ -140,29 +129,29 @@ class EpisodeLists:
         """
         edges = _midnights(max(1, min(days, _MOST_DAYS)))
         with self._fitting(where, "") as fitting:
-            totals = "SELECT count(*), count(DISTINCT e.session), coalesce(sum(e.tokens), 0)::BIGINT FROM episode e"
-            episodes, sessions, tokens = self._tables.rows(f"{totals} WHERE {fitting.sql}", fitting.values)[0]
+            # Few kinds, however many episodes: one look gives the totals and three facets.
+            kinds = self._tables.rows(
+                "SELECT e.outcome, e.type, e.agent, count(*), sum(e.tokens)::BIGINT FROM episode e "  # noqa: S608 - our own words
+                f"WHERE {fitting.sql} GROUP BY e.outcome, e.type, e.agent",
+                fitting.values,
+            )
             chosen = f"FROM %s t JOIN episode e USING (seq) WHERE {fitting.sql}"
+            sessions = f"SELECT count(DISTINCT e.session) FROM episode e WHERE {fitting.sql}"  # noqa: S608 - our own words
             files = f"SELECT count(DISTINCT t.path) {chosen % 'episode_file'}"
             recent = f"SELECT e.time FROM episode e WHERE {fitting.sql} AND e.time >= $first"  # noqa: S608 - our own words
             times = [row[0] for row in self._tables.rows(recent, {**fitting.values, "first": edges[0]})]
             per_day = np.histogram(np.array(times), [*edges, float("inf")])[0]
-            own = {
-                name: f"SELECT e.{name} AS value FROM episode e WHERE {fitting.sql}"  # noqa: S608 - our own words
-                for name in ("outcome", "type", "agent")
-            }
-            listed_ = {name: f"SELECT t.{name} AS value {chosen % f'episode_{name}'}" for name in ("tool", "tag")}
-            facets = {name: self._facets(sql, fitting.values) for name, sql in {**own, **listed_}.items()}
             return EpisodeStats(
-                episodes=episodes, sessions=sessions, tokens=tokens,
-                files=self._tables.rows(files, fitting.values)[0][0], per_day=tuple(int(one) for one in per_day),
-                outcomes=facets["outcome"], types=facets["type"], agents=facets["agent"], tools=facets["tool"],
-                tags=facets["tag"],
+                episodes=sum(row[3] for row in kinds), sessions=self._tables.rows(sessions, fitting.values)[0][0],
+                tokens=sum(row[4] for row in kinds), files=self._tables.rows(files, fitting.values)[0][0],
+                per_day=tuple(int(one) for one in per_day), outcomes=_summed(kinds, 0), types=_summed(kinds, 1),
+                agents=_summed(kinds, 2), tools=self._facets("tool", chosen, fitting.values),
+                tags=self._facets("tag", chosen, fitting.values),
             )  # fmt: skip
 
-    def _facets(self, values_of: str, values: dict[str, Any]) -> tuple[Facet, ...]:
-        sql = f"SELECT value, count(*) AS n FROM ({values_of}) GROUP BY value ORDER BY n DESC, value LIMIT {_FACETS}"  # noqa: S608 - our own words
-        return tuple(Facet(value, number) for value, number in self._tables.rows(sql, values))
+    def _facets(self, name: str, chosen: str, values: dict[str, Any]) -> tuple[Facet, ...]:
+        sql = f"SELECT t.{name}, count(*) {chosen % f'episode_{name}'} GROUP BY t.{name}"
+        return _most_frequent(dict(self._tables.rows(sql, values)))
 
     @contextmanager
     def _fitting(self, where: EpisodeFilter, match: str) -> Iterator[Condition]:
@@ -180,6 +169,18 @@ class EpisodeLists:
         sha = self._sha_of(ordinal) if ordinal <= MOST_ROWS else None
         rows = self._tables.rows("SELECT seq FROM episode WHERE sha = ?", [sha]) if sha else []
         return np.array([row[0] for row in rows], np.int32)
+
+
+def _summed(kinds: Sequence[tuple[Any, ...]], place: int) -> tuple[Facet, ...]:
+    found = Counter[str]()
+    for row in kinds:
+        found[row[place]] += row[3]
+    return _most_frequent(found)
+
+
+def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:
+    order = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(Facet(value, number) for value, number in order[:_FACETS])
 
 
 def no_such(name: str) -> NotFoundError:

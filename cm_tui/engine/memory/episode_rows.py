@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cm_tui.engine.journal import Event, Position
-from cm_tui.engine.memory.episode_record import EpisodeRecord, read_episode
+from cm_tui.engine.journal import Position
 from cm_tui.model import Episode
 from cm_tui.model.dates import day
 
@@ -19,28 +18,29 @@ ANSWER_CHARACTERS = 600
 LISTED = (
     "id", "time", "agent", "session", "prompts", "answer", "root", "sha", "head", "patch_lines", "patch_cut", "redacted",
     "note", "type", "actor", "title", "parent", "turn", "verdict", "outcome", "steps", "tokens", "rating", "pinned", "state",
+    "files", "tools", "tags",
 )  # fmt: skip
 """Columns that a row of a list is made of, in the order of `listed`."""
 
 
-def columns_of(seq: int, event: Event, at: Position, size: int) -> dict[str, Any]:
+def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> dict[str, Any]:
     """Return an episode's row.
 
     Args:
         seq: its number.
-        event: its event.
+        one: the episode.
+        origin: digest of the turn that it was read from.
         at: place in the journal that the event stands behind.
         size: of its line.
     """
-    record, one = EpisodeRecord.from_event(event), read_episode(event, patch=False)
     row = {
         "seq": seq, "id": one.id, "time": one.time, "segment": at.segment, "place": at.offset, "type": one.type,
         "actor": one.actor, "agent": one.agent, "session": one.session, "parent": one.parent, "turn": one.turn,
         "title": one.title, "root": one.root, "sha": one.sha, "head": one.head, "outcome": one.outcome,
         "tokens": one.tokens, "steps": one.step_count, "patch_lines": one.patch_lines, "patch_cut": one.patch_cut,
-        "redacted": one.redacted, "note": one.note, "prompts": json.dumps(_beginnings(one.prompts)),
-        "answer": one.answer[:ANSWER_CHARACTERS], "verdict": one.verdict[:ANSWER_CHARACTERS], "origin": record.origin,
-        "bytes": size, "own_tags": json.dumps(one.tags), "pinned": False, "rating": 0, "guarded": one.actor == "person",
+        "redacted": one.redacted, "note": one.note, "prompts": _json(_beginnings(one.prompts)),
+        "files": _json(one.files), "tools": _json(one.tools), "tags": _json(one.tags), "answer": one.answer[:ANSWER_CHARACTERS], "verdict": one.verdict[:ANSWER_CHARACTERS], "origin": origin,
+        "bytes": size, "own_tags": _json(one.tags), "pinned": False, "rating": 0, "guarded": one.actor == "person",
         "settled": False, "evidence": False, "state": "shown",
     }  # fmt: skip
     return {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
@@ -57,20 +57,16 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
-def listed(
-    row: Sequence[Any],
-    files: Mapping[str, Sequence[str]],
-    tools: Mapping[str, Sequence[str]],
-    tags: Mapping[str, Sequence[str]],
-) -> Episode:
+def listed(row: Sequence[Any]) -> Episode:
     """Return the episode of a row of `LISTED`, not yet laid on the mainline."""
-    found = dict(zip(LISTED, row, strict=True))
-    steps, prompts = found.pop("steps"), tuple(json.loads(found.pop("prompts")))
-    of = found["id"]
-    return Episode(
-        **found, prompts=prompts, step_count=steps, files=tuple(files.get(of, ())), tools=tuple(tools.get(of, ())),
-        tags=tuple(tags.get(of, ())), moment=None, why="",
-    )  # fmt: skip
+    found: dict[str, Any] = dict(zip(LISTED, row, strict=True))
+    lists: dict[str, Any] = {name: tuple(json.loads(found.pop(name))) for name in ("prompts", "files", "tools", "tags")}
+    steps = found.pop("steps")
+    return Episode(**found, **lists, step_count=steps, moment=None, why="")
+
+
+def _json(texts: Iterable[str]) -> str:
+    return json.dumps(list(dict.fromkeys(map(storable, texts))), separators=(",", ":"))
 
 
 def _beginnings(prompts: Sequence[str]) -> list[str]:

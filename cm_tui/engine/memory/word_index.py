@@ -1,7 +1,7 @@
 """The index of words: which episodes have a text in which every word of a question stands, anywhere within a word.
 
-The newest episodes are looked through as text. Each `PART` of the others is a small inverted index, made once: its words in
-one run of bytes, which is searched as such, and for each of them the episodes that have it.
+The newest episodes are looked through as text. The others are in parts, each a small inverted index: its words in one run
+of bytes, which is searched as such, and for each of them the episodes that have it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from cm_tui.engine.memory.episode_tables import EpisodeTables
 
 PART = 2_048
-"""Episodes in a part; below 65,536, so that a place among them takes two bytes."""
+"""Episodes in a part when it is made."""
+_TOGETHER = 8
+"""So many of those are made one; its episodes are below 65,536, so that a place among them takes two bytes."""
 _FEW = 64
 """So many words are looked up one by one; of more, all postings are gone through at once."""
 Numbers = NDArray[np.int32]
@@ -62,6 +64,23 @@ class Part(NamedTuple):
         text = np.frombuffer(words, np.uint8)
         numbers, places = np.frombuffer(members, np.int32), np.frombuffer(postings, np.uint16)
         return cls(numbers, words + b"\n", np.flatnonzero(text == 10), sizes, np.cumsum(sizes, dtype=np.int64), places)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self]) -> Self:
+        """Make one part of several."""
+        by_word: dict[str, list[NDArray[np.uint16]]] = {}
+        first = 0
+        for part in parts:
+            places = part.postings + np.uint16(first)
+            words = part.words.decode().split("\n")[1:-1]
+            for word, size, end in zip(words, part.lengths.tolist(), part.ends.tolist(), strict=True):
+                by_word.setdefault(word, []).append(places[end - size : end])
+            first += len(part.members)
+        lengths = np.fromiter((sum(map(len, places)) for places in by_word.values()), np.int32, len(by_word))
+        postings = np.concatenate([one for places in by_word.values() for one in places])
+        members = np.concatenate([part.members for part in parts])
+        words_of_all = "".join(f"\n{word}" for word in by_word).encode()
+        return cls.stored(members.tobytes(), words_of_all, lengths.tobytes(), postings.tobytes())
 
     def having(self, word: str) -> Numbers:
         """Return the numbers of the episodes that have a text as a word, or within one."""
@@ -131,6 +150,7 @@ class WordIndex:
         for first in range(0, whole, PART):
             self._write(Part.of({number: rows[number] for number in numbers[first : first + PART]}))
         self._tables.cursor.execute("DELETE FROM episode_text WHERE seq <= ?", [numbers[whole - 1]])
+        self._join_small_parts()
 
     def remove(self, numbers: Collection[int]) -> None:
         """Remove all words of episodes; the caller writes."""
@@ -141,6 +161,18 @@ class WordIndex:
                 self._tables.cursor.execute("DELETE FROM episode_words WHERE part = ?", [number])
                 left = {seq: text for seq, text in part.texts().items() if seq not in set(gone)}
                 self._write(Part.of(left))
+
+    def _join_small_parts(self) -> None:
+        small = "SELECT part FROM episode_words WHERE octet_length(members) <= ? ORDER BY rowid"
+        numbers = [row[0] for row in self._tables.rows(small, [4 * PART])]
+        for first in range(0, len(numbers) - _TOGETHER + 1, _TOGETHER):
+            chosen = numbers[first : first + _TOGETHER]
+            parts = [part for _, part in self._stored(chosen) if len(part.members)]
+            if parts:
+                self._write(Part.together(parts))
+            self._tables.cursor.execute(
+                "DELETE FROM episode_words WHERE part IN (SELECT unnest(?::INTEGER[]))", [chosen]
+            )
 
     def _write(self, part: Part) -> None:
         # What others remember by it stays true: no number is given twice.

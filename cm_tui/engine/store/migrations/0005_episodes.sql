@@ -26,6 +26,9 @@ CREATE TABLE episode (
     prompts     VARCHAR NOT NULL,  -- their beginnings, as JSON
     answer      VARCHAR NOT NULL,  -- its beginning
     verdict     VARCHAR NOT NULL,  -- its beginning
+    files       VARCHAR NOT NULL,  -- as JSON, as the two below; the tables beside this one are for filters
+    tools       VARCHAR NOT NULL,
+    tags        VARCHAR NOT NULL,  -- those of now
     origin      VARCHAR NOT NULL,  -- digest of the turn in the transcript that it was read from
     bytes       BIGINT NOT NULL,   -- of its line in the journal
     own_tags    VARCHAR NOT NULL,  -- those that it was recorded with, as JSON
@@ -37,6 +40,8 @@ CREATE TABLE episode (
     evidence    BOOLEAN NOT NULL,  -- of something that was approved
     state       VARCHAR NOT NULL   -- shown, forgotten, archived
 );
+-- A page of a list is some rows from all over: without this, all texts are unpacked to find them.
+CREATE INDEX episode_by_seq ON episode (seq);
 CREATE TABLE episode_file (seq INTEGER NOT NULL, path VARCHAR NOT NULL);
 CREATE TABLE episode_tool (seq INTEGER NOT NULL, tool VARCHAR NOT NULL);
 CREATE TABLE episode_tag (seq INTEGER NOT NULL, tag VARCHAR NOT NULL);
