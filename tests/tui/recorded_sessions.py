@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,9 @@ def record_story(root: Path, head: str | None = None, *, now: float) -> list[str
         ("look into the remote", {"session": "sub", "parent": "s1", "at": now - 700, "outcome": "interrupted", "turn": 1}),
     ]  # fmt: skip
     return [record(root, prompt, head=head, **fields) for prompt, fields in told]
+
+
+def sha_of_head(root: Path) -> str:
+    """Return the commit that is checked out."""
+    found = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True)
+    return found.stdout.strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import growing, view
 from cm_tui.tui.modes.episodes.session_list import SessionRow
 from tests.tui.mode_driver import Driver, driving
-from tests.tui.recorded_sessions import record, record_story
+from tests.tui.recorded_sessions import record, record_story, sha_of_head
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -21,8 +20,7 @@ SIZES = [(80, 24), (120, 40), (200, 50)]
 @pytest.fixture
 def told(project: Path) -> Path:
     """The project, with three sessions."""
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=project, capture_output=True, text=True, check=True).stdout
-    record_story(project, head.strip(), now=time.time())
+    record_story(project, sha_of_head(project), now=time.time())
     return project
 
 

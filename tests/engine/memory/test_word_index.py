@@ -19,7 +19,8 @@ LETTERS = "ab.é漢#1"
 def texts(count: int, chance: random.Random) -> dict[int, str]:
     words = ["".join(chance.choices(LETTERS, k=chance.randrange(1, 6))) for _ in range(200)]
     return {
-        number: "\n".join(dict.fromkeys(chance.choices(words, k=chance.randrange(0, 12)))) for number in range(1, count + 1)
+        number: "\n".join(dict.fromkeys(chance.choices(words, k=chance.randrange(0, 12))))
+        for number in range(1, count + 1)
     }
 
 

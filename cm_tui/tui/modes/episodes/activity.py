@@ -53,7 +53,7 @@ def _second(stats: EpisodeStats, days: int, width: int) -> Content:
 
 def _added(line: Content, piece: Content, width: int) -> Content:
     """Return a line with a piece behind it, where there is room for all of it."""
-    return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) <= width else line
+    return Content.assemble(line, piece) if cell_len(line.plain) + cell_len(piece.plain) < width else line
 
 
 def fit_days(days: int) -> str:

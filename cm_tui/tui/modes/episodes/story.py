@@ -113,16 +113,15 @@ def _laid(number: int, part: Part, width: int) -> LaidPart:
 
 
 def _head(number: int, part: Part, width: int, fold: str) -> Iterator[StoryLine]:
+    word = elide_end(part.word, width // 2)
     if part.heading:
         if number:
             yield StoryLine(Content(""), number)
-        room = width - 2 - (cell_len(part.word) + 2 if part.word else 0)
-        title = elide_end(one_line(part.title), room)
-        gap = " " * (width - 2 - cell_len(title) - cell_len(part.word))
-        content = Content.assemble((f" {title}", "bold $primary"), gap, (part.word, part.word_style))
+        title = elide_end(one_line(part.title), width - 2 - (cell_len(word) + 2 if word else 0))
+        gap = " " * (width - 2 - cell_len(title) - cell_len(word))
+        content = Content.assemble((f" {title}", "bold $primary"), gap, (word, part.word_style))
         yield StoryLine(content, number, goal=part.goal)
     elif part.title:
-        word = elide_end(part.word, width // 2)
         room = width - INDENT - 1 - (cell_len(word) + 2 if word else 0)
         title = " ".join(one_line(part.title[:LONGEST]).split())
         title = elide_path(title, room) if part.path and part.title == part.path else elide_end(title, room)

@@ -70,7 +70,7 @@ class EpisodesView(ModeScreen):
         """Totals and filter above; sessions and their episodes at the left, the story at the right."""
         yield ActivityPanel(id="activity", markup=False)
         yield Input(
-            placeholder="/ words, type: tool: outcome: agent: tag: file: since:7d    f lists what there is",
+            placeholder="/ words, type: tool: outcome: tag: file: since:7d   f lists what there is",
             id="episode-filter", compact=True,
         )  # fmt: skip
         yield Static(id="filter-problem", markup=False)
