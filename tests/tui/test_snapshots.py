@@ -54,7 +54,7 @@ MODES: dict[str, Scenes] = {
     "episodes": (
         ("sessions", ("f7",)),
         ("everything", ("g",)),
-        ("episode", ("down", "down", "enter")),
+        ("episode", ("down", "enter")),
         ("story", ("enter", "v")),
         ("filter", ("f", "down", "down", "space")),
         ("nothing", ("escape", "slash", "type:xyz")),
