@@ -34,7 +34,7 @@ _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
 _OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "status"})
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
-_CHANGES_EPISODES = frozenset({"edit_episodes", "forget", "purge", "record_episode", "undo"})
+_CHANGES_EPISODES = frozenset({"edit_episodes", "forget", "purge", "record_episode", "retention", "undo"})
 """Methods that change what others list and find."""
 _NOT_YET = "watches from the first question on"
 

@@ -263,4 +263,4 @@ class PurgeReport:
     dry_run: bool
     ids: tuple[str, ...]
     bytes: int
-    """By how much the archive's files become smaller."""
+    """Size of their lines, before they were compressed."""

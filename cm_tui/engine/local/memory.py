@@ -96,13 +96,20 @@ class LocalMemory(LocalIndex):
 
     def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
         """Say what leaves the journal by its age, and move it to the archive if wanted."""
-        raise NotImplementedError
+        from cm_tui.engine.memory import retention
+
+        report = retention.retention(self._episodes, apply=apply, older_than=older_than)
+        if apply and report.archived:
+            self._read_episodes(again=False)
+        return report
 
     def purge(
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
     ) -> PurgeReport:
         """Delete episodes from the archive, for good."""
-        raise NotImplementedError
+        from cm_tui.engine.memory import retention
+
+        return retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
 
     def episode_moments(self) -> tuple[int, ...]:
         """Return the ordinals of the mainline's commits that agents saw."""
@@ -125,7 +132,8 @@ class LocalMemory(LocalIndex):
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
         journal = Journal.of(self._root)
-        asked = erasure.Asked(names, found, with_patches)
+        of_archive = [one.id for one in erasure.scan_archive(journal)] if found else []
+        asked = erasure.Asked([*names, *of_archive], found, with_patches)
         if dry_run:
             return erasure.preview(journal, asked)
         return erasure.erase_events(journal, asked, make_again=self._make_memory_again, store=self.store)
@@ -142,8 +150,10 @@ class LocalMemory(LocalIndex):
 
     def _make_memory_again(self) -> list[str]:
         """Make what the index holds of the journal again, in a new file: nothing that was deleted is left on disk."""
+        from cm_tui.engine.memory import retention
         from cm_tui.engine.vectors import cache
 
+        retention.drop_erased(self._episodes)
         self._episodes.index.read_again()
         had_index = bool(self._db.get_meta("indexed_at"))
         kept = self._read_episodes(again=True)

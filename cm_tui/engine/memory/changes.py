@@ -14,10 +14,6 @@ from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"
 """Kind of the event that tags, rates or pins episodes."""
-ARCHIVED = "episode.archived"
-"""Kind of the event behind which episodes are in the archive."""
-PURGED = "episode.purged"
-"""Kind of the event behind which they are in no archive either."""
 CONSOLIDATED = "episode.consolidated"
 """Kind of the event that says that what episodes teach was written down elsewhere."""
 EVIDENCE = "episode.evidence"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cm_tui.engine.memory.word_index import Numbers, WordIndex
 from cm_tui.model import EpisodeFilter
@@ -56,11 +57,16 @@ def numbers_of(text: str, words: WordIndex, of_ordinal: Callable[[int], Numbers]
         words: says which episodes have a word.
         of_ordinal: says which saw a commit of the mainline.
     """
-    left: Numbers | None = None
+    left: NDArray[np.bool_] | None = None
     for word in dict.fromkeys(text.encode("utf-8", "replace").decode().replace("\0", " ").lower().split()):
         found = words.having(word)
         ordinal = _ORDINAL.fullmatch(word)
         if ordinal is not None:
             found = np.concatenate([found, of_ordinal(int(ordinal[1]))])
-        left = np.unique(found) if left is None else np.intersect1d(left, found)
-    return left
+        has = np.zeros(1 + max(found.max(initial=0), 0 if left is None else len(left) - 1), bool)
+        has[found] = True
+        if left is not None:
+            has[: len(left)] &= left
+            has[len(left) :] = False
+        left = has
+    return None if left is None else np.flatnonzero(left).astype(np.int32)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.event import ERASURE
 from cm_tui.engine.memory import changes, episode_record
 from cm_tui.engine.memory.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.episode_rows import columns_of, storable, words_of
 from cm_tui.engine.memory.episode_tables import EpisodeTables
-from cm_tui.engine.memory.visibility import UNDONE, change_of, ids_of
+from cm_tui.engine.memory.visibility import ARCHIVED, PURGED, UNDONE, change_of, ids_of
 from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.engine.memory.word_index import PART, WordIndex
+from cm_tui.errors import StoreError
+from cm_tui.model import Episode
 
+_log = logging.getLogger(__name__)
 _EVENTS = 20_000
 """So many events are written down at once at most; and as many episodes as a part of the words has."""
 _TABLES = (
@@ -31,15 +36,31 @@ _STANDING = {
 }  # fmt: skip
 
 
+class _New(NamedTuple):
+    """An episode that was read; its patch and its steps are let go of at once."""
+
+    episode: Episode
+    origin: str
+    at: Position
+    """Place that its event stands behind."""
+    size: int
+
+    @classmethod
+    def of(cls, event: Event, at: Position, size: int) -> Self:
+        return cls(read_episode(event, patch=False), origin_of(event), at, size)
+
+
 @dataclass
 class _Batch:
     """What some events say, before it is written down."""
 
-    episodes: dict[str, tuple[Event, Position, int]] = field(default_factory=dict)
+    episodes: dict[str, _New] = field(default_factory=dict)
     edits: list[tuple[Any, ...]] = field(default_factory=list)
     changes: list[tuple[Any, ...]] = field(default_factory=list)
     undone: list[tuple[str, int]] = field(default_factory=list)
     erased: set[str] = field(default_factory=set)
+    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Files of the archive, and ids of what moved there."""
     touched: set[str] = field(default_factory=set)
     """Ids of episodes of which something new is said."""
     events: int = 0
@@ -60,6 +81,7 @@ class EpisodeIndex:
     def __init__(self, tables: EpisodeTables, journal: Journal) -> None:
         self._tables = tables
         self._journal = journal
+        self._archive = Archive(journal)
         self._words = WordIndex(tables)
 
     def follow(self) -> WaitingTurns:
@@ -110,9 +132,11 @@ class EpisodeIndex:
         name = storable(change_of(event))
         if event.kind == episode_record.KIND:
             begin = at.offset if at.segment == event.position.segment else 0
-            batch.episodes.setdefault(storable(event.id), (event, at, event.position.offset - begin))
-        elif event.kind == ERASURE:
-            batch.erased |= ids_of(event)
+            batch.episodes.setdefault(storable(event.id), _New.of(event, at, event.position.offset - begin))
+        elif event.kind in (ERASURE, PURGED):
+            batch.erased |= {storable(one) for one in ids_of(event)}
+        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
+            batch.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
         said = changes.said_by(event)
         if said is not None:
             ids = {storable(one) for one in changes.named_by(event)}
@@ -133,7 +157,9 @@ class EpisodeIndex:
         with self._tables.writing():
             if anew:
                 self._clear()
+            moved = self._moved(batch)
             self._add_episodes(batch)
+            self._move(moved)
             self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
             self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
             for change, number in batch.undone:
@@ -163,10 +189,10 @@ class EpisodeIndex:
         if not new:
             return
         first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
-        whole = {first + number: read_episode(event, patch=False) for number, (event, _, _) in enumerate(new.values())}
+        whole = {first + number: found.episode for number, found in enumerate(new.values())}
         rows = [
-            columns_of(seq, one, origin_of(event), at, size)
-            for (seq, one), (event, at, size) in zip(whole.items(), new.values(), strict=True)
+            columns_of(seq, found.episode, found.origin, found.at, found.size)
+            for seq, found in zip(whole, new.values(), strict=True)
         ]
         self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
@@ -177,6 +203,32 @@ class EpisodeIndex:
         self._words.add({seq: words_of(one) for seq, one in whole.items()})
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
+
+    def _moved(self, batch: _Batch) -> dict[str, Position]:
+        """Return where in the archive episodes are; those that were not seen in the journal are added from there."""
+        places: dict[str, Position] = {}
+        for number, ids in batch.moved:
+            try:
+                for place, event in self._archive.read(number):
+                    id_ = storable(event.id)
+                    if id_ in ids:
+                        places[id_] = Position(-number, place)
+                        batch.episodes.setdefault(id_, _New.of(event, places[id_], 0))
+            except StoreError as error:
+                # What the store has of it stays; retention tells of the file.
+                _log.warning("%s", error)
+        batch.touched |= places.keys()
+        return places
+
+    def _move(self, places: Mapping[str, Position]) -> None:
+        if not places:
+            return
+        rows = [(id_, at.segment, at.offset) for id_, at in places.items()]
+        kinds = {"id": "VARCHAR", "segment": "INTEGER", "place": "BIGINT"}
+        with self._tables.given("moved_episodes", _columns(tuple(kinds), rows), kinds):
+            self._tables.cursor.execute(
+                "UPDATE episode SET segment = m.segment, place = m.place FROM moved_episodes m WHERE episode.id = m.id"
+            )
 
     def _undo(self, change: str, number: int) -> set[str]:
         """Let a change no longer count; returns the episodes that it was about."""
@@ -190,7 +242,7 @@ class EpisodeIndex:
         return about
 
     def _erase(self, ids: Collection[str]) -> None:
-        names = [storable(one) for one in ids]
+        names = list(ids)
         gone = [row[0] for row in self._tables.rows("SELECT seq FROM episode WHERE id IN (SELECT unnest(?))", [names])]
         self._tables.cursor.execute("DELETE FROM episode_edit WHERE episode IN (SELECT unnest(?))", [names])
         self._tables.cursor.execute("DELETE FROM change WHERE change IN (SELECT unnest(?))", [names])

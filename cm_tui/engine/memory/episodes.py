@@ -10,6 +10,7 @@ from cm_tui.engine.git.commits import MissingError
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.memory.episode_index import EpisodeIndex
 from cm_tui.engine.memory.episode_lists import EpisodeLists, no_such
 from cm_tui.engine.memory.episode_record import read_episode
@@ -85,7 +86,10 @@ class Episodes:
         """
         id_ = self.named(name, hidden=False)
         number, segment, place = self.tables.row("SELECT seq, segment, place FROM episode WHERE id = ?", [id_])
-        event = next(self.journal.read(Position(segment, place)), None)
+        if segment > 0:
+            event = next(self.journal.read(Position(segment, place)), None)
+        else:
+            event = Archive(self.journal).one(-segment, place)
         if event is None or storable(event.id) != id_:
             raise NotFoundError(f"The journal no longer has the episode {id_}.")
         now = self._lists.of([number])[0]

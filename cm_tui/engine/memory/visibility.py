@@ -9,6 +9,10 @@ FORGOTTEN = "episode.forgotten"
 """Kind of the event that hides episodes."""
 RESTORED = "episode.restored"
 """Kind of the event that shows them again."""
+ARCHIVED = "episode.archived"
+"""Kind of the event behind which episodes are in the archive, in the file that it names."""
+PURGED = "episode.purged"
+"""Kind of the event behind which they are in no archive either."""
 UNDONE = "change.undone"
 """Kind of the event that takes a change back: it names the change, and what that was about."""
 
@@ -30,6 +34,7 @@ class Visibility:
 
     def __init__(self) -> None:
         self.erased: set[str] = set()
+        """Those that the journal no longer has."""
         self.restored: set[str] = set()
         """Those that may have been hidden before, perhaps before the first event that was followed."""
         self._said: list[tuple[str, bool, frozenset[str]]] = []
@@ -49,7 +54,7 @@ class Visibility:
 
     def follow(self, event: Event) -> None:
         """Take in an event."""
-        if event.kind == ERASURE:
+        if event.kind in (ERASURE, ARCHIVED, PURGED):
             self.erased |= ids_of(event)
         elif event.kind in (FORGOTTEN, RESTORED):
             self._say(change_of(event), event.kind == FORGOTTEN, ids_of(event))
@@ -61,7 +66,7 @@ class Visibility:
 
     @property
     def hidden(self) -> set[str]:
-        """Return the ids that are erased or forgotten."""
+        """Return the ids that are erased, in the archive, or forgotten."""
         return self.erased | self.forgotten
 
     def _say(self, change: str, hides: bool, ids: frozenset[str]) -> None:
