@@ -1,8 +1,8 @@
 """Draw every mode of the application on a real repository: `python screenshots/make.py [REPOSITORY]`.
 
 The application runs without a terminal, keys are pressed, and what is on screen becomes a PNG in this folder. A clone
-of the repository is indexed in a temporary folder; nothing of the user's is touched. For what agents saw, a few of its
-last commits are made once more in that clone, as an agent's session would: through the hooks, which record them. Needs
+of the repository is indexed in a temporary folder; nothing of the user's is touched. For what agents did, a few of its
+last commits are made once more in that clone, as agents' sessions would: through the hooks, which record them. Needs
 `pip install -e '.[dev]'`.
 """
 
@@ -27,6 +27,7 @@ from textual.pilot import Pilot
 from cm_tui.config import Config, TuiConfig
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.model import EpisodeEdit
 from cm_tui.paths import state_dir
 from cm_tui.tui.app.app import CmApp
 
@@ -34,8 +35,12 @@ HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
 QUESTION = "where are results ranked"
 FONT = "DejaVu Sans Mono"
-SESSIONS = slice(1, 12, 3)
-"""Which of the commits that changed something, the newest first, are made once more as an agent's session."""
+SESSIONS = slice(1, 24, 3)
+"""Which of the commits that changed something, the newest first, are made once more as a turn of an agent's session."""
+TURNS = 3
+"""Turns of a session."""
+AGENTS = ("claude-code", "codex")
+"""Whose sessions they are, in turn."""
 QUIET = 4
 """Rounds without work after which the application is at rest."""
 
@@ -51,8 +56,10 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("history", ("f6", "b", "colon", "type:HEAD~20", "enter", "m", "home", "tab", "down")),
     ("life", ("f3", "L")),
     ("past", ("s", "f3")),
-    ("episodes", ("0", "f6", "e", "down")),
-    ("replay", ("enter", "down", "down", "down")),
+    ("episodes", ("0", "f7", "enter", "down")),
+    ("story", ("enter", "v")),
+    ("filter", ("f",)),
+    ("replay", ("escape", "r", "down", "down", "down")),
 )
 
 
@@ -85,10 +92,10 @@ def git(root: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def hook(root: Path, event: str, **said: str) -> None:
+def hook(root: Path, event: str, session: int, **said: str) -> None:
     """Tell what an agent would tell."""
-    payload = json.dumps({"session_id": "pictures", "cwd": str(root), **said})
-    command = [sys.executable, "-P", "-m", "cm_tui", "hook", event, "--agent", "claude-code"]
+    payload = json.dumps({"session_id": f"pictures-{session}", "cwd": str(root), **said})
+    command = [sys.executable, "-P", "-m", "cm_tui", "hook", event, "--agent", AGENTS[session % len(AGENTS)]]
     subprocess.run(command, cwd=root, input=payload, text=True, check=True, capture_output=True)
 
 
@@ -100,15 +107,17 @@ def record_sessions(root: Path) -> None:
     with closing(open_engine(root)) as engine:
         list(engine.index())
         for number, sha in enumerate(reversed(changing[SESSIONS])):
+            session = number // TURNS
             git(root, "checkout", "-q", "--detach", f"{sha}~1")
-            hook(root, "prompt", prompt=git(root, "log", "-1", "--format=%s", sha))
+            hook(root, "prompt", session, prompt=git(root, "log", "-1", "--format=%s", sha))
             git(root, "restore", f"--source={sha}", "--worktree", ".")
-            hook(root, "stop", last_assistant_message="Done; the tests pass.")
+            hook(root, "stop", session, last_assistant_message="Done; the tests pass.")
             while engine.episodes().total == number:
                 time.sleep(0.1)
             git(root, "reset", "-q", "--hard")
             git(root, "clean", "-qfd")
         git(root, "checkout", "-q", branch if branch != "HEAD" else tip)
+        engine.edit_episodes(["last"], EpisodeEdit(pinned=True, rating=1, add_tags=("release",)))
         list(engine.index())
 
 

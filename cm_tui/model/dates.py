@@ -23,6 +23,11 @@ def minute(seconds: float) -> str:
     return _written(seconds, "%Y-%m-%d %H:%M")
 
 
+def local_day(seconds: float) -> str:
+    """Return an instant as `2024-05-01`, by this machine's clock."""
+    return time.strftime("%Y-%m-%d", time.localtime(seconds))
+
+
 def local_minute(seconds: float) -> str:
     """Return an instant as `2024-05-01 12:30`, by this machine's clock."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from textual.color import Color
 
@@ -9,6 +11,7 @@ from cm_tui.config import Config, TuiConfig
 from cm_tui.model import PackRequest
 from cm_tui.tui.theme.contrast import READABLE, contrast, text_levels
 from tests.tui.mode_driver import driving
+from tests.tui.recorded_sessions import record_story, sha_of_head
 
 DRAWN = "─━╌╍│╭╮╰╯┌┐└┘▌█▓▒░▏▎▍▋▊▉▔▁▂▃▄▅▆▇▐▕·●"
 """Lines, bars and dots: no text."""
@@ -40,12 +43,14 @@ def faint_texts(driver) -> set[tuple[str, str, str]]:
 @pytest.mark.parametrize("theme", ["cm-dark", "cm-light"])
 async def test_every_text_has_contrast(project, theme):
     async with driving(project, config=Config(tui=TuiConfig(theme=theme))) as driver:
+        record_story(project, sha_of_head(project), now=time.time())
         driver.app.pack_selection.add([PackRequest("src/store.py", 8, 10, "Store.load", "chosen")])
         seen = faint_texts(driver)
         for keys in (
             ("question_mark",), ("escape", "b"), ("n", "2", "l", "o", "a", "d"), ("enter", "t"), ("right", "escape"),
             ("enter",), ("tab",), ("f4",), ("tab",), ("escape", "b"), ("escape", "f5"),
             ("f6",), ("b", "m"), ("L",), ("enter",), ("s", "f3"), ("f2", "escape"),
+            ("f7",), ("enter",), ("space", "enter", "v"), ("f",), ("escape", "slash", "z"),
         ):  # fmt: skip
             await driver.press(*keys)
             driver.app.clear_notifications()

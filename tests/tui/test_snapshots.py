@@ -15,7 +15,8 @@ from syrupy.assertion import SnapshotAssertion
 from cm_tui.config import Config, TuiConfig
 from cm_tui.integrations.external_layers import outside_layers
 from tests.tui.mode_driver import driving
-from tests.tui.snapshot_project import StillEngine, prepare, shown
+from tests.tui.recorded_sessions import record_story, sha_of_head
+from tests.tui.snapshot_project import NOW, StillEngine, prepare, shown
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 QUESTION = "where are records kept"
@@ -50,6 +51,15 @@ MODES: dict[str, Scenes] = {
         ("past", ("home", "down", "down", "s", "f3")),
         ("past-history", ("f6",)),
     ),
+    "episodes": (
+        ("sessions", ("f7",)),
+        ("everything", ("g",)),
+        ("episode", ("down", "enter")),
+        ("story", ("enter", "v")),
+        ("filter", ("f", "down", "down", "space")),
+        ("nothing", ("escape", "slash", "type:xyz")),
+        ("help", ("escape", "escape", "question_mark")),
+    ),
 }
 
 
@@ -71,6 +81,9 @@ def shop(prepared_shop: Path) -> Iterator[Path]:
 async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: tuple[int, int], theme: str) -> None:
     """Go through the states and compare each, but only then say which differ."""
     different = []
+    if scenes is MODES["episodes"]:
+        # Recorded here alone: what was recorded is among what other modes count.
+        record_story(shop, sha_of_head(shop), now=NOW)
     config = Config(tui=TuiConfig(theme=theme))
     async with driving(
         shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop, external_layers=outside_layers)
@@ -96,11 +109,11 @@ async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: 
     await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
 
 
-@pytest.mark.parametrize("mode", ["search", "history"])
+@pytest.mark.parametrize("mode", ["search", "history", "episodes"])
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 
 
-@pytest.mark.parametrize("mode", ["search", "symbols"])
+@pytest.mark.parametrize("mode", ["search", "symbols", "episodes"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")

@@ -221,7 +221,7 @@ def first_line(prompts: str) -> str:
 
 def _midnights(days: int) -> list[float]:
     """Return when the last days began, by the local clock, the oldest first."""
-    now = time.localtime()
+    now = time.localtime(time.time())
     return [
         time.mktime((now.tm_year, now.tm_mon, now.tm_mday - back, 0, 0, 0, 0, 0, -1))
         for back in range(days - 1, -1, -1)

@@ -22,6 +22,7 @@ MODES = (
     ModeInfo("pack", "Pack", "Collect context and take it away"),
     ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
     ModeInfo("history", "History", "What changed, lives of symbols, drift"),
+    ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
 )
 
 TITLES = {mode.name: mode.title for mode in MODES}

@@ -65,28 +65,32 @@ class Header(Widget):
 
     def render(self) -> Content:
         """Tabs on the left, what there is room for on the right."""
-        tabs = self._tabs()
-        most_important = _width(*(fact.short or fact.text for fact in self._read_facts()[:_NEVER_LEFT_OUT]))
-        if cell_len(tabs.plain) + 2 + most_important > self.size.width:
-            tabs = self._tabs(short=True)
+        tabs = self._fitting_tabs()
         room = self.size.width - cell_len(tabs.plain) - 2
         facts = self._facts(room)
         gap = max(1, self.size.width - cell_len(tabs.plain) - cell_len(facts.plain) - 1)
         return Content.assemble(tabs, " " * gap, facts)
+
+    def _fitting_tabs(self) -> Content:
+        """The modes in full, closer together, or by their numbers: the most important facts always have their room."""
+        least = _width(*(fact.short or fact.text for fact in self._read_facts()[:_NEVER_LEFT_OUT])) + 2
+        found = (self._tabs(), self._tabs(close=True))
+        return next((tabs for tabs in found if cell_len(tabs.plain) + least <= self.size.width), self._tabs(short=True))
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab shows its mode."""
         if mode := event.style.meta.get("mode"):
             self._choose(mode)
 
-    def _tabs(self, *, short: bool = False) -> Content:
-        """The modes; `short`: but for the one on screen by their numbers alone."""
-        parts: list[Content | tuple[str, str | Style]] = [(" cm ", "bold $accent"), (" ", "")]
+    def _tabs(self, *, short: bool = False, close: bool = False) -> Content:
+        """The modes; `short`: but for the one on screen by their numbers alone; `close`: with one blank between them."""
+        parts: list[Content | tuple[str, str | Style]] = [] if close else [(" cm ", "bold $accent"), (" ", "")]
         for number, tab in enumerate(self._read_tabs(), start=1):
             style = "bold $block-cursor-foreground on $block-cursor-background" if tab.current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
             label = "" if short and not tab.current else f"{tab.label} "
-            content = Content.assemble((f" {number} ", number_style), (label, style))
+            lead = f"{number} " if close and number > 1 else f" {number} "
+            content = Content.assemble((lead, number_style), (label, style))
             parts.append(content.stylize(Style.from_meta({"mode": tab.mode})))
         return Content.assemble(*parts)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+
 from rich.cells import cell_len, set_cell_size
 
 from cm_tui.counts import count
@@ -9,7 +12,10 @@ from cm_tui.model.text import one_line
 
 __all__ = [
     "ago", "count", "duration", "elide_end", "elide_middle", "elide_path", "fit", "one_line", "short_count", "size",
+    "wrapped",
 ]  # fmt: skip
+
+_WORDS = re.compile(r"\s*\S+\s*|\s+")
 
 
 def elide_middle(text: str, width: int) -> str:
@@ -43,6 +49,24 @@ def elide_end(text: str, width: int) -> str:
 def fit(text: str, width: int) -> str:
     """Text in exactly `width` cells: elided at its end, or padded."""
     return set_cell_size(elide_end(text, width), max(0, width))
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Text of one line, broken between words into lines of at most `width` cells; what has no blanks is broken anywhere."""
+    width = max(2, width)
+    if text.isascii():
+        return textwrap.wrap(text, width, replace_whitespace=False, break_on_hyphens=False) or [""]
+    lines, line = [], ""
+    for word in _WORDS.findall(text):
+        if line.strip() and cell_len(line + word.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        line += word
+        while cell_len(line.rstrip()) > width:
+            piece = _take(line, width)
+            lines.append(piece)
+            line = line[len(piece) :]
+    return [*lines, line.rstrip()] if line.strip() or not lines else lines
 
 
 def _take(text: str, width: int) -> str:

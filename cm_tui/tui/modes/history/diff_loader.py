@@ -15,12 +15,11 @@ from cm_tui.model.history import BEFORE_FIRST
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot
 from cm_tui.tui.screens.symbol_content import MOST_LINES, SymbolContent, SymbolPlace, load_content
 from cm_tui.tui.theme.highlight import plain_lines
+from cm_tui.tui.widgets.patches import DIFF_STYLES, patch_style
 from cm_tui.tui.widgets.sourcelist import CodeLine, code_lines
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-
-_DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
 
 
 @dataclass(frozen=True)
@@ -78,14 +77,14 @@ def diff_lines(before: Sequence[str], after: Sequence[str]) -> list[CodeLine]:
     if not lines:
         lines = [f" {line}" for line in after]
     return [
-        CodeLine(number, Content.styled(line, _DIFF_STYLES[line[:1]]) if line[:1] in _DIFF_STYLES else Content(line))
+        CodeLine(number, Content.styled(line, DIFF_STYLES[line[:1]]) if line[:1] in DIFF_STYLES else Content(line))
         for number, line in enumerate(lines, start=1)
     ]
 
 
 def patch_lines(patch: str) -> list[CodeLine]:
     """A patch as git prints it, numbered by row."""
-    return [CodeLine(number, line.stylize(_style_of(line.plain))) for number, line in enumerate(_cut(patch), start=1)]
+    return [CodeLine(number, line.stylize(patch_style(line.plain))) for number, line in enumerate(_cut(patch), start=1)]
 
 
 def prose_lines(text: str, width: int) -> list[CodeLine]:
@@ -101,11 +100,3 @@ def _cut(text: str) -> list[Content]:
 
 def _wrapped(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, replace_whitespace=False) or [""]
-
-
-def _style_of(line: str) -> str:
-    if line.startswith(("diff --git ", "--- ", "+++ ")):
-        return "bold"
-    if line.startswith(("index ", "new file ", "deleted file ", "similarity ", "rename ", "old mode ", "new mode ")):
-        return "$muted"
-    return _DIFF_STYLES.get(line[:1], "")

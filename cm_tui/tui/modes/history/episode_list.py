@@ -47,7 +47,7 @@ class EpisodeList(RowList[Episode]):
         )
 
 
-class EpisodesScreen(ModalScreen[Episode | None]):
+class EpisodeChooser(ModalScreen[Episode | None]):
     """Asks for the pages that are looked at; gives the episode that was chosen.
 
     Args:
@@ -76,14 +76,14 @@ class EpisodesScreen(ModalScreen[Episode | None]):
 
     def compose(self) -> ComposeResult:
         """Input, list, and a few lines about the row under the cursor."""
-        with Vertical(id="episodes-box") as box:
+        with Vertical(id="chooser-box") as box:
             box.border_title = Content(" What agents saw ")
             box.border_subtitle = Content(" ⏎ shows that revision · / finds · del erases · esc closes ")
             yield Input(
-                placeholder="/ words of prompt, answer, agent, path, day, sha or #17", id="episodes-find", compact=True
+                placeholder="/ words of prompt, answer, agent, path, day, sha or #17", id="chooser-find", compact=True
             )
-            yield EpisodeList(empty="Reading…", id="episodes-list")
-            yield Static(id="episodes-note", markup=False)
+            yield EpisodeList(empty="Reading…", id="chooser-list")
+            yield Static(id="chooser-note", markup=False)
 
     @property
     def rows(self) -> EpisodeList:
@@ -93,7 +93,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
     @property
     def filter_input(self) -> Input:
         """Where letters are typed."""
-        return self.query_one("#episodes-find", Input)
+        return self.query_one("#chooser-find", Input)
 
     def on_mount(self) -> None:
         """The newest first."""
@@ -115,12 +115,12 @@ class EpisodesScreen(ModalScreen[Episode | None]):
 
     def _show(self, cursor: int, empty: str = "") -> None:
         some = f"{len(self._rows):,} of " if self._total > len(self._rows) else ""
-        self.query_one("#episodes-box").border_title = Content(
+        self.query_one("#chooser-box").border_title = Content(
             f" What agents saw: {some}{count(self._total, 'episode')} "
         )
         self.rows.set_rows(tuple(self._rows), cursor=cursor, empty=empty)
         if not self._rows:
-            self.query_one("#episodes-note", Static).update("")
+            self.query_one("#chooser-note", Static).update("")
 
     def _failed(self, error: CmError) -> None:
         self._rows, self._total = [], 0
@@ -154,7 +154,7 @@ class EpisodesScreen(ModalScreen[Episode | None]):
         lines = count(row.patch_lines, "line") + " of patch" if row.patch_lines else "no patch"
         facts = f"{where} · {lines} · {count(len(row.files), 'file')}"
         style = "$soft" if row.moment else "$warning"
-        self.query_one("#episodes-note", Static).update(Content.assemble((facts, style), "\n", asked_of(row)))
+        self.query_one("#chooser-note", Static).update(Content.assemble((facts, style), "\n", asked_of(row)))
 
     @on(EpisodeList.Chosen)
     def _choose(self, event: EpisodeList.Chosen) -> None:
@@ -163,12 +163,12 @@ class EpisodesScreen(ModalScreen[Episode | None]):
 
     # --- letters ---
 
-    @on(Input.Changed, "#episodes-find")
+    @on(Input.Changed, "#chooser-find")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._read(delay=TYPING)
 
-    @on(Input.Submitted, "#episodes-find")
+    @on(Input.Submitted, "#chooser-find")
     def _take_first(self, event: Input.Submitted) -> None:
         event.stop()
         self.rows.focus()

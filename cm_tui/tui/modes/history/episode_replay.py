@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cm_tui.model import Episode
-from cm_tui.tui.modes.history.episode_list import EpisodesScreen
-from cm_tui.tui.modes.history.erase_dialog import EraseDialog
+from cm_tui.tui.modes.history.episode_list import EpisodeChooser
 from cm_tui.tui.modes.history.view import HistoryView
+from cm_tui.tui.screens.erase_dialog import EraseDialog
 
 
 def choose_episode(screen: HistoryView) -> None:
@@ -18,9 +18,13 @@ def choose_episode(screen: HistoryView) -> None:
             open_episode(screen, episode.id)
 
     def erase(episode: Episode, after: Callable[[], None]) -> None:
-        EraseDialog(screen, after).ask(episode)
+        def erased(gone: Episode) -> None:
+            _forget_shown(screen, gone)
+            after()
 
-    screen.app.push_screen(EpisodesScreen(screen.ask, screen.drop_question, erase), chosen)
+        EraseDialog(screen, erased).ask(episode)
+
+    screen.app.push_screen(EpisodeChooser(screen.ask, screen.drop_question, erase), chosen)
     screen.commit_panel.look_for_episodes()
 
 
@@ -49,4 +53,14 @@ def _show(screen: HistoryView, episode: Episode) -> None:
 def erase_shown(screen: HistoryView) -> None:
     """Erase the episode that is shown; asks first."""
     if screen.loader.episode is not None:
-        EraseDialog(screen).ask(screen.loader.episode)
+        EraseDialog(screen, lambda gone: _forget_shown(screen, gone)).ask(screen.loader.episode)
+
+
+def _forget_shown(screen: HistoryView, gone: Episode) -> None:
+    """Show an episode that was erased no more."""
+    shown = screen.loader.episode
+    if shown is not None and shown.id == gone.id:
+        screen.loader.episode = None
+        screen.panel.forget("episode")
+    screen.commit_panel.look_for_episodes()
+    screen.refresh_keys()

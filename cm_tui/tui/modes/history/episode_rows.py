@@ -6,9 +6,9 @@ import time
 
 from cm_tui.model import Episode, SymbolKey
 from cm_tui.model.dates import minute
-from cm_tui.tui.modes.history.patches import FilePatch, file_patches
 from cm_tui.tui.modes.history.rows import HistoryRow, Spot, heading
 from cm_tui.tui.state.revision import agent_of, name_of
+from cm_tui.tui.widgets.patches import FilePatch, file_patches
 from cm_tui.tui.widgets.text import ago, count, one_line
 
 RECORDED = "@"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 _BEGIN = "diff --git "
 _NOWHERE = "/dev/null"
+DIFF_STYLES = {"+": "$success", "-": "$error", "@": "$secondary"}
+"""By the first character of a line."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +61,12 @@ def _second(line: str) -> str:
     both = line.removeprefix(_BEGIN)
     half = both[: len(both) // 2]
     return half[2:] if half.startswith("a/") else both
+
+
+def patch_style(line: str) -> str:
+    """Return how a line of a patch is drawn."""
+    if line.startswith(("diff --git ", "--- ", "+++ ")):
+        return "bold"
+    if line.startswith(("index ", "new file ", "deleted file ", "similarity ", "rename ", "old mode ", "new mode ")):
+        return "$muted"
+    return DIFF_STYLES.get(line[:1], "")

@@ -8,8 +8,8 @@ from functools import partial
 
 from cm_tui.model import Episode, ErasedEvent, ErasureReport, told_of_neighbours
 from cm_tui.model.dates import local_minute
-from cm_tui.tui.modes.history.view import HistoryView
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.state.revision import asked_of
 from cm_tui.tui.widgets.text import count, elide_end
 from cm_tui.tui.widgets.text_prompt import Prompt
@@ -32,10 +32,10 @@ class EraseDialog:
 
     Args:
         screen: the mode.
-        after: called when it is erased.
+        after: gets it when it is erased.
     """
 
-    def __init__(self, screen: HistoryView, after: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, screen: ModeScreen, after: Callable[[Episode], None]) -> None:
         self._screen = screen
         self._after = after
 
@@ -66,13 +66,7 @@ class EraseDialog:
         seen = self._screen.cm.revision.episode
         if seen is not None and seen.id == episode.id:
             self._screen.cm.go_to_now()
-        shown = self._screen.loader.episode
-        if shown is not None and shown.id == episode.id:
-            self._screen.loader.episode = None
-            self._screen.panel.forget("episode")
-        self._screen.commit_panel.look_for_episodes()
-        self._screen.refresh_keys()
-        self._after()
+        self._after(episode)
 
 
 def counts(report: ErasureReport) -> str:

@@ -1,0 +1,203 @@
+"""The commands of the episodes mode."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cm_tui.errors import UsageError
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats
+from cm_tui.tui.modes.episodes.edits import (
+    MOST,
+    all_of,
+    ask_tags,
+    flip_pin,
+    forget,
+    listed,
+    nothing_meant,
+    rate,
+    undo,
+)
+from cm_tui.tui.modes.episodes.filter_dialog import FilterDialog
+from cm_tui.tui.modes.episodes.query import filter_of
+from cm_tui.tui.modes.episodes.view import EpisodesView
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.screens.erase_dialog import EraseDialog
+from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.widgets.text import count
+
+
+def _not_open(screen: EpisodesView) -> str | None:
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def _no_turns(screen: EpisodesView) -> str | None:
+    return None if screen.turns.rows else "there is no episode"
+
+
+def _no_episode(screen: EpisodesView) -> str | None:
+    return None if screen.episode is not None else "choose an episode first: enter goes to those of a session"
+
+
+def _no_story(screen: EpisodesView) -> str | None:
+    return None if screen.story.lines.rows else "there is nothing to read"
+
+
+def _no_file(screen: EpisodesView) -> str | None:
+    if screen.story.episode is None:
+        return "choose an episode first: enter goes to those of a session"
+    return None if screen.story.place is not None else "it touched no file of this project"
+
+
+def _no_past(screen: EpisodesView) -> str | None:
+    if reason := _no_file(screen):
+        return reason
+    episode = screen.story.episode
+    return episode.why or "there is no commit to show" if episode is not None and episode.moment is None else None
+
+
+def _cannot_replay(screen: EpisodesView) -> str | None:
+    return _no_episode(screen) or screen.cm.project.why_not_searchable
+
+
+# --- what is listed ---
+
+
+def find(screen: EpisodesView) -> None:
+    """Type what is looked for."""
+    screen.unzoom()
+    screen.filter_input.focus()
+
+
+def choose_filter(screen: EpisodesView) -> None:
+    """Choose what to filter by from what there is."""
+    text = screen.filter_input.value
+    try:
+        state = filter_of(text).state
+    except UsageError:
+        state = "shown"
+
+    def got(stats: EpisodeStats) -> None:
+        screen.app.push_screen(FilterDialog(stats, text), chosen)
+
+    def chosen(line: str | None) -> None:
+        if line is not None and line != screen.filter_input.value:
+            screen.filter_input.value = line
+
+    screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)
+
+
+def flip_selected(screen: EpisodesView) -> None:
+    """Select the episode under the cursor, or not any more, and go on."""
+    row = screen.turn_list.current
+    if row is None:
+        return
+    if screen.selected.pop(row.id, None) is None:
+        screen.selected[row.id] = row
+    screen.show_selection()
+    screen.turn_list.cursor += 1
+
+
+def select_all(screen: EpisodesView) -> None:
+    """Select everything that is listed, also what was not read yet; nothing where all of it is selected."""
+    where = listed(screen)
+
+    def got(rows: list[Episode]) -> None:
+        ids = {row.id for row in rows}
+        if ids and ids == set(screen.selected):
+            screen.selected.clear()
+        else:
+            screen.selected = {row.id: row for row in rows}
+            if len(rows) >= MOST:
+                screen.cm.tell(f"The newest {count(MOST, 'episode')} are selected: more are not changed at once.")
+        screen.show_selection()
+
+    screen.ask("all", lambda engine: all_of(engine, where), got)
+
+
+def step(screen: EpisodesView, by: int) -> None:
+    """Go to the episode before or after this one, wherever the focus is."""
+    if screen.on_sessions:
+        screen.add_class("-in-turns")
+    screen.turn_list.cursor += by
+    if (row := screen.turn_list.current) is not None:
+        screen.tell_turn(row)
+
+
+# --- where it leads ---
+
+
+def open_now(screen: EpisodesView) -> None:
+    """Show the file under the cursor as it is now."""
+    if (place := screen.story.place) is not None:
+        screen.cm.go_to_now()
+        screen.post_message(OpenPath(place.path, max(1, place.line)))
+
+
+def open_then(screen: EpisodesView) -> None:
+    """Show the file under the cursor as the agent saw it."""
+    place, episode = screen.story.place, screen.story.episode
+    if place is not None and episode is not None and episode.moment is not None:
+        screen.cm.revision.go(episode.moment, episode.why, episode, asked=episode.sha)
+        screen.post_message(OpenPath(place.path, max(1, place.old_line or place.line)))
+
+
+def replay(screen: EpisodesView) -> None:
+    """Show in History what the agent saw, with everything of that revision."""
+    if (episode := screen.episode) is not None:
+        screen.post_message(OpenEpisode(episode.id))
+
+
+def copy(screen: EpisodesView) -> None:
+    """Copy the story as it is unfolded."""
+    text = "\n".join(line.content.plain.rstrip() for line in screen.story.lines.rows)
+    copy_and_tell(screen, text, "The story is copied.")
+
+
+def erase(screen: EpisodesView) -> None:
+    """Erase the episode for good; asks first."""
+
+    def gone(episode: Episode) -> None:
+        screen.selected.pop(episode.id, None)
+        screen.story.say("It was erased.")
+        screen.read_again()
+
+    if (episode := screen.episode) is not None:
+        EraseDialog(screen, gone).ask(episode)
+
+
+EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
+    Command("episodes.find", "slash", "Find", "Find episodes by words, and by what you type behind `file:` or `since:`",
+            find, blocked=_not_open),
+    Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent, tag: lists what there is",
+            choose_filter, blocked=_not_open),
+    Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
+            open_now, blocked=_no_file),
+    Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
+            open_then, blocked=_no_past),
+    Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
+    Command("episodes.pin", "p", "Pin", "Pin what is meant: it never goes by its age, and agents cannot change it",
+            flip_pin, blocked=nothing_meant),
+    Command("episodes.useful", "plus", "Useful", "It was useful; the same key takes that back",
+            partial(rate, rating=1), blocked=nothing_meant),
+    Command("episodes.misled", "minus", "Misled", "It misled; the same key takes that back",
+            partial(rate, rating=-1), bar=False, blocked=nothing_meant),
+    Command("episodes.forget", "d", "Forget", "Hide what is meant from lists, search and agents; of hidden ones, show them",
+            forget, blocked=nothing_meant),
+    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind", undo,
+            blocked=_not_open),
+    Command("episodes.all", "a", "All", "Select everything that is listed, or nothing; space selects one", select_all,
+            bar=False, blocked=_no_turns),
+    Command("episodes.before", "left_square_bracket", "Before", "The episode before this one, from wherever you are",
+            partial(step, by=-1), bar=False, blocked=_no_turns),
+    Command("episodes.after", "right_square_bracket", "After", "The episode after this one, from wherever you are",
+            partial(step, by=1), bar=False, blocked=_no_turns),
+    Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
+            lambda screen: screen.story.unfold(), blocked=_no_story),
+    Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
+            blocked=_cannot_replay),
+    Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
+    Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
+            blocked=_no_episode),
+    Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom, bar=False),
+)  # fmt: skip

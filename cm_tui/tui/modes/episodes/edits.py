@@ -1,0 +1,184 @@
+"""Changes of episodes: of the one under the cursor, of those that are selected, or of a whole session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter, Undone
+from cm_tui.tui.modes.episodes.view import EpisodesView
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.widgets.text import count, elide_end, one_line
+from cm_tui.tui.widgets.text_prompt import Prompt
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+MOST = 5_000
+"""Episodes that are changed at once."""
+_PAGE = 1_000
+_LONGEST = 60
+_TEXT = 300
+"""Characters that are shown of each side of a text that changed."""
+
+
+def all_of(engine: Engine, where: EpisodeFilter) -> list[Episode]:
+    """Return the episodes that fit, the newest first, `MOST` at most."""
+    rows: list[Episode] = []
+    before: str | None = None
+    while len(rows) < MOST:
+        page = engine.episodes(where=where, before=before, limit=_PAGE)
+        rows += page.rows
+        if len(rows) >= page.total or not page.rows:
+            break
+        before = page.rows[-1].id
+    return rows[:MOST]
+
+
+def listed(screen: EpisodesView) -> EpisodeFilter:
+    """Return which episodes are listed: those of the session that fit."""
+    return replace(screen.where, session=screen.session_key or screen.where.session)
+
+
+def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) -> None:
+    """Find the episodes that are meant: the selected ones, else all of the session, else the one under the cursor."""
+    if screen.selected:
+        then(tuple(screen.selected.values()))
+    elif screen.on_sessions and screen.session_key:
+        where = listed(screen)
+        screen.ask("meant", lambda engine: all_of(engine, where), lambda rows: then(rows) if rows else None)
+    elif (episode := screen.episode) is not None:
+        then((episode,))
+
+
+def nothing_meant(screen: EpisodesView) -> str | None:
+    """Say why there is nothing to change."""
+    if screen.selected or screen.episode is not None:
+        return None
+    if not screen.on_sessions or not screen.turns.rows:
+        return "there is no episode"
+    return None if screen.session_key else "choose a session, or select episodes with space"
+
+
+def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit) -> None:
+    """Change episodes, say what was done, and show it."""
+    ids = [episode.id for episode in episodes]
+
+    def done(edited: Edited) -> None:
+        words = f"{one_line(edited.words)}; u takes it back."
+        screen.cm.tell(words[:1].upper() + words[1:])
+        screen.selected.clear()
+        screen.read_again()
+
+    screen.ask("edit", lambda engine: engine.edit_episodes(ids, edit), done)
+
+
+# --- pins, ratings, tags ---
+
+
+def flip_pin(screen: EpisodesView) -> None:
+    """Pin, or no more where all that is meant is pinned."""
+
+    def found(episodes: Sequence[Episode]) -> None:
+        change(screen, episodes, EpisodeEdit(pinned=not all(one.pinned for one in episodes)))
+
+    with_meant(screen, found)
+
+
+def rate(screen: EpisodesView, rating: int) -> None:
+    """Rate, or take the same rating back."""
+
+    def found(episodes: Sequence[Episode]) -> None:
+        same = all(one.rating == rating for one in episodes)
+        change(screen, episodes, EpisodeEdit(rating=0 if same else rating))
+
+    with_meant(screen, found)
+
+
+def ask_tags(screen: EpisodesView) -> None:
+    """Ask for tags: those that all have stand there already."""
+    with_meant(screen, partial(_ask_tags, screen))
+
+
+def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
+    common = [tag for tag in episodes[0].tags if all(tag in one.tags for one in episodes)]
+
+    def answered(text: str | None) -> None:
+        if text is None:
+            return
+        wanted = tags_in(text)
+        add = tuple(tag for tag in wanted if any(tag not in one.tags for one in episodes))
+        remove = tuple(tag for tag in common if tag not in wanted)
+        if add or remove:
+            change(screen, episodes, EpisodeEdit(add_tags=add, remove_tags=remove))
+
+    used = [one_line(facet.value) for facet in (screen.stats.tags[:8] if screen.stats else ())]
+    hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
+    what = count(len(episodes), "episode")
+    screen.app.push_screen(Prompt(f"Tags of {what}", ", ".join(map(one_line, common)), hint), answered)
+
+
+def tags_in(text: str) -> list[str]:
+    """Return the tags that somebody typed: `big router, #bug` are two."""
+    return list(dict.fromkeys(tag for word in text.split(",") if (tag := " ".join(word.split()).lstrip("#"))))
+
+
+# --- forgetting, and what takes it back ---
+
+
+def forget(screen: EpisodesView) -> None:
+    """Hide what is meant from lists, search and agents, or show it again where all of it is hidden."""
+
+    def found(episodes: Sequence[Episode]) -> None:
+        back = all(one.state == "forgotten" for one in episodes)
+        edit = EpisodeEdit(forgotten=not back)
+        if back or len(episodes) == 1 or screen.selected:
+            change(screen, episodes, edit)
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                change(screen, episodes, edit)
+
+        whole = screen.session
+        title = elide_end(one_line(whole.title or whole.id), _LONGEST) if whole else ""
+        words = f"Forget {count(len(episodes), 'episode')} of the session “{title}”?\n\nNo list, search or agent has them then. u takes it back."
+        screen.app.push_screen(ConfirmScreen(words, "Forget"), answered)
+
+    with_meant(screen, found)
+
+
+def undo(screen: EpisodesView) -> None:
+    """Take back the last change that a person made in this project."""
+
+    def done(undone: Undone) -> None:
+        _tell_undone(screen, undone)
+        if undone.conflicts:
+            _ask_theirs(screen, undone)
+
+    screen.ask("undo", lambda engine: engine.undo(), done)
+
+
+def _tell_undone(screen: EpisodesView, undone: Undone) -> None:
+    words = one_line(undone.words)
+    screen.cm.tell(f"{words[:1].upper()}{words[1:]}.")
+    screen.read_again()
+
+
+def _ask_theirs(screen: EpisodesView, undone: Undone) -> None:
+    """Show both sides of what changed since, and ask which one stays."""
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.ask("undo", lambda engine: engine.undo(theirs_too=True), partial(_tell_undone, screen))
+
+    one = undone.conflicts[0]
+    more = f"\n\n{count(len(undone.conflicts) - 1, 'more text')} changed too." if len(undone.conflicts) > 1 else ""
+    words = (
+        f"“{elide_end(one_line(one.title), _LONGEST)}” was changed since.\n\n"
+        f"As it is now:\n{elide_end(one_line(one.now), _TEXT)}\n\n"
+        f"What would come back:\n{elide_end(one_line(one.before), _TEXT)}{more}"
+    )
+    screen.app.push_screen(ConfirmScreen(words, "Take back all the same"), answered)

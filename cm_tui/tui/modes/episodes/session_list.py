@@ -1,0 +1,156 @@
+"""Sessions by day, the newest first; those of sub-agents below the one that started them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.model import Session
+from cm_tui.tui.modes.episodes.marks import PINNED, clock, day_name, fitting
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import count, elide_end, fit, one_line, short_count
+
+ROOMY = 30
+"""Lines of the screen from which on a session has two."""
+_DEEPEST = 4
+"""Levels that are shown of agents that start agents."""
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    """A row: a day, a session, or all of them."""
+
+    day: str = ""
+    """A heading: nothing else is told."""
+    session: Session | None = None
+    """None, and no day: every session."""
+    depth: int = 0
+    total: int = 0
+    """How many episodes all of them have."""
+    loose: int = 0
+    """How many of these belong to no session: they are listed among all alone."""
+
+    @property
+    def key(self) -> str | None:
+        """Return the id of the session; empty: all of them; None: a heading."""
+        return None if self.day else self.session.id if self.session else ""
+
+
+def by_day(sessions: Sequence[Session], total: int) -> list[SessionRow]:
+    """Return rows of sessions that come newest first.
+
+    Args:
+        sessions: those that are known by now.
+        total: how many episodes all sessions have.
+    """
+    loose = sum(session.episodes for session in sessions if not session.id)
+    rows, day = [SessionRow(total=total, loose=loose)], ""
+    for session, depth in _nested([session for session in sessions if session.id]):
+        if depth == 0 and (name := day_name(session.ended)) != day:
+            day = name
+            rows.append(SessionRow(day))
+        rows.append(SessionRow(session=session, depth=depth))
+    return rows
+
+
+def _nested(sessions: Sequence[Session]) -> Iterable[tuple[Session, int]]:
+    """Put each session below its parent, where that is known; a circle is taken for no relation."""
+    known = {session.id: session for session in sessions}
+    children: dict[str, list[Session]] = {}
+    tops = []
+    for session in sessions:
+        if session.parent in known and not _circles(session, known):
+            children.setdefault(session.parent, []).append(session)
+        else:
+            tops.append(session)
+    waiting = [(session, 0) for session in reversed(tops)]
+    while waiting:
+        session, depth = waiting.pop()
+        yield session, min(depth, _DEEPEST)
+        # Those of one parent are told in the order in which they began.
+        later = sorted(children.get(session.id, ()), key=lambda child: child.began, reverse=True)
+        waiting += [(child, depth + 1) for child in later]
+
+
+def _circles(session: Session, known: dict[str, Session]) -> bool:
+    seen: set[str] = set()
+    at: Session | None = session
+    while at is not None and at.id not in seen:
+        seen.add(at.id)
+        at = known.get(at.parent)
+    return at is not None
+
+
+class SessionList(RowList[SessionRow]):
+    """Rows with a cursor that stands on sessions alone."""
+
+    selected: frozenset[str] = frozenset()
+    """Ids of sessions of which every episode is selected."""
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep it on a row that is no heading: beyond one, in the direction in which it goes."""
+        cursor = super().validate_cursor(cursor)
+        if self._rows and self._rows[cursor].day:
+            return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
+        return cursor
+
+    def set_rows(self, rows: Sequence[SessionRow], *, cursor: int = 0, empty: str | None = None) -> None:
+        """Show other rows; a cursor on a heading goes to the session below it."""
+        if 0 <= cursor < len(rows) and rows[cursor].day:
+            cursor += 1
+        super().set_rows(rows, cursor=cursor, empty=empty)
+
+    def set_height(self, lines: int) -> None:
+        """Draw rows of so many lines."""
+        if lines != self.row_height:
+            self.row_height = lines
+            self.set_rows(self.rows, cursor=self.cursor)
+
+    def place_of(self, key: str) -> int | None:
+        """Return the row of a session."""
+        return next((place for place, row in enumerate(self.rows) if row.key == key), None)
+
+    def draw_line(self, row: SessionRow, line: int, width: int) -> Content:
+        """Title and time, then who it was and how much."""
+        if row.day:
+            # Where a row has two lines, the first one sets days apart.
+            return Content.styled(f" {row.day}", "bold $primary") if line == self.row_height - 1 else Content("")
+        if row.session is None:
+            return self._everything(row, line, width)
+        return self._title(row, row.session, width) if line == 0 else self._facts(row, row.session, width)
+
+    def _everything(self, row: SessionRow, line: int, width: int) -> Content:
+        if line:
+            words = f", {row.loose:,} of no session" if row.loose else ""
+            return Content.styled(f"   the newest first{words}", "$muted")
+        number = short_count(row.total)
+        return Content.assemble((" ∗ ", "$accent"), fit("Every session", width - 5 - len(number)), (number, "$muted"))
+
+    def _title(self, row: SessionRow, session: Session, width: int) -> Content:
+        single = self.row_height == 1
+        lead = f"{'  ' * row.depth}{'↳ ' if row.depth else ''}"
+        mark = "▪" if session.id in self.selected else " "
+        facts = Content.assemble(
+            (PINNED if session.pinned else "", "$accent"), ("✗" if session.failed else "", "$error"),
+            (f" {short_count(session.episodes)}" if single else "", "$muted"),
+        )  # fmt: skip
+        room = width - 8 - cell_len(lead) - cell_len(facts.plain)
+        title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id) or "without a session"
+        return Content.assemble(
+            (mark, "$accent"), (clock(session.ended), "$soft"), " ", (lead, "$secondary"), fit(elide_end(title, room), room),
+            facts,
+        )  # fmt: skip
+
+    def _facts(self, row: SessionRow, session: Session, width: int) -> Content:
+        told = [one_line(session.agent) or "somebody", count(session.episodes, "turn")]
+        if session.failed:
+            told.append(f"{session.failed:,} failed")
+        if session.tokens:
+            told.append(f"{short_count(session.tokens)} tokens")
+        if session.files:
+            told.append(count(session.files, "file"))
+        lead = 7 + 2 * row.depth
+        return Content.styled(" " * lead + fitting(told, width - 1 - lead), "$muted")

@@ -1,0 +1,178 @@
+"""A story as parts that fold, and the lines that they make at a width. Laying out runs on a worker: texts may be long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.tui.theme.highlight import plain_lines
+from cm_tui.tui.widgets.patches import patch_style
+from cm_tui.tui.widgets.sourcelist import LONGEST_LINE
+from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, wrapped
+
+MOST_LINES = 2_000
+"""Lines of a part; what is longer says how much is left out."""
+LONGEST = 4_000
+"""Characters of a line of prose that are shown."""
+INDENT = 4
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
+
+Form = Literal["prose", "patch", "output"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that happened: a line about it, and what there is to read of it."""
+
+    title: str = ""
+    """In one line; empty: there is only the body."""
+    mark: str = " "
+    style: str = ""
+    word: str = ""
+    """Said at the right end of the line."""
+    word_style: str = "$muted"
+    body: str = ""
+    form: Form = "prose"
+    shown: int = MOST_LINES
+    """Lines of the body that are shown while it is folded."""
+    path: str = ""
+    """The file that it is about, below the root of the project."""
+    goal: str = ""
+    """The episode or session that enter leads to."""
+    heading: bool = False
+    """The title of what follows, with a blank line above it."""
+
+
+@dataclass(frozen=True)
+class StoryLine:
+    """One line on screen."""
+
+    content: Content
+    part: int
+    """Number of its part."""
+    path: str = ""
+    line: int = 0
+    """Where it is in the file as it was left; 0: not known."""
+    old_line: int = 0
+    """Where it is in the file as it was found."""
+    goal: str = ""
+
+
+@dataclass(frozen=True)
+class LaidPart:
+    """A part at a width."""
+
+    head: tuple[StoryLine, ...]
+    body: tuple[StoryLine, ...]
+    shown: int
+    opened_head: tuple[StoryLine, ...]
+    """The same while it is open."""
+
+    @property
+    def folds(self) -> bool:
+        """True where there is more than what is shown of it folded."""
+        return len(self.body) > self.shown
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A story at a width."""
+
+    width: int
+    parts: tuple[LaidPart, ...]
+
+    def lines(self, opened: Container[int]) -> list[StoryLine]:
+        """Return what is on screen while these parts are open."""
+        lines: list[StoryLine] = []
+        for number, part in enumerate(self.parts):
+            lines += part.opened_head if number in opened else part.head
+            if not part.folds or number in opened:
+                lines += part.body
+                continue
+            lines += part.body[: part.shown]
+            if part.shown or not part.head:
+                lines.append(_more(number, len(part.body) - part.shown, part.body[part.shown].path))
+        return lines
+
+
+def lay_out(parts: Iterable[Part], width: int) -> Laid:
+    """Wrap and cut everything to a width in cells."""
+    return Laid(width, tuple(_laid(number, part, max(16, width)) for number, part in enumerate(parts)))
+
+
+def _laid(number: int, part: Part, width: int) -> LaidPart:
+    body = tuple(_body(number, part, width))
+    folds = len(body) > part.shown
+    heads = (tuple(_head(number, part, width, fold if folds else " ")) for fold in "▸▾")
+    return LaidPart(next(heads), body, part.shown, next(heads))
+
+
+def _head(number: int, part: Part, width: int, fold: str) -> Iterator[StoryLine]:
+    word = elide_end(part.word, width // 2)
+    if part.heading:
+        if number:
+            yield StoryLine(Content(""), number)
+        title = elide_end(one_line(part.title), width - 2 - (cell_len(word) + 2 if word else 0))
+        gap = " " * (width - 2 - cell_len(title) - cell_len(word))
+        content = Content.assemble((f" {title}", "bold $primary"), gap, (word, part.word_style))
+        yield StoryLine(content, number, goal=part.goal)
+    elif part.title:
+        room = width - INDENT - 1 - (cell_len(word) + 2 if word else 0)
+        title = " ".join(one_line(part.title[:LONGEST]).split())
+        title = elide_path(title, room) if part.path and part.title == part.path else elide_end(title, room)
+        gap = " " * (room - cell_len(title) + 2 if word else 0)
+        content = Content.assemble(
+            (f" {fold}", "$muted"), (f"{part.mark} ", part.style), (title, "$foreground"), gap, (word, part.word_style)
+        )
+        yield StoryLine(content, number, part.path, goal=part.goal)
+
+
+def _body(number: int, part: Part, width: int) -> Iterator[StoryLine]:
+    if not part.body.strip():
+        return
+    inner = width - INDENT - 1
+    made = _patch(number, part) if part.form == "patch" else _prose(number, part, inner)
+    left_out = 0
+    for place, line in enumerate(made):
+        if place < MOST_LINES:
+            yield line
+        else:
+            left_out += 1
+    if left_out:
+        words = f"{' ' * INDENT}… {count(left_out, 'line')} more are not shown here"
+        yield StoryLine(Content.styled(words, "$warning"), number, part.path)
+
+
+def _prose(number: int, part: Part, width: int) -> Iterator[StoryLine]:
+    style = "$soft" if part.form == "output" else ""
+    for line in plain_lines(part.body.strip("\n").rstrip()):
+        for piece in wrapped(line.plain[:LONGEST], width):
+            yield StoryLine(Content.assemble(" " * INDENT, (piece, style)), number, part.path, goal=part.goal)
+
+
+def _patch(number: int, part: Part) -> Iterator[StoryLine]:
+    old = new = 0
+    for line in plain_lines(part.body.rstrip("\n")):
+        text = line.plain[:LONGEST_LINE]
+        if hunk := _HUNK.match(text):
+            old, new = int(hunk[1]), int(hunk[2])
+        content = Content.assemble(" " * INDENT, (text, patch_style(text)))
+        yield StoryLine(content, number, part.path, new, old)
+        if not hunk and (old or new):
+            old += not text.startswith("+")
+            new += not text.startswith("-")
+
+
+def _more(number: int, left: int, path: str) -> StoryLine:
+    words = f"{' ' * INDENT}… {count(left, 'more line')}"
+    return StoryLine(Content.assemble((words, "$muted"), ("  ⏎", "$accent")), number, path)
+
+
+def first_in(lines: Sequence[StoryLine], part: int) -> int:
+    """Return the first line of a part."""
+    return next((place for place, line in enumerate(lines) if line.part == part), 0)

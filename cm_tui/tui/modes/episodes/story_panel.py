@@ -1,0 +1,226 @@
+"""The panel on the right: a session or one of its episodes as a story, with parts that fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from cm_tui.errors import CmError
+from cm_tui.model import Episode
+from cm_tui.tui.modes.episodes.story import Laid, Part, StoryLine, first_in, lay_out
+from cm_tui.tui.modes.episodes.turn_story import turn_story
+from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import one_line
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+SETTLING = 0.06
+"""Seconds that the cursor stays on a row before it is read, so that scrolling asks nothing."""
+_SIDEWAYS = 8
+
+
+class StoryList(RowList[StoryLine]):
+    """Lines of a story. Left and right move sideways along long ones."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,l", "sideways(1)", show=False),
+        Binding("left,h", "sideways(-1)", show=False),
+    ]
+    left = 0
+
+    def draw(self, row: StoryLine, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
+        """Return the line from where the list was moved to."""
+        if not self.left:
+            return row.content
+        return row.content[self.left :] if self.left < len(row.content.plain) else Content("")
+
+    def action_sideways(self, by: int) -> None:
+        """Move along the lines."""
+        self.left = max(0, self.left + by * _SIDEWAYS)
+        self.refresh()
+
+
+class StoryPanel(Vertical):
+    """Reads what is to be told, lays it out off the screen's thread, and folds it.
+
+    Args:
+        ask: asks the engine.
+        drop: forgets a question by its topic.
+        work: runs something slow; gets what is to be done and what takes its answer.
+    """
+
+    class Leads(Message):
+        """Enter on a line that leads to an episode or a session."""
+
+        def __init__(self, goal: str) -> None:
+            super().__init__()
+            self.goal = goal
+
+    class Shown(Message):
+        """Another episode is there, or none."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        drop: Callable[[str], None],
+        work: Callable[[Callable[[], Laid], Callable[[Laid], None]], None],
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(id=id, classes="panel")
+        self._ask = ask
+        self._drop = drop
+        self._work = work
+        self._parts: tuple[Part, ...] = ()
+        self._laid: Laid | None = None
+        self._opened: set[int] = set()
+        self._goal: object = None
+        """What is told, or being read."""
+        self.episode: Episode | None = None
+        """The episode that is told whole; None: a session is, or nothing."""
+
+    def compose(self) -> ComposeResult:
+        """A few words, and the lines."""
+        yield Static(id="story-head", markup=False)
+        yield StoryList(id="story")
+
+    @property
+    def lines(self) -> StoryList:
+        """The lines."""
+        return self.query_one(StoryList)
+
+    # --- what is told ---
+
+    def read(self, name: str, *, again: bool = False) -> None:
+        """Tell an episode; what is on screen stays, dimmed, until it is there."""
+        if name == self._goal and not again:
+            return
+        fresh = name != self._goal
+        self._goal = name
+        if self._parts and fresh:
+            show_waiting(self, "Reading…")
+
+        def call(engine: Engine) -> tuple[Episode, tuple[Part, ...]]:
+            episode = engine.episode(name)
+            return episode, turn_story(episode)
+
+        def got(answer: tuple[Episode, tuple[Part, ...]]) -> None:
+            self._take(answer[0], answer[1], keep=not fresh)
+
+        self._ask("story", call, got, self._failed, delay=SETTLING)
+
+    def tell(self, key: object, parts: tuple[Part, ...], *, keep: bool = False) -> None:
+        """Tell something that is there already.
+
+        Args:
+            key: names what is told.
+            parts: of the story.
+            keep: leave cursor and what is unfolded as they are, where the same is told as before.
+        """
+        self._drop("story")
+        keep = keep and key == self._goal
+        self._goal = key
+        self._take(None, parts, keep=keep)
+
+    def say(self, words: str) -> None:
+        """Tell nothing, and say why."""
+        self._drop("story")
+        self._goal, self.episode, self._parts, self._laid = None, None, (), None
+        end_waiting(self)
+        self.border_subtitle = Content("")
+        self.head("")
+        self.lines.set_rows((), empty=words)
+        self.post_message(self.Shown())
+
+    def head(self, words: Content | str) -> None:
+        """Say in two lines what is told."""
+        self.query_one("#story-head", Static).update(words, layout=False)
+
+    def _take(self, episode: Episode | None, parts: tuple[Part, ...], *, keep: bool) -> None:
+        self.episode, self._parts = episode, parts
+        if not keep:
+            self._opened = set()
+        self._lay(keep=keep)
+        self.post_message(self.Shown())
+
+    def _failed(self, error: CmError) -> None:
+        self.say(f"{error.message} {error.hint}".strip())
+
+    # --- laying out ---
+
+    def _lay(self, *, keep: bool) -> None:
+        width, parts = self.lines.scrollable_content_region.width, self._parts
+        if not width:
+            return
+
+        def got(laid: Laid) -> None:
+            self._laid = laid
+            end_waiting(self)
+            self.border_subtitle = Content("")
+            lines = laid.lines(self._opened)
+            if not keep:
+                self.lines.left = 0
+            self.lines.set_rows(lines, cursor=self._same(lines) if keep else 0)
+
+        self._work(lambda: lay_out(parts, width), got)
+
+    def _same(self, lines: Sequence[StoryLine]) -> int:
+        """Return where the line under the cursor is among others: as far into the same part."""
+        here = self.lines.current
+        if here is None:
+            return 0
+        into = self.lines.cursor - first_in(self.lines.rows, here.part)
+        return first_in(lines, here.part) + into
+
+    def on_resize(self) -> None:
+        """The same at the new width."""
+        if self._parts and (self._laid is None or self._laid.width != self.lines.scrollable_content_region.width):
+            self.call_after_refresh(self._lay, keep=True)
+
+    # --- folding ---
+
+    @on(StoryList.Chosen)
+    def _chosen(self, event: StoryList.Chosen) -> None:
+        event.stop()
+        line: StoryLine = event.row
+        if line.goal:
+            self.post_message(self.Leads(line.goal))
+        elif self._laid is not None and self._laid.parts[line.part].folds:
+            self._opened ^= {line.part}
+            self._refold(line.part)
+
+    def unfold(self) -> None:
+        """Show all of it, or fold it again."""
+        if self._laid is None:
+            return
+        folding = {number for number, part in enumerate(self._laid.parts) if part.folds}
+        self._opened = set() if self._opened >= folding else folding
+        self._refold(self.lines.current.part if self.lines.current else 0)
+
+    def _refold(self, part: int) -> None:
+        assert self._laid is not None
+        lines = self._laid.lines(self._opened)
+        self.lines.set_rows(lines, cursor=first_in(lines, part))
+
+    @property
+    def place(self) -> StoryLine | None:
+        """The line under the cursor where it is one of a file, else the first one that is."""
+        here = self.lines.current
+        if here is not None and here.path:
+            return here
+        return next((line for line in self.lines.rows if line.path), None)
+
+    def title(self, words: str) -> None:
+        """Title the panel."""
+        self.border_title = Content(one_line(words))
