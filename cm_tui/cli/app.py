@@ -123,7 +123,7 @@ def _json_by_default(context: typer.Context) -> dict[str, Any]:
     name = context.invoked_subcommand
     command = getattr(context.command, "commands", {})[name]
     if hasattr(command, "commands"):
-        return {sub: {"as_json": True} for sub in command.commands}
+        return {"as_json": True, **{sub: {"as_json": True} for sub in command.commands}}
     if not any(parameter.name == "as_json" for parameter in command.params):
         raise UsageError(f"`cm {name}` takes no --json before it.", hint=f"`cm {name} --help` lists its options.")
     return {"as_json": True}

@@ -21,6 +21,7 @@ BENCHES = {
     "load": "Many clients at once, with and without writes: latency as ratios, wrong answers.",
     "sessions": "Importing agents' sessions: episodes and bytes a second, memory.",
     "symbols": "Definitions found beside those of Universal Ctags on the same files, where it is installed.",
+    "episodes": "A hundred thousand episodes: lists, filters, words, totals; store and memory; appends beside kills.",
     "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
 

@@ -1,103 +1,328 @@
-"""`cm episodes`."""
+"""`cm episodes`, `cm undo`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from cm_tui.cli.options import Json, Project, open_fresh_engine
-from cm_tui.cli.rows import commit_line
-from cm_tui.counts import count
+from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import Episode, Page
+    from cm_tui.model import EpisodeEdit, EpisodeFilter
 
-ID_LETTERS = 12
-"""As much of an id as tells episodes apart that were not recorded in the same moment."""
+OUTCOMES = ("ok", "failed", "interrupted")
+_DAY = 86_400.0
+
+Match = Annotated[
+    str, typer.Option("--match", help="Words of prompt, answer, title, agent, session, paths, day, sha or #17.")
+]
+Before = Annotated[str | None, typer.Option("--before", help="Only those behind this id in the list: the next page.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
+Types = Annotated[list[str] | None, typer.Option("--type", help="Only of this type: task, command, note …")]
+Tools = Annotated[list[str] | None, typer.Option("--tool", help="Only those that used this tool.")]
+Outcomes = Annotated[
+    list[str] | None, typer.Option("--outcome", help=f"Only with this outcome: {', '.join(OUTCOMES)}, or none.")
+]
+Agents = Annotated[list[str] | None, typer.Option("--agent", help="Only of this agent.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag.")]
+File = Annotated[str, typer.Option("--file", help="Only those that touched this path, or one below it.")]
+Session = Annotated[str, typer.Option("--session", help="Only of this session.")]
+Since = Annotated[str, typer.Option("--since", help="Only from this day on: 2024-05-01, or 30d.")]
+Until = Annotated[str, typer.Option("--until", help="Only before this day: 2024-05-01, or 30d.")]
+Pinned = Annotated[bool | None, typer.Option("--pinned/--not-pinned", help="Only those that are pinned, or are not.")]
+Rated = Annotated[
+    int | None, typer.Option("--rated", min=-1, max=1, help="Only rated so: 1 useful, -1 misleading, 0 not.")
+]
+State = Annotated[str, typer.Option("--state", help="shown, forgotten or archived.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
+
+
+class _Family(TyperGroup):
+    """`cm episodes ID` shows one, as it did before there were commands below it."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            return super().resolve_command(ctx, ["show", *args])
+        return super().resolve_command(ctx, args)
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("episodes")(episodes)
+    from cm_tui.cli.episode_upkeep import purge, retention
+
+    family = typer.Typer(cls=_Family, invoke_without_command=True, help=episodes.__doc__)
+    family.callback()(episodes)
+    family.command("list")(listing)
+    for command in (show, record, tag, pin, rate, forget, retention, purge):
+        family.command(command.__name__)(command)
+    app.add_typer(family, name="episodes")
+    app.command("undo")(undo)
 
 
 def episodes(
-    name: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Show this one whole: its id, a beginning of it, or `last`.")
-    ] = None,
-    match: Annotated[
-        str, typer.Option("--match", help="Words of prompt, answer, agent, session, paths, day, sha or #17.")
-    ] = "",
-    before: Annotated[str | None, typer.Option("--before", help="Only those recorded before this id.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 50,
+    context: typer.Context,
+    match: Match = "",
+    before: Before = None,
+    limit: Limit = 50,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """List what agents' sessions recorded, newest first; `cm --episode ID` opens the application at what one saw."""
-    from cm_tui.cli.output import print_json, print_page
+    """What agents' sessions and people recorded: without a command the newest are listed; `cm episodes ID` shows one."""
+    if context.invoked_subcommand is None:
+        listing(match=match, before=before, limit=limit, project=project, as_json=as_json)
+        return
+    from cm_tui.cli.options import PROJECT
+
+    if match or before:
+        raise UsageError("--match and --before go with the list.", hint=f"cm episodes list --match {match or 'TEXT'}")
+    if project is not None:
+        PROJECT.set(project)
+    if as_json:
+        context.default_map = {context.invoked_subcommand: {"as_json": True}}
+
+
+def listing(
+    match: Match = "",
+    types: Types = None,
+    tools: Tools = None,
+    outcomes: Outcomes = None,
+    agents: Agents = None,
+    tags: Tags = None,
+    file: File = "",
+    session: Session = "",
+    since: Since = "",
+    until: Until = "",
+    pinned: Pinned = None,
+    rated: Rated = None,
+    state: State = "shown",
+    sessions: Annotated[bool, typer.Option("--sessions", help="List their sessions instead.")] = False,
+    stats: Annotated[bool, typer.Option("--stats", help="Only totals, and how often each value is there.")] = False,
+    before: Before = None,
+    limit: Limit = 50,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List what agents' sessions and people recorded, newest first; of several values of an option one is enough."""
+    from cm_tui.model import EpisodeFilter
+
+    if sessions and stats:
+        raise UsageError("Choose one of --sessions and --stats.")
+    kind = _one_of("--state", state, ("shown", "forgotten", "archived"))
+    where = EpisodeFilter(
+        text=match, types=tuple(types or ()), tools=tuple(tools or ()), agents=tuple(agents or ()), tags=tuple(tags or ()),
+        outcomes=tuple("" if one == "none" else _one_of("--outcome", one, OUTCOMES) for one in outcomes or ()),
+        file=file, session=session, since=_instant("--since", since), until=_instant("--until", until), pinned=pinned,
+        rating=rated, state=kind,
+    )  # fmt: skip
+    if stats:
+        _totals(where, project, as_json=as_json)
+    elif sessions:
+        _sessions(where, before, limit, project, as_json=as_json)
+    else:
+        _list(where, before, limit, project, as_json=as_json)
+
+
+def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
+    from cm_tui.cli import episode_rows
+    from cm_tui.cli.output import narrate, print_page
+    from cm_tui.model import EpisodeFilter
 
     with open_fresh_engine(project) as engine:
-        if name is None:
-            page: Page[Episode] = engine.episodes(match=match, before=before, limit=limit)
-            print_page(page, _line, as_json=as_json, row=_row)
-            if not page.total and not match:
-                _say_how()
-            return
+        page = engine.episodes(where=where, before=before, limit=limit)
+    print_page(page, episode_rows.line, as_json=as_json, row=episode_rows.row)
+    if not page.total and where == EpisodeFilter():
+        narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one")
+
+
+def _sessions(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:
+    from cm_tui.cli import episode_rows
+    from cm_tui.cli.output import print_page
+
+    with open_engine(project) as engine:
+        page = engine.sessions(where=where, before=before, limit=limit)
+    print_page(page, episode_rows.session_line, as_json=as_json)
+
+
+def _totals(where: EpisodeFilter, project: Project, *, as_json: bool) -> None:
+    from cm_tui.cli import episode_rows
+    from cm_tui.cli.output import print_json, write
+
+    with open_engine(project) as engine:
+        found = engine.episode_stats(where=where)
+    if as_json:
+        print_json(found)
+        return
+    for text in episode_rows.stats_lines(found):
+        write(text)
+
+
+def show(
+    name: Annotated[str, typer.Argument(metavar="ID", help="Its id, a beginning of it, or `last`.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show one episode whole; `cm --episode ID` opens the application at what it saw."""
+    from cm_tui.cli import episode_rows
+    from cm_tui.cli.output import narrate, print_json, write_text
+
+    with open_fresh_engine(project) as engine:
         one = engine.episode(name)
-    print_json(one) if as_json else _show(one)
-
-
-def _row(one: Episode) -> dict[str, Any]:
-    from cm_tui.cli.output import plain
-
-    row: dict[str, Any] = plain(one)
-    del row["patch"]
-    return row
-
-
-def _say_how() -> None:
-    from cm_tui.cli.output import narrate
-
-    narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one")
-
-
-def _line(one: Episode) -> str:
-    from cm_tui.model.dates import minute
-
-    where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
-    asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
-    why = f"  ({one.why})" if one.why else ""
-    return f"{one.id[:ID_LETTERS]}  {minute(one.time)}  {where}  {one.agent or 'agent'}  {asked}{why}"
-
-
-def _show(one: Episode) -> None:
-    from cm_tui.cli.output import narrate, write_text
-    from cm_tui.model.dates import minute
-
-    lines = [f"episode {one.id}  {minute(one.time)}"]
-    lines.append(f"{one.agent or 'an agent'}, session {one.session or 'unknown'}, in {one.root}")
-    if one.moment is not None:
-        lines.append(f"at {commit_line(one.moment)}")
-    if one.head != one.sha:
-        lines.append(f"HEAD was {one.head[:10] or 'nothing'} when it stopped: the patch starts before its commits")
-    for title, text in (*(("asked", prompt) for prompt in one.prompts), ("answered", one.answer)):
-        if text.strip():
-            lines += ["", f"{title}:", *(f"  {line}" for line in text.splitlines())]
-    if one.files:
-        lines += ["", "files:", *(f"  {path}" for path in one.files)]
-    if one.patch:
-        lines += ["", "patch:", one.patch.rstrip("\n")]
-    write_text("\n".join(lines))
-    for note in notes_of(one):
+    if as_json:
+        print_json(one)
+        return
+    write_text(episode_rows.shown(one))
+    for note in episode_rows.notes_of(one):
         narrate(f"note: {note}")
 
 
-def notes_of(one: Episode) -> list[str]:
-    """Return what has to be said about an episode beside its texts."""
-    notes = [one.why, one.note]
-    if one.patch_cut:
-        notes.append("the patch was too long: this is its beginning")
-    if one.redacted:
-        notes.append(f"taken out of the patch: {count(one.redacted, 'secret')}")
-    return [note for note in notes if note]
+def record(
+    text: Annotated[str, typer.Argument(help="What was noted, run or asked; `-` reads it from stdin.")],
+    kind: Annotated[str, typer.Option("--type", help="note, command, query, response or error.")] = "note",
+    answer: Annotated[str, typer.Option("--answer", help="What came of it.")] = "",
+    outcome: Annotated[str, typer.Option("--outcome", help=", ".join(OUTCOMES))] = "",
+    title: Annotated[str, typer.Option("--title", help="What its session is called.")] = "",
+    files: Annotated[list[str] | None, typer.Option("--file", help="A path that it is about.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by.")] = None,
+    session: Annotated[str, typer.Option("--session", help="Its session; default: that of the day.")] = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Record something by hand; `cm undo` takes it back."""
+    from cm_tui.cli import episode_rows
+    from cm_tui.cli.output import narrate, print_json
+
+    made = _one_of("--type", kind, ("note", "command", "query", "response", "error"))
+    came = _one_of("--outcome", outcome, ("", *OUTCOMES))
+    said = _stdin() if text == "-" else text
+    with open_engine(project) as engine:
+        one = engine.record_episode(
+            said,
+            type=made,
+            answer=answer,
+            title=title,
+            outcome=came,
+            files=files or (),
+            tags=tags or (),
+            session=session,
+        )
+    print_json(episode_rows.row(one)) if as_json else narrate(f"recorded as {one.id}")
+
+
+def tag(
+    ids: Ids,
+    add: Annotated[list[str] | None, typer.Option("--add", "-t", help="A tag that they get.")] = None,
+    remove: Annotated[list[str] | None, typer.Option("--remove", "-r", help="A tag that they lose.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Tag episodes, or take tags from them."""
+    from cm_tui.model import EpisodeEdit
+
+    if not add and not remove:
+        raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
+    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())), project, as_json=as_json)
+
+
+def pin(
+    ids: Ids,
+    undo: Annotated[bool, typer.Option("--undo", help="Pin them no longer.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Pin episodes: they are kept longest, and no agent changes them."""
+    from cm_tui.model import EpisodeEdit
+
+    _edit(ids, EpisodeEdit(pinned=not undo), project, as_json=as_json)
+
+
+def rate(
+    ids: Ids,
+    useful: Annotated[bool, typer.Option("--useful", help="They were useful.")] = False,
+    misleading: Annotated[bool, typer.Option("--misleading", help="They misled.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Nobody said.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Say whether episodes were useful."""
+    from cm_tui.model import EpisodeEdit
+
+    if useful + misleading + clear != 1:
+        raise UsageError("Choose one of --useful, --misleading and --clear.")
+    _edit(ids, EpisodeEdit(rating=useful - misleading), project, as_json=as_json)
+
+
+def forget(
+    ids: Ids,
+    undo: Annotated[bool, typer.Option("--undo", help="Show again what was hidden.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Hide episodes from lists, search and agents, or show them again, as `cm forget` does."""
+    from cm_tui.model import EpisodeEdit
+
+    _edit(ids, EpisodeEdit(forgotten=not undo), project, as_json=as_json)
+
+
+def undo(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take back; do nothing.")] = False,
+    theirs_too: Annotated[
+        bool, typer.Option("--theirs-too", help="Also where somebody changed the text since.")
+    ] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Take back your last change in this project, of any kind; ends with 1 where somebody changed the same since."""
+    from cm_tui.cli.output import narrate, print_json, write, write_text
+
+    with open_engine(project) as engine:
+        undone = engine.undo(dry_run=dry_run, theirs_too=theirs_too)
+    if as_json:
+        print_json(undone)
+    else:
+        narrate(f"would be {undone.words}" if dry_run else undone.words)
+        for one in undone.conflicts:
+            write(f"{one.id}  {one.title}")
+            for name, text in (("before", one.before), ("now", one.now)):
+                write_text("\n".join([f"  {name}:", *(f"    {part}" for part in text.splitlines())]))
+        if undone.conflicts and not theirs_too:
+            narrate("changed since: `cm undo --theirs-too` puts it back all the same")
+    if undone.conflicts and not theirs_too:
+        raise typer.Exit(1)
+
+
+def _edit(ids: list[str], edit: EpisodeEdit, project: Project, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+
+    with open_engine(project) as engine:
+        edited = engine.edit_episodes(ids, edit)
+    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` takes it back")
+
+
+def _stdin() -> str:
+    import sys
+
+    return sys.stdin.read()
+
+
+def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:
+    if value not in known:
+        shown = ", ".join(one for one in known if one)
+        raise UsageError(f"{option}: there is no {value[:40]!r}.", hint=f"Use one of {shown}.")
+    return value
+
+
+def _instant(option: str, text: str) -> float | None:
+    """Return when a day begins, by the local clock, or so many days ago."""
+    import time
+
+    if not text:
+        return None
+    if text.endswith("d") and text[:-1].isdecimal() and len(text) < 8:
+        return time.time() - int(text[:-1]) * _DAY
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%d"))
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{option}: {text[:40]!r} is no day.", hint="Write 2024-05-01, or 30d.") from error

@@ -32,8 +32,10 @@ from cm_tui.model import Check, ErasureReport, Freshness, SecretsReport
 
 _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
-_OF_ONE_CLIENT = frozenset({"drift", "rank", "source", "status"})
+_OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "status"})
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
+_CHANGES_EPISODES = frozenset({"edit_episodes", "forget", "purge", "record_episode", "retention", "undo"})
+"""Methods that change what others list and find."""
 _NOT_YET = "watches from the first question on"
 
 
@@ -112,7 +114,7 @@ class Dispatcher:
             if name == "save_profile":
                 project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
-            if name == "forget":
+            if name in _CHANGES_EPISODES and not values.get("dry_run"):
                 self.events.publish("index", project=str(project.root))
         return with_note(result, other_checkout_note(other)) if other else result
 

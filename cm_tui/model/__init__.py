@@ -3,6 +3,7 @@
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.episode import (
     Actor,
+    Conflict,
     Edited,
     Episode,
     EpisodeEdit,
@@ -12,9 +13,13 @@ from cm_tui.model.episode import (
     EpisodeType,
     Facet,
     Outcome,
+    PurgeReport,
+    RetentionReport,
+    RetentionRow,
     Session,
     Step,
     StepKind,
+    Undone,
 )
 from cm_tui.model.freshness import Freshness, LayerState
 from cm_tui.model.history import (
@@ -48,6 +53,7 @@ __all__ = [
     "Check",
     "CheckoutHead",
     "CommitPoint",
+    "Conflict",
     "Drift",
     "DriftRow",
     "Edge",
@@ -84,7 +90,10 @@ __all__ = [
     "Progress",
     "ProjectStatus",
     "PruneReport",
+    "PurgeReport",
     "ResolvedRevision",
+    "RetentionReport",
+    "RetentionRow",
     "ScorePart",
     "SearchResult",
     "SecretFinding",
@@ -100,5 +109,6 @@ __all__ = [
     "SymbolHistory",
     "SymbolKey",
     "SymbolSpan",
+    "Undone",
     "told_of_neighbours",
 ]

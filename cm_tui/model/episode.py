@@ -7,8 +7,8 @@ from typing import Literal
 
 from cm_tui.model.history import CommitPoint
 
-EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error"]
-"""`task` is a whole turn, from what was asked to what came of it; the others are single events."""
+EpisodeType = Literal["task", "command", "query", "response", "tool_call", "error", "note"]
+"""`task` is a whole turn, from what was asked to what came of it; the others are single events, `note` one of a person."""
 Outcome = Literal["", "ok", "failed", "interrupted"]
 """What came of it; empty: nobody said."""
 Actor = Literal["person", "agent", "import", "narrator"]
@@ -39,7 +39,7 @@ class Episode:
     """One turn of a session, or one event: what was asked, at which commit, and what came of it.
 
     Texts are those of people and agents: they may hold control characters. What looked like a secret was taken out before
-    they were stored.
+    they were stored. Lists have the beginnings of long texts; one that is asked for by its name is whole.
     """
 
     id: str
@@ -79,6 +79,7 @@ class Episode:
     turn: int = 0
     """Place in its session, from 1; 0: not known."""
     plan: str = ""
+    """Empty in lists."""
     verdict: str = ""
     outcome: Outcome = ""
     steps: tuple[Step, ...] = ()
@@ -98,10 +99,10 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeFilter:
-    """Which episodes are wanted: those that fit everything that is given."""
+    """Which episodes are wanted: those that fit everything that is given; of several values of a field one is enough."""
 
     text: str = ""
-    """Words, each of which stands in prompts, answer, agent, session, paths, day, sha, or is `#17`."""
+    """Words, each of which stands in prompts, answer, verdict, title, agent, session, paths, day, sha, or is `#17`."""
     types: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
@@ -185,3 +186,81 @@ class Edited:
     """What it changed."""
     words: str
     """What it did, for people: `pinned 3 episodes`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A text that somebody changed after the change that is to be undone."""
+
+    id: str
+    title: str
+    before: str
+    """The text that undoing would bring back."""
+    now: str
+    """The text that is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A change that was taken back, or would be."""
+
+    change: str
+    """Id of the change."""
+    ids: tuple[str, ...]
+    """What it had changed."""
+    words: str
+    """What became of it, for people: `no longer pinned: 3 episodes`."""
+    conflicts: tuple[Conflict, ...] = ()
+    """What changed since: it was left as it is, unless that was to go too."""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRow:
+    """An episode that would leave the journal, or did."""
+
+    id: str
+    time: float
+    title: str
+    reason: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionReport:
+    """What leaves the journal by its age, what waits, and how much space it all takes."""
+
+    dry_run: bool
+    journal_bytes: int
+    """What counts towards the cap: the journal without what was erased or archived."""
+    cap_bytes: int
+    halved: bool
+    """The journal is over the cap: all ages count twice."""
+    consolidated_days: float
+    """Age from which an episode goes that was consolidated."""
+    high_value_days: float
+    """Age from which one goes that is pinned, rated or evidence of something approved."""
+    unconsolidated_days: float
+    """Age from which one that was not consolidated is put to the narrator."""
+    archived: int
+    """How many go to the archive."""
+    archived_bytes: int
+    rows: tuple[RetentionRow, ...]
+    """The oldest of them."""
+    waiting: int
+    """How many wait for the narrator."""
+    in_archive: int
+    """How many the archive held before."""
+    archive_bytes: int
+    """Size of its files, which does not count towards the cap."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeReport:
+    """What was deleted from the archive for good, or would be."""
+
+    dry_run: bool
+    ids: tuple[str, ...]
+    bytes: int
+    """Size of their lines, before they were compressed."""

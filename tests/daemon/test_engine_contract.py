@@ -17,7 +17,7 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, PackRequest, Page, SearchResult, SymbolKey
+from cm_tui.model import Cancel, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
 from tests.cli.conftest import git
 from tests.daemon.conftest import daemons_allowed, make_project
 
@@ -138,6 +138,22 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.episodes(before=engine.episodes().rows[0].id),
     ],
     "episode": [lambda engine: engine.episode("last"), lambda engine: engine.episode(engine.episodes().rows[1].id)],
+    "sessions": [
+        lambda engine: engine.sessions(),
+        lambda engine: engine.sessions(where=EpisodeFilter(agents=("codex",), text="tax"), limit=1),
+    ],
+    "episode_stats": [
+        lambda engine: engine.episode_stats(),
+        lambda engine: engine.episode_stats(where=EpisodeFilter(text="tax"), days=3),
+    ],
+    "edit_episodes": [
+        lambda engine: (engine.edit_episodes(["last"], EpisodeEdit(("bug",), pinned=True)).ids, engine.undo().words)[1],
+    ],
+    "undo": [
+        lambda engine: (
+            (engine.edit_episodes(["last"], EpisodeEdit(rating=1)), engine.undo(dry_run=True), engine.undo())[1].words
+        ),
+    ],
     "secrets": [lambda engine: engine.secrets()],
     "erase": [lambda engine: engine.erase([engine.episode("last").id], dry_run=True)],
     "forget": [lambda engine: (engine.forget("last"), engine.episodes(), engine.forget("last", undo=True))[1]],
@@ -149,13 +165,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
-CHANGING = {"rebuild", "reset", "save_profile"}
+CHANGING = {"rebuild", "reset", "save_profile", "record_episode", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
-    "indexed_head", "sha", "time", "asked", "text", "id"}  # fmt: skip
+    "indexed_head", "sha", "time", "asked", "text", "id", "began", "ended"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():
@@ -315,6 +331,16 @@ def test_a_reset_keeps_what_was_recorded_unless_it_is_dropped(new_engine: Engine
     list(new_engine.index())
     assert new_engine.episodes().total == 0
     assert new_engine.search("boulders", profile="memory").total == 0
+
+
+def test_what_is_recorded_by_hand_is_listed_found_and_taken_back(new_engine: Engine):
+    list(new_engine.index())
+    one = new_engine.record_episode("sell boulders", answer="sold", type="command", outcome="ok", tags=["stone"])
+    assert new_engine.episodes(where=EpisodeFilter(tags=("stone",))).rows == (one,)
+    assert (one.actor, one.outcome, new_engine.sessions().rows[0].title) == ("person", "ok", "sell boulders")
+    assert new_engine.search("boulders", profile="memory").total == 1
+    assert new_engine.undo().ids == (one.id,)
+    assert new_engine.episodes().total == new_engine.search("boulders", profile="memory").total == 0
 
 
 def test_saved_profile_is_used_from_then_on(new_engine: Engine):

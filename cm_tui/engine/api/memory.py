@@ -6,20 +6,42 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Episode, ErasureReport, Page, SecretsReport
+from cm_tui.model import (
+    Actor,
+    Edited,
+    Episode,
+    EpisodeEdit,
+    EpisodeFilter,
+    EpisodeStats,
+    EpisodeType,
+    ErasureReport,
+    Outcome,
+    Page,
+    PurgeReport,
+    RetentionReport,
+    SecretsReport,
+    Session,
+    Undone,
+)
 
 
 class MemoryApi(Protocol):
     """Episodes of agents' sessions, by every checkout of the project."""
 
     @needs("head")
-    def episodes(self, *, match: str = "", before: str | None = None, limit: int = 200) -> Page[Episode]:
-        """Return what agents' sessions recorded, newest first, without patches.
+    def episodes(
+        self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> Page[Episode]:
+        """Return what was recorded, newest first, without patches and steps, and of long texts the beginnings.
 
         Args:
-            match: only those that have these words in prompts, answer, agent, session, paths, day, sha or `#17`.
+            match: only those that have these words, as `EpisodeFilter.text`.
+            where: only those that fit this as well.
             before: the id of the last one of a page asks for the next page.
             limit: how many at most; the total counts all that match, whatever `before` is.
+
+        Raises:
+            NotFoundError: there is no episode of the id `before`.
         """
 
     @needs("head")
@@ -32,6 +54,124 @@ class MemoryApi(Protocol):
         Raises:
             NotFoundError: there is none of that name.
             UsageError: there are several.
+        """
+
+    @needs("nothing")
+    def sessions(
+        self, *, where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> Page[Session]:
+        """Return the sessions that have episodes of this kind, and what of them fits; the one that ended last comes first.
+
+        Args:
+            where: only these episodes count.
+            before: the id of the last one of a page asks for the next page.
+            limit: how many at most.
+
+        Raises:
+            NotFoundError: there is no session of the id `before`.
+        """
+
+    @needs("nothing")
+    def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
+        """Return totals of the episodes that fit, and how often each value of a field is among them.
+
+        Args:
+            where: only these episodes count.
+            days: how many days `per_day` goes back, today included.
+        """
+
+    @needs("nothing")
+    def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
+        """Change what is said of episodes: tags, rating, pin, whether they are shown. `undo` takes it back.
+
+        Args:
+            names: ids, or beginnings that no other has; `last` is the newest.
+            edit: what changes.
+            actor: who changes it; only a person changes what a person wrote, pinned or rated.
+
+        Raises:
+            NotFoundError: there is none of a name.
+            UsageError: there are several of a name, or nothing is named or to be changed.
+            RefusedError: it is a person's, and somebody else changes it.
+            StoreError: the journal cannot be written.
+        """
+
+    @needs("nothing")
+    def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
+        """Take back the last change that a person made in this project and that was not taken back yet, of any kind.
+
+        Args:
+            dry_run: only say what it would take back.
+            theirs_too: also where somebody changed the text since; without it, that stays and is told.
+
+        Raises:
+            NotFoundError: there is nothing to take back.
+            StoreError: the journal cannot be written.
+        """
+
+    @needs("nothing")
+    def record_episode(
+        self,
+        text: str,
+        *,
+        type: EpisodeType = "note",  # noqa: A002 - the field's name
+        answer: str = "",
+        title: str = "",
+        outcome: Outcome = "",
+        files: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        session: str = "",
+        actor: Actor = "person",
+        agent: str = "",
+    ) -> Episode:
+        """Record something by hand: a note, a command that was run, a question and its answer.
+
+        Args:
+            text: what was noted, run or asked.
+            type: what it is.
+            answer: what came of it.
+            title: of its session.
+            outcome: whether it worked.
+            files: paths that it is about, below the project's root.
+            tags: words to find it by.
+            session: which it belongs to; by default that of the day.
+            actor: who records it.
+            agent: name of the agent that does.
+
+        Raises:
+            UsageError: there is no text, or too much.
+            StoreError: the journal cannot be written.
+        """
+
+    @needs("nothing")
+    def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
+        """Say what leaves the journal by its age, and move it to the archive if wanted.
+
+        The archive is a compressed file beside the journal, does not count towards the cap and is searched on request.
+
+        Args:
+            apply: move it.
+            older_than: days; a person wants everything archived that is older, but for what is of high value.
+
+        Raises:
+            StoreError: the journal or the archive cannot be written.
+        """
+
+    @needs("nothing")
+    def purge(
+        self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
+    ) -> PurgeReport:
+        """Delete episodes from the archive, for good.
+
+        Args:
+            names: ids of archived episodes, or beginnings that no other has.
+            older_than: days; also all of the archive that is older.
+            dry_run: only say what would go.
+
+        Raises:
+            NotFoundError: the archive has none of that name.
+            UsageError: nothing is named.
+            StoreError: the archive cannot be written.
         """
 
     @needs("nothing")

@@ -10,6 +10,7 @@ from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.selection import located
 from cm_tui.engine.erasure.texts import kinds_in, texts_of_problem
 from cm_tui.engine.journal import START, Event, Journal
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import unfinished
 from cm_tui.engine.redaction import find
 from cm_tui.engine.redaction.values import texts_of
@@ -30,7 +31,7 @@ def scan(journal: Journal | None, db: Database | None, store: Path | None) -> Se
     Raises:
         StoreError: something cannot be read.
     """
-    findings = list(scan_journal(journal)) if journal is not None else []
+    findings = [*scan_journal(journal), *scan_archive(journal)] if journal is not None else []
     in_source = 0
     if db is not None:
         of_index, in_source = scan_index(db)
@@ -56,6 +57,22 @@ def scan_journal(journal: Journal) -> Iterator[SecretFinding]:
         else:
             for kind, count in kinds_in(texts_of_problem(journal, found)).items():
                 yield SecretFinding("journal", file, kind, count, str(line.begin))
+
+
+def scan_archive(journal: Journal) -> Iterator[SecretFinding]:
+    """Yield what the archive of a journal holds, by the episodes that can be erased.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    archive = Archive(journal)
+    for number in archive.files():
+        for episode, turn in archive.whole(number):
+            texts = (text for event in (episode, *turn) for text in texts_of(event.data))
+            for kind, count in kinds_in(texts).items():
+                agent = str(episode.data.get("agent", ""))
+                where = str(archive.file(number))
+                yield SecretFinding("journal", where, kind, count, episode.id, episode.kind, agent, episode.time)
 
 
 def scan_index(db: Database) -> tuple[list[SecretFinding], int]:

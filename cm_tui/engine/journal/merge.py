@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from cm_tui.engine.journal.archive import MOVED, Archive
 from cm_tui.engine.journal.event import without_secrets
 from cm_tui.engine.journal.journal import START, Journal
+
+_OF_AN_ARCHIVE = frozenset({MOVED, "episode.archived"})
+"""Kinds of events that say where an archive has something."""
 
 
 def take_over(source: Journal, target: Journal) -> int:
@@ -19,10 +23,18 @@ def take_over(source: Journal, target: Journal) -> int:
     """
     known = {event.id for event in target.read(START)}
     copied = 0
-    for event in source.read(START):
+    archive = Archive(source)
+    # What its archive holds comes back as what it was: the files of another archive bear the same numbers.
+    archived = (
+        one for number in archive.files() for episode, turn in archive.whole(number) for one in (*turn, episode)
+    )
+    for event in (*archived, *source.read(START)):
+        if event.kind in _OF_AN_ARCHIVE:
+            continue
         if event.id not in known:
             fields: dict[str, Any] = {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head}
             fields["data"] = without_secrets(event.data)
             target.append_line(json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode() + b"\n")
+            known.add(event.id)
             copied += 1
     return copied

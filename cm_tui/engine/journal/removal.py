@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.journal import Journal, sync_folder
 from cm_tui.errors import StoreError
 
@@ -10,12 +11,14 @@ EPISODE = "episode"
 
 
 def count_episodes(journal: Journal) -> int:
-    """Return how many episodes a journal holds, those that are hidden included.
+    """Return how many episodes a journal holds, those that are hidden or archived included.
 
     Raises:
         StoreError: it cannot be read.
     """
-    return sum(event.kind == EPISODE for event in journal.read())
+    archive = Archive(journal)
+    archived = sum(1 for number in archive.files() for _ in archive.read(number))
+    return archived + sum(event.kind == EPISODE for event in journal.read())
 
 
 def remove(journal: Journal) -> None:
@@ -32,6 +35,9 @@ def remove(journal: Journal) -> None:
         try:
             for segment in journal.segments():
                 journal.file(segment).unlink(missing_ok=True)
+            archive = Archive(journal)
+            for number in archive.files():
+                archive.file(number).unlink(missing_ok=True)
             sync_folder(journal.folder)
         except OSError as error:
             raise StoreError(f"Cannot remove {journal.folder}: {error}", hint="Check its permissions.") from error

@@ -9,6 +9,8 @@ from typing import BinaryIO
 from cm_tui.engine.journal.event import MAX_BYTES, Event, Position, Problem, as_event, parse_line
 
 _PIECE = 65_536
+_BLANK = b" \t\r\n\v\f\0"
+"""What is left of an erased line, or of one that moved to the archive."""
 
 
 def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
@@ -32,7 +34,7 @@ def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Pr
         fields = parse_line(line) if ended else "torn"
         if isinstance(fields, dict):
             yield as_event(fields, Position(start.segment, at))
-        elif line.strip():
+        elif line.strip(_BLANK):
             yield Problem(begin, at - begin.offset, fields)
 
 

@@ -8,19 +8,108 @@ from pathlib import Path
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.index import LocalIndex
 from cm_tui.errors import StoreBusyError, StoreError, UsageError
-from cm_tui.model import Episode, ErasureReport, Page, SecretsReport
+from cm_tui.model import (
+    Actor,
+    Edited,
+    Episode,
+    EpisodeEdit,
+    EpisodeFilter,
+    EpisodeStats,
+    EpisodeType,
+    ErasureReport,
+    Outcome,
+    Page,
+    PurgeReport,
+    RetentionReport,
+    SecretsReport,
+    Session,
+    Undone,
+)
 
 
 class LocalMemory(LocalIndex):
     """Episodes of agents' sessions, and how they are erased."""
 
-    def episodes(self, *, match: str = "", before: str | None = None, limit: int = 200) -> Page[Episode]:
-        """Return what agents' sessions recorded, newest first, without patches."""
-        return self._episodes.page(match, before, limit)
+    def episodes(
+        self, *, match: str = "", where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> Page[Episode]:
+        """Return what was recorded, newest first, without patches."""
+        return self._episodes.page(match, where, before, limit)
 
     def episode(self, name: str) -> Episode:
         """Return one of them, whole."""
         return self._episodes.one(name)
+
+    def sessions(
+        self, *, where: EpisodeFilter | None = None, before: str | None = None, limit: int = 200
+    ) -> Page[Session]:
+        """Return the sessions that have episodes of this kind."""
+        return self._episodes.sessions(where, before, limit)
+
+    def episode_stats(self, *, where: EpisodeFilter | None = None, days: int = 30) -> EpisodeStats:
+        """Return totals of the episodes that fit."""
+        return self._episodes.stats(where, days)
+
+    def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
+        """Change what is said of episodes."""
+        from cm_tui.engine.memory import edits
+
+        edited = edits.edit_episodes(self._episodes, names, edit, actor)
+        if edit.forgotten is not None:
+            self._read_episodes(again=False)
+        return edited
+
+    def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
+        """Take back the last change that a person made in this project."""
+        from cm_tui.engine.memory import undo
+
+        undone = undo.undo(self._episodes, self._root, dry_run=dry_run, theirs_too=theirs_too)
+        if not dry_run:
+            self._read_episodes(again=False)
+        return undone
+
+    def record_episode(
+        self,
+        text: str,
+        *,
+        type: EpisodeType = "note",  # noqa: A002 - the field's name
+        answer: str = "",
+        title: str = "",
+        outcome: Outcome = "",
+        files: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        session: str = "",
+        actor: Actor = "person",
+        agent: str = "",
+    ) -> Episode:
+        """Record something by hand."""
+        from cm_tui.engine.memory import by_hand
+        from cm_tui.engine.memory.episode_record import EpisodeRecord
+
+        head = self._repository.head().sha if self._repository.git else None
+        record = EpisodeRecord(
+            type=type, agent=agent, session=session, root=str(self._root), prompts=(text,), answer=answer,
+            files=tuple(self._inside(path) for path in files), base=head or "", actor=actor, title=title,
+            outcome=outcome, tags=tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip())),
+        )  # fmt: skip
+        return self._episodes.listed(by_hand.record(self._episodes.journal, record, head=head))
+
+    def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
+        """Say what leaves the journal by its age, and move it to the archive if wanted."""
+        from cm_tui.engine.memory import retention
+
+        report = retention.retention(self._episodes, apply=apply, older_than=older_than)
+        if apply and report.archived:
+            self._read_episodes(again=False)
+        return report
+
+    def purge(
+        self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
+    ) -> PurgeReport:
+        """Delete episodes from the archive, for good."""
+        from cm_tui.engine.memory import retention
+
+        return retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
 
     def episode_moments(self) -> tuple[int, ...]:
         """Return the ordinals of the mainline's commits that agents saw."""
@@ -43,20 +132,15 @@ class LocalMemory(LocalIndex):
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
         journal = Journal.of(self._root)
-        asked = erasure.Asked(names, found, with_patches)
+        of_archive = [one.id for one in erasure.scan_archive(journal)] if found else []
+        asked = erasure.Asked([*names, *of_archive], found, with_patches)
         if dry_run:
             return erasure.preview(journal, asked)
         return erasure.erase_events(journal, asked, make_again=self._make_memory_again, store=self.store)
 
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Hide an episode, or show it again."""
-        from cm_tui.engine.journal import Journal
-        from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
-
-        id_ = self._episodes.named(name, forgotten=undo)
-        Journal.of(self._root).append(RESTORED if undo else FORGOTTEN, {"ids": [id_]})
-        self._read_episodes(again=False)
-        return id_
+        return self.edit_episodes([name], EpisodeEdit(forgotten=not undo)).ids[0]
 
     def _read_episodes(self, *, again: bool) -> bool:
         """Bring the passages of episodes up to the journal; False where the index is to be made again as a whole."""
@@ -66,8 +150,11 @@ class LocalMemory(LocalIndex):
 
     def _make_memory_again(self) -> list[str]:
         """Make what the index holds of the journal again, in a new file: nothing that was deleted is left on disk."""
+        from cm_tui.engine.memory import retention
         from cm_tui.engine.vectors import cache
 
+        retention.drop_erased(self._episodes)
+        self._episodes.index.read_again()
         had_index = bool(self._db.get_meta("indexed_at"))
         kept = self._read_episodes(again=True)
         if kept:

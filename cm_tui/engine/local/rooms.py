@@ -154,9 +154,11 @@ class LocalRooms:
     @shared_property
     def _episodes(self) -> Episodes:
         from cm_tui.engine.journal import Journal
+        from cm_tui.engine.memory.episode_tables import EpisodeTables
         from cm_tui.engine.memory.episodes import Episodes
 
-        return Episodes(Journal.of(self._root), self._history.revisions, self._repository)
+        tables = EpisodeTables.of(self._db)
+        return Episodes(Journal.of(self._root), tables, self._history.revisions, self._repository)
 
     @shared_property
     def _provider(self) -> Provider:

@@ -97,7 +97,7 @@ class EpisodeRecord:
             stop=_text(data, "stop"),
             actor=_one_of(data, "actor", get_args(Actor), "agent"),
             at=_time(data.get("at")),
-            origin=_text(data, "origin") if _DIGEST.fullmatch(_text(data, "origin")) else "",
+            origin=origin_of(event),
             title=_text(data, "title"),
             parent=_text(data, "parent"),
             turn=_count(data, "turn"),
@@ -110,6 +110,12 @@ class EpisodeRecord:
             tokens=_count(data, "tokens"),
             tags=_texts(data, "tags"),
         )
+
+
+def origin_of(event: Event) -> str:
+    """Return the digest that names a turn in the transcript that it was read from; empty: it was read from none."""
+    origin = _text(event.data, "origin")
+    return origin if _DIGEST.fullmatch(origin) else ""
 
 
 def read_episode(event: Event, *, patch: bool) -> Episode:

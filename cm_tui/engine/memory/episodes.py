@@ -1,82 +1,80 @@
-"""The episodes that agents' sessions recorded, read from the journal and laid on the mainline."""
+"""The episodes of one project: lists from the tables, one of them whole from the journal, laid on the mainline."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from cm_tui.counts import count
 from cm_tui.engine.git.commits import MissingError
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.revisions import Revisions
-from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.journal.event import ERASURE
-from cm_tui.engine.memory import episode_record
+from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.memory.episode_index import EpisodeIndex
+from cm_tui.engine.memory.episode_lists import EpisodeLists, no_such
 from cm_tui.engine.memory.episode_record import read_episode
-from cm_tui.engine.memory.turns import Turns
-from cm_tui.engine.memory.visibility import Visibility
+from cm_tui.engine.memory.episode_rows import storable
+from cm_tui.engine.memory.episode_tables import EpisodeTables
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import CommitPoint, Episode, Page
-from cm_tui.model.dates import day
+from cm_tui.model import CommitPoint, Episode, EpisodeFilter, EpisodeStats, Page, Session
 
 LAST = "last"
 """Names the newest episode."""
 _SHORTEST_NAME = 4
 _NOT_RECORDED = "no commit was recorded: there was no git, or no commit yet"
-
-
-@dataclass(frozen=True)
-class _Kept:
-    """An episode without its patch, and where the journal has it."""
-
-    episode: Episode
-    at: Position | None
-
-    @cached_property
-    def words(self) -> str:
-        """Return the text that it is found by."""
-        one = self.episode
-        texts = (*one.prompts, one.answer, one.agent, one.session, *one.files, day(one.time), one.sha, one.id)
-        return "\n".join(texts).lower()
+_ALL = EpisodeFilter()
 
 
 class Episodes:
-    """The episodes of one project. Patches stay in the journal: the rest is small enough to stay in memory.
+    """The episodes of one project. Whole texts, patches and steps stay in the journal.
 
     Args:
         journal: the project's.
-        revisions: resolves names on the mainline of its store.
+        tables: what the store has of it.
+        revisions: resolves names on the mainline of the store.
         repository: the checkout.
     """
 
-    def __init__(self, journal: Journal, revisions: Revisions, repository: Repository) -> None:
-        self._journal = journal
+    def __init__(self, journal: Journal, tables: EpisodeTables, revisions: Revisions, repository: Repository) -> None:
+        self.journal = journal
+        self.tables = tables
+        self.index = EpisodeIndex(tables, journal)
+        self._lists = EpisodeLists(tables, self._sha_of)
         self._revisions = revisions
         self._repository = repository
-        self._lock = threading.Lock()
-        self._begin_anew()
 
-    def page(self, match: str, before: str | None, limit: int) -> Page[Episode]:
-        """Return those that have every word, newest first.
+    def page(self, match: str, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Episode]:
+        """Return those that fit, newest first.
 
         Raises:
             NotFoundError: there is no episode of the id `before`.
             StoreError: the journal cannot be read.
         """
-        kept, on_mainline = self._read(), self._on_mainline()
-        words = match.lower().split()
-        found = [one for one in kept if all(_has(one, word, on_mainline) for word in words)]
-        rest = found
-        if before is not None:
-            place = next((number for number, one in enumerate(kept) if one.episode.id == before), None)
-            if place is None:
-                raise _no_such(before)
-            later = {one.episode.id for one in kept[: place + 1]}
-            rest = [one for one in found if one.episode.id not in later]
-        rows = tuple(self._placed(one.episode, on_mainline) for one in rest[: max(0, limit)])
-        return Page(rows, len(found), self._note())
+        self._revisions.commits.ensure()
+        note = self.index.follow().note
+        found = self._lists.page(where or _ALL, match, before, limit)
+        return Page(tuple(self._laid(found.rows)), found.total, note)
+
+    def sessions(self, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Session]:
+        """Return the sessions of those that fit.
+
+        Raises:
+            NotFoundError: there is no session of the id `before`.
+            StoreError: the journal cannot be read.
+        """
+        note = self.index.follow().note
+        found = self._lists.sessions(where or _ALL, before, limit)
+        return Page(found.rows, found.total, note)
+
+    def stats(self, where: EpisodeFilter | None, days: int) -> EpisodeStats:
+        """Return totals of those that fit.
+
+        Raises:
+            StoreError: the journal cannot be read.
+        """
+        self.index.follow()
+        return self._lists.stats(where or _ALL, days)
 
     def one(self, name: str) -> Episode:
         """Return an episode by its id, a beginning of it, or `last`.
@@ -86,93 +84,127 @@ class Episodes:
             UsageError: there are several.
             StoreError: the journal cannot be read.
         """
-        kept = _named(self._read(), name)
-        event = next(self._journal.read(kept.at), None)
-        if event is None or event.id != kept.episode.id:
-            raise NotFoundError(f"The journal no longer has the episode {kept.episode.id}.")
-        return self._replayed(read_episode(event, patch=True))
+        id_ = self.named(name, hidden=False)
+        number, segment, place = self.tables.row("SELECT seq, segment, place FROM episode WHERE id = ?", [id_])
+        if segment > 0:
+            event = next(self.journal.read(Position(segment, place)), None)
+        else:
+            event = Archive(self.journal).one(-segment, place)
+        if event is None or storable(event.id) != id_:
+            raise NotFoundError(f"The journal no longer has the episode {id_}.")
+        now = self._lists.of([number])[0]
+        whole = read_episode(event, patch=True)
+        said = replace(whole, tags=now.tags, rating=now.rating, pinned=now.pinned, state=now.state)
+        return self._replayed(said)
+
+    def listed(self, id_: str) -> Episode:
+        """Return an episode as lists have it, by its whole id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        self.index.follow()
+        found = self.tables.rows("SELECT seq FROM episode WHERE id = ?", [storable(id_)])
+        if not found:
+            raise no_such(id_)
+        rows = self._lists.of([found[0][0]])
+        return next(iter(self._laid(rows))) if self._revisions.commits.is_indexed else rows[0]
 
     def ordinals(self) -> tuple[int, ...]:
         """Return the ordinals of the commits on the mainline that agents saw."""
-        self._read()
-        return tuple(sorted(moment.ordinal for moment in self._on_mainline().values()))
+        self._revisions.commits.ensure()
+        self.index.follow()
+        shas = [row[0] for row in self.tables.rows("SELECT DISTINCT sha FROM episode WHERE state = 'shown'")]
+        return tuple(sorted(moment.ordinal for moment in self._on_mainline(shas).values()))
 
-    def named(self, name: str, *, forgotten: bool = False) -> str:
+    def named(self, name: str, *, hidden: bool) -> str:
         """Return the id of an episode by a beginning of it, or `last`.
 
         Args:
             name: what was typed.
-            forgotten: look among those that are hidden, instead of the others.
+            hidden: look among those that are forgotten, instead of the others.
 
         Raises:
             NotFoundError: there is none.
             UsageError: there are several.
             StoreError: the journal cannot be read.
         """
-        return _named(self._read(forgotten=forgotten), name).episode.id
+        self.index.follow()
+        return self._named(name, "state = 'forgotten'" if hidden else "state <> 'forgotten'")
 
-    # --- the journal ---
+    def named_all(self, names: Sequence[str], *, hidden: bool | None = False) -> tuple[str, ...]:
+        """Return the ids of episodes by their names, each once.
 
-    def _begin_anew(self) -> None:
-        self._at: Position | None = None
-        self._event = ""
-        """Id of the event that ends at that place."""
-        self._kept: list[_Kept] = []
-        self._turns = Turns()
-        self._visibility = Visibility()
+        Args:
+            names: as for `named`.
+            hidden: look among those that are forgotten, or not; None: among all.
 
-    def _read(self, *, forgotten: bool = False) -> list[_Kept]:
-        """Return all that there are by now, newest first: those that are shown, or those that are forgotten."""
-        with self._lock:
-            if self._at is not None and not self._journal.holds(self._at, self._event):
-                self._begin_anew()
-            for event in self._journal.read(self._at):
-                self._follow(event)
-                self._at, self._event = event.position, event.id
-            hidden = self._visibility.forgotten
-            return [one for one in reversed(self._kept) if (one.episode.id in hidden) == forgotten]
+        Raises:
+            NotFoundError: there is none of a name.
+            UsageError: there are several.
+            StoreError: the journal cannot be read.
+        """
+        self.index.follow()
+        among = "true" if hidden is None else "state = 'forgotten'" if hidden else "state <> 'forgotten'"
+        whole = [storable(name.strip().lower()) for name in names]
+        sql = f"SELECT id FROM episode WHERE {among} AND id IN (SELECT unnest(?))"  # noqa: S608 - our own words
+        known = {row[0] for row in self.tables.rows(sql, [whole])}
+        return tuple(dict.fromkeys(name if name in known else self._named(name, among) for name in whole))
 
-    def _follow(self, event: Event) -> None:
-        self._turns.follow(event, self._at or START)
-        self._visibility.follow(event)
-        if event.kind == episode_record.KIND:
-            self._kept.append(_Kept(read_episode(event, patch=False), self._at))
-        elif event.kind == ERASURE:
-            erased = self._visibility.erased
-            self._kept = [one for one in self._kept if one.episode.id not in erased]
-
-    def _note(self) -> str:
-        waiting = self._turns.unrecorded
-        turns = "turn of a session waits" if waiting == 1 else "turns of sessions wait"
-        return f"{waiting:,} {turns} for the daemon, which records them." if waiting else ""
+    def _named(self, name: str, among: str) -> str:
+        name = storable(name.strip().lower())
+        newest = f"SELECT id FROM episode WHERE {among}"  # noqa: S608 - our own words
+        if name == LAST:
+            # What is archived is old, whatever the order of the rest.
+            found = self.tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
+        else:
+            found = self.tables.rows(f"{newest} AND id = ?", [name])
+        if not found and len(name) >= _SHORTEST_NAME:
+            found = self.tables.rows(f"{newest} AND starts_with(id, ?)", [name])
+        if not found:
+            raise no_such(name)
+        if len(found) > 1:
+            raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}.", hint="Give more of the id.")
+        return str(found[0][0])
 
     # --- the mainline ---
 
-    def _on_mainline(self) -> Mapping[str, CommitPoint]:
-        """Return the commits of all episodes that are on the mainline, by sha."""
-        self._revisions.commits.ensure()
-        with self._lock:
-            hidden = self._visibility.forgotten
-            shas = {one.episode.sha for one in self._kept if one.episode.id not in hidden}
-        return self._revisions.commits.of_shas(shas) if self._repository.git else {}
+    def _sha_of(self, ordinal: int) -> str | None:
+        found = self._revisions.commits.at(ordinal)
+        return found.sha if found else None
 
-    def _placed(self, episode: Episode, on_mainline: Mapping[str, CommitPoint]) -> Episode:
-        moment = on_mainline.get(episode.sha)
+    def _on_mainline(self, shas: Iterable[str]) -> Mapping[str, CommitPoint]:
+        """Return those of the commits that are on the mainline, by sha."""
+        return self._revisions.commits.of_shas(set(shas) - {""}) if self._repository.git else {}
+
+    def _laid(self, rows: Sequence[Episode]) -> Iterable[Episode]:
+        """Yield episodes with the commits that they saw; each is looked for once."""
+        places: dict[str, tuple[CommitPoint | None, str]] = {}
+        on_mainline = self._on_mainline(one.sha for one in rows)
+        for one in rows:
+            if one.sha not in places:
+                places[one.sha] = self._place(one.sha, on_mainline)
+            moment, why = places[one.sha]
+            yield replace(one, moment=moment, why=why)
+
+    def _place(self, sha: str, on_mainline: Mapping[str, CommitPoint]) -> tuple[CommitPoint | None, str]:
+        moment = on_mainline.get(sha)
         if moment is not None:
-            return replace(episode, moment=moment, why="")
-        if not episode.sha:
-            return replace(episode, moment=None, why=_NOT_RECORDED)
+            return moment, ""
+        if not sha:
+            return None, _NOT_RECORDED
         if not self._repository.git:
-            return replace(episode, moment=None, why="this project has no git: its commits cannot be read")
+            return None, "this project has no git: its commits cannot be read"
         try:
-            return replace(episode, moment=self._revisions.point(self._repository.resolve(episode.sha)), why="")
+            return self._revisions.point(self._repository.resolve(sha)), ""
         except (MissingError, NotFoundError):
             gone = "is not in this repository: it was rewritten and cleaned up, or made in another clone"
-            return replace(episode, moment=None, why=f"{episode.sha[:10]} {gone}")
+            return None, f"{sha[:10]} {gone}"
 
     def _replayed(self, episode: Episode) -> Episode:
         """Return the episode with what has to be said of its commit."""
-        placed = self._placed(episode, self._on_mainline())
+        self._revisions.commits.ensure()
+        placed = next(iter(self._laid([episode])))
         if not episode.sha or not self._repository.git:
             return placed
         try:
@@ -180,27 +212,3 @@ class Episodes:
         except NotFoundError:
             return placed
         return replace(placed, moment=place.moment, why=place.note)
-
-
-def _named(kept: Sequence[_Kept], name: str) -> _Kept:
-    name = name.strip().lower()
-    if name == LAST and kept:
-        return kept[0]
-    found = [one for one in kept if one.episode.id == name]
-    if not found and len(name) >= _SHORTEST_NAME:
-        found = [one for one in kept if one.episode.id.startswith(name)]
-    if not found:
-        raise _no_such(name)
-    if len(found) > 1:
-        raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}.", hint="Give more of the id.")
-    return found[0]
-
-
-def _has(kept: _Kept, word: str, on_mainline: Mapping[str, CommitPoint]) -> bool:
-    moment = on_mainline.get(kept.episode.sha)
-    return word in kept.words or (moment is not None and word == f"#{moment.ordinal}")
-
-
-def _no_such(name: str) -> NotFoundError:
-    shown = name[:40].encode("ascii", "backslashreplace").decode()
-    return NotFoundError(f"There is no episode {shown!r}.", hint="`cm episodes` lists them.")

@@ -9,6 +9,12 @@ FORGOTTEN = "episode.forgotten"
 """Kind of the event that hides episodes."""
 RESTORED = "episode.restored"
 """Kind of the event that shows them again."""
+ARCHIVED = "episode.archived"
+"""Kind of the event behind which episodes are in the archive, in the file that it names."""
+PURGED = "episode.purged"
+"""Kind of the event behind which they are in no archive either."""
+UNDONE = "change.undone"
+"""Kind of the event that takes a change back: it names the change, and what that was about."""
 
 
 def ids_of(event: Event) -> frozenset[str]:
@@ -17,27 +23,53 @@ def ids_of(event: Event) -> frozenset[str]:
     return frozenset(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else frozenset()
 
 
+def change_of(event: Event) -> str:
+    """Return the change that an event is a part of, or takes back; by itself it is one of its own."""
+    change = event.data.get("change")
+    return change if isinstance(change, str) and change else event.id
+
+
 class Visibility:
     """Ids that are not to be shown, from a journal's events in their order."""
 
     def __init__(self) -> None:
         self.erased: set[str] = set()
-        self.forgotten: set[str] = set()
+        """Those that the journal no longer has."""
         self.restored: set[str] = set()
-        """Those that were hidden before, perhaps before the first event that was followed."""
+        """Those that may have been hidden before, perhaps before the first event that was followed."""
+        self._said: list[tuple[str, bool, frozenset[str]]] = []
+        """What was hidden (or shown again), by which change."""
+        self._undone: set[str] = set()
+        self._forgotten: set[str] | None = set()
+
+    @property
+    def forgotten(self) -> set[str]:
+        """Return the ids that are hidden by what was not undone."""
+        if self._forgotten is None:
+            self._forgotten = set()
+            for change, hides, ids in self._said:
+                if change not in self._undone:
+                    self._forgotten.update(ids) if hides else self._forgotten.difference_update(ids)
+        return self._forgotten
 
     def follow(self, event: Event) -> None:
         """Take in an event."""
-        if event.kind == ERASURE:
+        if event.kind in (ERASURE, ARCHIVED, PURGED):
             self.erased |= ids_of(event)
-        elif event.kind == FORGOTTEN:
-            self.forgotten |= ids_of(event)
-            self.restored -= ids_of(event)
-        elif event.kind == RESTORED:
-            self.forgotten -= ids_of(event)
+        elif event.kind in (FORGOTTEN, RESTORED):
+            self._say(change_of(event), event.kind == FORGOTTEN, ids_of(event))
+        elif event.kind == UNDONE:
+            self._undone.add(change_of(event))
+            # What was recorded by hand is undone by its own name, and hidden by that.
+            self._say(event.id, True, frozenset({change_of(event)}))
             self.restored |= ids_of(event)
 
     @property
     def hidden(self) -> set[str]:
-        """Return the ids that are erased or forgotten."""
+        """Return the ids that are erased, in the archive, or forgotten."""
         return self.erased | self.forgotten
+
+    def _say(self, change: str, hides: bool, ids: frozenset[str]) -> None:
+        self._said.append((change, hides, ids))
+        self._forgotten = None
+        self.restored = self.restored - ids if hides else self.restored | ids

@@ -16,6 +16,7 @@ from cm_tui.engine import erasure
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -228,6 +229,25 @@ def test_after_the_journal_was_removed_everything_is_imported_again(machine: Mac
     machine.run()
     removal.remove(Journal.of(machine.root))
     assert machine.run().episodes == 1
+
+
+@pytest.mark.parametrize("is_state_lost", [False, True])
+def test_what_moved_to_the_archive_is_not_imported_again(machine: Machine, is_state_lost: bool):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, "Told by a hook")
+    file = one.write([one.asked("Told by a hook", timestamp=stamp(1)), one.said("Yes."), *one.turn("First", "One.")])
+    machine.run()
+    with LocalEngine.open(machine.root) as engine:
+        list(engine.index())
+        assert engine.retention(apply=True, older_than=0).archived == 2
+    assert machine.prompts() == []
+    if is_state_lost:
+        for state in machine.transcripts().state.folder.glob("*.json"):
+            state.unlink()
+    file.with_name("copy.jsonl").write_bytes(file.read_bytes())
+    one.write(one.turn("Second", "Two."))
+    machine.run()
+    assert machine.prompts() == ["Second"]
 
 
 def test_what_is_not_to_be_recorded_is_passed_over(machine: Machine):

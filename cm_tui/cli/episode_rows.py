@@ -1,0 +1,125 @@
+"""How episodes, sessions and totals stand on a terminal and in JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.cli.rows import commit_line
+from cm_tui.counts import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cm_tui.model import Episode, EpisodeStats, Facet, Session, Step
+
+ID_LETTERS = 12
+"""As much of an id as tells episodes apart that were not recorded in the same moment."""
+_ONE_BY_ONE = ("patch", "steps", "plan")
+"""Fields that lists do not have."""
+_BARS = " ▁▂▃▄▅▆▇█"
+_STEP_CHARACTERS = 200
+_TOLD = 8
+
+
+def row(one: Episode) -> dict[str, Any]:
+    """Return an episode as a row of JSON."""
+    from cm_tui.cli.output import plain
+
+    found: dict[str, Any] = plain(one)
+    return {name: value for name, value in found.items() if name not in _ONE_BY_ONE}
+
+
+def line(one: Episode) -> str:
+    """Return an episode as a line for people."""
+    from cm_tui.model.dates import minute
+
+    where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
+    asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
+    marks = [one.outcome if one.outcome != "ok" else "", "pinned" if one.pinned else ""]
+    marks += [{1: "useful", -1: "misleading"}.get(one.rating, ""), *(f"+{tag}" for tag in one.tags)]
+    marked = "".join(f"  {mark}" for mark in marks if mark)
+    why = f"  ({one.why})" if one.why else ""
+    who = one.agent or ("you" if one.actor == "person" else "agent")
+    return f"{one.id[:ID_LETTERS]}  {minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
+
+
+def session_line(one: Session) -> str:
+    """Return a session as a line for people."""
+    from cm_tui.model.dates import minute
+
+    title = " ".join(one.title.split()) or "(no prompt)"
+    parts = [one.id or "no session", minute(one.ended), one.agent or "you", count(one.episodes, "episode")]
+    parts.append(f"{one.failed:,} failed" if one.failed else "")
+    parts += [f"below {one.parent}" if one.parent else "", title]
+    return "  ".join(part for part in parts if part)
+
+
+def shown(one: Episode) -> str:
+    """Return an episode whole, as text."""
+    return "\n".join(_whole(one))
+
+
+def _whole(one: Episode) -> Iterator[str]:
+    from cm_tui.model.dates import minute
+
+    yield f"episode {one.id}  {minute(one.time)}"
+    who = one.agent or ("you" if one.actor == "person" else "an agent")
+    yield f"{who}, session {one.session or 'unknown'}, in {one.root}"
+    yield from _facts(one)
+    if one.moment is not None:
+        yield f"at {commit_line(one.moment)}"
+    if one.head != one.sha:
+        yield f"HEAD was {one.head[:10] or 'nothing'} when it stopped: the patch starts before its commits"
+    texts = [*(("asked", prompt) for prompt in one.prompts), ("planned", one.plan), ("answered", one.answer)]
+    for title, text in (*texts, ("verdict", one.verdict)):
+        if text.strip():
+            yield from ("", f"{title}:", *(f"  {part}" for part in text.splitlines()))
+    if one.steps:
+        yield from ("", f"steps ({one.step_count:,}):", *(f"  {_step(step)}" for step in one.steps))
+    if one.files:
+        yield from ("", "files:", *(f"  {path}" for path in one.files))
+    if one.patch:
+        yield from ("", "patch:", one.patch.rstrip("\n"))
+
+
+def _facts(one: Episode) -> Iterator[str]:
+    facts = [
+        one.type if one.type != "task" else "", f"outcome {one.outcome}" if one.outcome else "",
+        f"{one.tokens:,} tokens" if one.tokens else "", f"tools {', '.join(one.tools)}" if one.tools else "",
+        f"tags {', '.join(one.tags)}" if one.tags else "", "pinned" if one.pinned else "",
+        {1: "rated useful", -1: "rated misleading"}.get(one.rating, ""), one.state if one.state != "shown" else "",
+    ]  # fmt: skip
+    if said := "; ".join(fact for fact in facts if fact):
+        yield said
+
+
+def _step(step: Step) -> str:
+    text = " ".join(f"{step.tool or step.kind}: {step.text}".split())
+    return f"{text[:_STEP_CHARACTERS]}{'  (failed)' if step.failed else ''}"
+
+
+def notes_of(one: Episode) -> list[str]:
+    """Return what has to be said about an episode beside its texts."""
+    notes = [one.why, one.note]
+    if one.patch_cut:
+        notes.append("the patch was too long: this is its beginning")
+    if one.redacted:
+        notes.append(f"taken out of the patch: {count(one.redacted, 'secret')}")
+    return [note for note in notes if note]
+
+
+def stats_lines(stats: EpisodeStats) -> Iterator[str]:
+    """Yield totals as lines for people."""
+    totals = (count(stats.episodes, "episode"), count(stats.sessions, "session"), count(stats.files, "file"))
+    yield "  ".join((*totals, count(stats.tokens, "token")))
+    most = max(stats.per_day, default=0)
+    bars = "".join(_BARS[-(-number * (len(_BARS) - 1) // most)] if most else " " for number in stats.per_day)
+    yield f"last {count(len(stats.per_day), 'day')}: {bars}  at most {most:,} a day"
+    named = (("outcomes", stats.outcomes), ("types", stats.types), ("agents", stats.agents), ("tools", stats.tools))
+    for name, facets in (*named, ("tags", stats.tags)):
+        if facets:
+            yield f"{name}: {', '.join(map(_facet, facets[:_TOLD]))}"
+
+
+def _facet(facet: Facet) -> str:
+    return f"{facet.value or 'none'} {facet.count:,}"

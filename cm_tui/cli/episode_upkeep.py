@@ -1,0 +1,88 @@
+"""`cm episodes retention`, `cm episodes purge`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.counts import count, noun
+from cm_tui.errors import RefusedError
+
+if TYPE_CHECKING:
+    from cm_tui.model import RetentionReport
+
+Older = Annotated[float | None, typer.Option("--older-than", min=0, metavar="DAYS", help="All that is older.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def retention(
+    apply: Annotated[bool, typer.Option("--apply", help="Move to the archive what is old enough.")] = False,
+    older_than: Older = None,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Say what leaves the journal by its age; --apply moves it to the archive, which is searched with --state archived."""
+    from cm_tui.cli.output import print_json
+
+    with open_engine(project) as engine:
+        report = engine.retention(older_than=older_than)
+        if apply and report.archived:
+            if not as_json:
+                _show(report)
+            _ask(f"Move {count(report.archived, 'episode')} to the archive?", yes=yes)
+            report = engine.retention(apply=True, older_than=older_than)
+    print_json(report) if as_json else _show(report)
+
+
+def purge(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Archived episodes.")] = None,
+    older_than: Older = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; do nothing.")] = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Delete episodes from the archive, for good."""
+    from cm_tui.cli.output import narrate, print_json
+
+    with open_engine(project) as engine:
+        report = engine.purge(ids or (), older_than=older_than, dry_run=True)
+        if report.ids and not dry_run:
+            _ask(f"Delete {count(len(report.ids), 'episode')} for good?", yes=yes)
+            report = engine.purge(ids or (), older_than=older_than)
+    if as_json:
+        print_json(report)
+        return
+    done = "would be deleted" if report.dry_run else "deleted"
+    narrate(f"{count(len(report.ids), 'episode')} {done}, {report.bytes:,} bytes")
+
+
+def _ask(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise RefusedError("Nobody can be asked here.", hint="Say --yes.")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _show(report: RetentionReport) -> None:
+    from cm_tui.cli.output import narrate, write
+    from cm_tui.model.dates import day
+
+    for row in report.rows:
+        write(f"{row.id}  {day(row.time)}  {row.bytes:,} bytes  {row.reason}  {' '.join(row.title.split())}")
+    if len(report.rows) < report.archived:
+        narrate(f"… and {report.archived - len(report.rows):,} more")
+    would = noun(report.archived, "would go", "would go") if report.dry_run else "went"
+    narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
+    if report.waiting:
+        narrate(f"{count(report.waiting, 'episode')} {noun(report.waiting, 'waits', 'wait')} for the narrator")
+    halved = ", over it: all ages are halved" if report.halved else ""
+    narrate(f"journal: {report.journal_bytes:,} of {report.cap_bytes:,} bytes{halved}")
+    narrate(f"archive: {count(report.in_archive, 'episode')}, {report.archive_bytes:,} bytes")
+    for note in report.notes:
+        narrate(f"note: {note}")
