@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 
 def pytest_configure() -> None:
@@ -19,6 +20,9 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     # As `cm` itself: a tenth of the time went into looking for cycles.
     gc.set_threshold(100_000, 50, 100)
+    # How long a machine takes that does other things beside says nothing about what is tested.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
 
 
 @pytest.fixture

@@ -163,11 +163,10 @@ class _Reading:
 
     def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
         turn = self._turn
+        if kind in {"user_message", "task_started"}:
+            self._now_with_events()
         if kind == "user_message":
-            self._has_events = True
             yield from self._ask(as_text(payload.get("message")), line, at)
-        elif kind == "task_started":
-            self._has_events = True
         elif kind == "thread_name_updated":
             if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
                 yield Named(title)
@@ -184,6 +183,13 @@ class _Reading:
                 self._work(turn, kind, payload)
         elif kind not in _KNOWN:
             yield Skipped(f"event {kind[:60] or 'without a type'}", line.start)
+
+    def _now_with_events(self) -> None:
+        """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
+        if not self._has_events and self._turn is not None and self._turn.is_empty:
+            self._turn = None
+            self._number -= 1
+        self._has_events = True
 
     def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
         if kind == "agent_message":

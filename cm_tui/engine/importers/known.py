@@ -9,6 +9,7 @@ from typing import Literal
 
 from cm_tui.engine.importers.turn import PROMPT_CHARACTERS
 from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.event import ERASED
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
@@ -62,14 +63,19 @@ class Known:
         """
         if not self._journal.holds(self._at, self._event):
             self._begin_anew()
+        if not self._event:
+            # What moved there has left the journal but for its name.
+            self._read_archive()
         for event in self._journal.read(self._at):
             self._follow(event)
             self._at, self._event = event.position, event.id
 
-    @property
-    def has_imports(self) -> bool:
-        """Return whether anything was ever imported."""
-        return bool(self._sessions)
+    def _read_archive(self) -> None:
+        archive = Archive(self._journal)
+        for number in archive.files():
+            for episode, turn in archive.whole(number):
+                for event in (*turn, episode):
+                    self._follow(event)
 
     @property
     def last(self) -> tuple[Position, str] | None:

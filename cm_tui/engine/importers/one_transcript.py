@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.heads import Heads
@@ -20,6 +20,7 @@ from cm_tui.engine.importers.turn import Turn
 from cm_tui.engine.journal import Journal, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.recording.gate import PastGate
 from cm_tui.errors import UsageError
 
 QUIET_SECONDS = 600.0
@@ -27,18 +28,6 @@ QUIET_SECONDS = 600.0
 _BATCH = 64
 NAMED_IN_SESSION = frozenset({"codex"})
 """Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
-
-
-class WhyNot(Protocol):
-    """Says why a turn is not to be recorded; empty where it may be."""
-
-    def __call__(self, root: Path, session: str, *, folder: str, at: float | None) -> str:
-        """Answer for a turn of a session that worked in a folder of a checkout at a time."""
-
-
-def always_recorded(root: Path, session: str, *, folder: str, at: float | None) -> str:  # noqa: ARG001 - as the protocol has it
-    """Keep nothing from being recorded."""
-    return ""
 
 
 @dataclass
@@ -49,7 +38,8 @@ class Memory:
     journal: Journal
     state: ImportState
     known: Known
-    why_not: WhyNot = always_recorded
+    gate: PastGate
+    """Says which turns are not to be recorded."""
     taken: set[str] = field(default_factory=set)
     """Turns that were taken from any transcript, also those that were erased since."""
     stories: dict[str, str] = field(default_factory=dict)
@@ -159,17 +149,17 @@ class OneTranscript:
         if seen in {"recorded", "erased"}:
             self._memory.numbers[session] = self._memory.numbers.get(session, 0) + 1
             self._pass_by(origin)
-        elif any(self._why_not(turn, at) for at in {turn.began, turn.ended}):
+        elif self._why_not(turn):
             self._done.withheld += 1
         else:
             self._record(turn, session, parent, origin)
         return True
 
-    def _why_not(self, turn: Turn, at: float | None) -> str:
-        place, facts = self._found.place, self._found.facts
-        root = self._memory.root if place.was_moved else place.root
+    def _why_not(self, turn: Turn) -> str:
+        facts = self._found.facts
         # A sub-agent works in the name of the session that started it.
-        return self._memory.why_not(root, facts.parent or facts.session, folder=turn.folder or facts.folder, at=at)
+        session = facts.parent or facts.session
+        return self._memory.gate.why_not(session, (turn.began, turn.ended), folder=turn.folder or facts.folder)
 
     def _is_over(self, turn: Turn) -> bool:
         return turn.is_over or time.time() - self._found.transcript.stamp > QUIET_SECONDS

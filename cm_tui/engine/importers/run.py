@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import Known
-from cm_tui.engine.importers.one_transcript import Memory, OneTranscript, WhyNot, always_recorded
+from cm_tui.engine.importers.one_transcript import Memory, OneTranscript
 from cm_tui.engine.importers.project import Found, ProjectTranscripts
+from cm_tui.engine.recording.gate import PastGate
 from cm_tui.model import Cancel, ImportSummary, Progress
 
 STAGE = "import"
@@ -20,12 +21,13 @@ class Import:
 
     Args:
         project: its transcripts.
-        why_not: says which turns are not to be recorded.
     """
 
-    def __init__(self, project: ProjectTranscripts, why_not: WhyNot = always_recorded) -> None:
+    def __init__(self, project: ProjectTranscripts) -> None:
         self._project = project
-        self._memory = Memory(project.root, project.journal, project.state, Known(project.journal), why_not)
+        self._memory = Memory(
+            project.root, project.journal, project.state, Known(project.journal), PastGate(project.root)
+        )
         self._has_states = False
 
     def run(self, cancel: Cancel) -> Iterator[Progress]:
@@ -62,6 +64,8 @@ class Import:
     def _prepare(self) -> None:
         """Read what the journal has by now, and once how far each transcript was read."""
         self._memory.known.refresh()
+        # Pauses come and go while transcripts are followed.
+        self._memory.gate = PastGate(self._project.root)
         if not self._has_states:
             self._has_states = True
             for state in self._project.state.all():

@@ -140,6 +140,7 @@ def test_a_turn_of_codex_is_told_whole(machine: Machine):
     one.write([
         one.meta(git={"commit_hash": "a" * 40, "branch": "main"}),
         one.message("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+        one.message("user", "instructions of a form that nobody knows yet"),
         one.message("developer", "be terse"),
         one.event("task_started"),
         one.message("user", "Round the tax"),

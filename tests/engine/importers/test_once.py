@@ -16,7 +16,9 @@ from cm_tui.engine import erasure
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex
@@ -230,20 +232,35 @@ def test_after_the_journal_was_removed_everything_is_imported_again(machine: Mac
     assert machine.run().episodes == 1
 
 
+@pytest.mark.parametrize("is_state_lost", [False, True])
+def test_what_moved_to_the_archive_is_not_imported_again(machine: Machine, is_state_lost: bool):
+    one = Claude(machine.claude, machine.root)
+    hooked(machine, one.session, "Told by a hook")
+    file = one.write([one.asked("Told by a hook", timestamp=stamp(1)), one.said("Yes."), *one.turn("First", "One.")])
+    machine.run()
+    with LocalEngine.open(machine.root) as engine:
+        list(engine.index())
+        assert engine.retention(apply=True, older_than=0).archived == 2
+    assert machine.prompts() == []
+    if is_state_lost:
+        for state in machine.transcripts().state.folder.glob("*.json"):
+            state.unlink()
+    file.with_name("copy.jsonl").write_bytes(file.read_bytes())
+    one.write(one.turn("Second", "Two."))
+    machine.run()
+    assert machine.prompts() == ["Second"]
+
+
 def test_what_is_not_to_be_recorded_is_passed_over(machine: Machine):
     one = Claude(machine.claude, machine.root)
     one.write([*one.turn("First", "One."), *one.turn("Secret", "Two."), *one.turn("Third", "Three.")])
-    asked: list[tuple[Path, str, str]] = []
-
-    def why_not(root: Path, session: str, *, folder: str, at: float | None) -> str:
-        asked.append((root, session, folder))
-        return "paused" if at is not None and LONG_AGO + 12 < at < LONG_AGO + 22 else ""
-
-    last = list(Import(machine.transcripts(), why_not).run(Cancel()))[-1]
+    project = Journal.of(machine.root).folder.name
+    pauses.begin(project, None, now=LONG_AGO + 12)
+    pauses.end(project, now=LONG_AGO + 18)
+    last = list(Import(machine.transcripts()).run(Cancel()))[-1]
     assert last.imported is not None
     assert (last.imported.episodes, last.imported.withheld) == (2, 1)
     assert machine.prompts() == ["First", "Third"]
-    assert set(asked) == {(machine.root, one.session, str(machine.root))}
     assert machine.run().transcripts == 0
 
 
