@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.journal.archive import Archive
@@ -19,6 +19,7 @@ from cm_tui.engine.memory.visibility import ARCHIVED, PURGED, UNDONE, change_of,
 from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.engine.memory.word_index import PART, WordIndex
 from cm_tui.errors import StoreError
+from cm_tui.model import Episode
 
 _log = logging.getLogger(__name__)
 _EVENTS = 20_000
@@ -35,11 +36,25 @@ _STANDING = {
 }  # fmt: skip
 
 
+class _New(NamedTuple):
+    """An episode that was read; its patch and its steps are let go of at once."""
+
+    episode: Episode
+    origin: str
+    at: Position
+    """Place that its event stands behind."""
+    size: int
+
+    @classmethod
+    def of(cls, event: Event, at: Position, size: int) -> Self:
+        return cls(read_episode(event, patch=False), origin_of(event), at, size)
+
+
 @dataclass
 class _Batch:
     """What some events say, before it is written down."""
 
-    episodes: dict[str, tuple[Event, Position, int]] = field(default_factory=dict)
+    episodes: dict[str, _New] = field(default_factory=dict)
     edits: list[tuple[Any, ...]] = field(default_factory=list)
     changes: list[tuple[Any, ...]] = field(default_factory=list)
     undone: list[tuple[str, int]] = field(default_factory=list)
@@ -117,7 +132,7 @@ class EpisodeIndex:
         name = storable(change_of(event))
         if event.kind == episode_record.KIND:
             begin = at.offset if at.segment == event.position.segment else 0
-            batch.episodes.setdefault(storable(event.id), (event, at, event.position.offset - begin))
+            batch.episodes.setdefault(storable(event.id), _New.of(event, at, event.position.offset - begin))
         elif event.kind in (ERASURE, PURGED):
             batch.erased |= {storable(one) for one in ids_of(event)}
         elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
@@ -174,10 +189,10 @@ class EpisodeIndex:
         if not new:
             return
         first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
-        whole = {first + number: read_episode(event, patch=False) for number, (event, _, _) in enumerate(new.values())}
+        whole = {first + number: found.episode for number, found in enumerate(new.values())}
         rows = [
-            columns_of(seq, one, origin_of(event), at, size)
-            for (seq, one), (event, at, size) in zip(whole.items(), new.values(), strict=True)
+            columns_of(seq, found.episode, found.origin, found.at, found.size)
+            for seq, found in zip(whole, new.values(), strict=True)
         ]
         self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
@@ -198,7 +213,7 @@ class EpisodeIndex:
                     id_ = storable(event.id)
                     if id_ in ids:
                         places[id_] = Position(-number, place)
-                        batch.episodes.setdefault(id_, (event, places[id_], 0))
+                        batch.episodes.setdefault(id_, _New.of(event, places[id_], 0))
             except StoreError as error:
                 # What the store has of it stays; retention tells of the file.
                 _log.warning("%s", error)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cm_tui.engine.journal import Position
 from cm_tui.model import Episode
 from cm_tui.model.dates import day
 
-PROMPT_CHARACTERS = 2_000
+PROMPT_CHARACTERS = 1_000
 """What lists show of all prompts together."""
-ANSWER_CHARACTERS = 600
+ANSWER_CHARACTERS = 300
 """What they show of an answer, and of a verdict."""
 
 LISTED = (
@@ -54,6 +54,8 @@ def words_of(one: Episode) -> str:
 
 def storable(text: str) -> str:
     """Return a text without what the store cannot hold: journals may have lone surrogates and zero bytes."""
+    if text.isascii():
+        return text.replace("\0", " ")
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
@@ -65,8 +67,8 @@ def listed(row: Sequence[Any]) -> Episode:
     return Episode(**found, **lists, step_count=steps, moment=None, why="")
 
 
-def _json(texts: Iterable[str]) -> str:
-    return json.dumps(list(dict.fromkeys(map(storable, texts))), separators=(",", ":"))
+def _json(texts: Sequence[str]) -> str:
+    return json.dumps(list(dict.fromkeys(map(storable, texts)))) if texts else "[]"
 
 
 def _beginnings(prompts: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -32,12 +32,12 @@ class Part(NamedTuple):
     members: Numbers
     """Their numbers."""
     words: bytes
-    """Each word behind a line feed, and one at the end."""
-    starts: NDArray[np.int64]
+    """Each behind a line feed."""
+    starts: Numbers
     """Where each begins, its line feed included."""
     lengths: Numbers
     """How many episodes have it."""
-    ends: NDArray[np.int64]
+    ends: Numbers
     """Where its postings end."""
     postings: NDArray[np.uint16]
     """Places among the members."""
@@ -63,7 +63,8 @@ class Part(NamedTuple):
         sizes = np.frombuffer(lengths, np.int32)
         text = np.frombuffer(words, np.uint8)
         numbers, places = np.frombuffer(members, np.int32), np.frombuffer(postings, np.uint16)
-        return cls(numbers, words + b"\n", np.flatnonzero(text == 10), sizes, np.cumsum(sizes, dtype=np.int64), places)
+        starts = np.flatnonzero(text == 10).astype(np.int32)
+        return cls(numbers, words, starts, sizes, np.cumsum(sizes, dtype=np.int32), places)
 
     @classmethod
     def together(cls, parts: Sequence[Self]) -> Self:
@@ -72,7 +73,7 @@ class Part(NamedTuple):
         first = 0
         for part in parts:
             places = part.postings + np.uint16(first)
-            words = part.words.decode().split("\n")[1:-1]
+            words = part.words.decode().split("\n")[1:]
             for word, size, end in zip(words, part.lengths.tolist(), part.ends.tolist(), strict=True):
                 by_word.setdefault(word, []).append(places[end - size : end])
             first += len(part.members)
@@ -100,7 +101,7 @@ class Part(NamedTuple):
     def texts(self) -> dict[int, str]:
         """Return the words of each episode, by its number."""
         found: dict[int, list[str]] = {int(number): [] for number in self.members}
-        words = self.words.decode().split("\n")[1:-1]
+        words = self.words.decode().split("\n")[1:]
         for word, size, end in zip(words, self.lengths, self.ends, strict=True):
             for place in self.postings[end - size : end]:
                 found[int(self.members[place])].append(word)
@@ -177,7 +178,7 @@ class WordIndex:
     def _write(self, part: Part) -> None:
         # What others remember by it stays true: no number is given twice.
         number = secrets.randbits(31)
-        blobs = (part.members.tobytes(), part.words[:-1], part.lengths.tobytes(), part.postings.tobytes())
+        blobs = (part.members.tobytes(), part.words, part.lengths.tobytes(), part.postings.tobytes())
         self._tables.cursor.execute("INSERT INTO episode_words VALUES (?, ?, ?, ?, ?)", [number, *blobs])
 
     def _numbers(self) -> list[int]:
@@ -193,9 +194,9 @@ class WordIndex:
             self._parts = known
         return known.values()
 
-    def _stored(self, numbers: Collection[int]) -> Iterable[tuple[int, Part]]:
-        rows = self._tables.rows(
-            "SELECT part, members, words, lengths, postings FROM episode_words WHERE part IN (SELECT unnest(?::INTEGER[]))",
-            [list(numbers)],
-        )
-        return [(number, Part.stored(*blobs)) for number, *blobs in rows]
+    def _stored(self, numbers: Iterable[int]) -> Iterator[tuple[int, Part]]:
+        # One by one: all of them at once would be there twice for a moment.
+        for number in numbers:
+            sql = "SELECT members, words, lengths, postings FROM episode_words WHERE part = ?"
+            for blobs in self._tables.rows(sql, [number]):
+                yield number, Part.stored(*blobs)
