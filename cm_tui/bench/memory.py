@@ -6,22 +6,15 @@ import argparse
 import json
 import math
 import re
-import sys
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from cm_tui.bench.conversations import Asked, Conversation, read
-from cm_tui.bench.quality import own_home
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.journal.event import new_line
-from cm_tui.engine.local import LocalEngine
-from cm_tui.engine.memory import episode_record
+from cm_tui.bench.remembering import remembering
 from cm_tui.engine.search import tokens, wording
 from cm_tui.errors import UsageError
 from cm_tui.model import RECALL, Mode, Profile
@@ -105,31 +98,6 @@ def _of(conversation: Conversation) -> Iterable[tuple[str, str, Figures]]:
                     hits = engine.search(asked.question, profile=profile, mode=mode, limit=_ALL).hits
                 found = list(dict.fromkeys(turn_of[hit.path] for hit in hits))
                 yield way, asked.kind, figures_of(asked, found, conversation)
-
-
-@contextmanager
-def remembering(conversation: Conversation) -> Iterator[tuple[LocalEngine, Mapping[str, str]]]:
-    """Give a project of its own that remembers a conversation, and the turn's id by the episode's path."""
-    with own_home(), tempfile.TemporaryDirectory(prefix="cm-memory-") as folder:
-        root = Path(folder).resolve()
-        (root / "README.md").write_text("# A conversation\n", encoding="utf-8")
-        turn_of = record(root, conversation)
-        with LocalEngine.open(root) as engine:
-            for step in engine.index():
-                print(f"\r{step.stage} {step.done}/{step.total}\x1b[K", end="", file=sys.stderr)
-            print(file=sys.stderr)
-            yield engine, turn_of
-
-
-def record(root: Path, conversation: Conversation) -> dict[str, str]:
-    """Write the turns into the project's journal, as an import does; returns the turn's id by the episode's path."""
-    journal = Journal.of(root)
-    found = {}
-    for turn in conversation.turns:
-        fields, line = new_line(episode_record.KIND, turn.record.to_event_data(), None)
-        journal.append_line(line)
-        found[f"episode/{fields['id']}"] = turn.id
-    return found
 
 
 def figures_of(asked: Asked, found: Sequence[str], conversation: Conversation) -> Figures:

@@ -11,6 +11,7 @@ from statistics import mean
 from typing import Any
 
 from cm_tui.bench.conversations import Asked, Conversation, Turn
+from cm_tui.bench.remembering import remembering
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.search import tokens
 from cm_tui.errors import NotFoundError
@@ -62,8 +63,6 @@ def cases() -> Conversation:
 
 def measure_cases() -> dict[str, Any]:
     """Ask each question, and return the share whose session is among the first five turns, by half and by kind."""
-    from cm_tui.bench.memory import remembering
-
     conversation = cases()
     found: dict[str, dict[str, list[float]]] = {"recall": defaultdict(list), "plain text search": defaultdict(list)}
     with remembering(conversation) as (engine, turn_of):

@@ -10,9 +10,7 @@ from cm_tui.cli.options import Json, Project, open_fresh_engine
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
-    from cm_tui.model import EpisodeFilter, Hit, SearchResult
-
-_SHOWN_LINES = 12
+    from cm_tui.model import EpisodeFilter, SearchResult
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +32,7 @@ def recall(
     as_json: Json = False,
 ) -> None:
     """Ask what was said and decided: turns of past sessions, entries and notes, each with its age."""
+    from cm_tui.cli.hits import show_remembered
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.errors import UsageError
 
@@ -46,7 +45,7 @@ def recall(
         print_json(_object(result))
         return
     for hit in result.hits:
-        show(hit, explain=explain)
+        show_remembered(hit, explain=explain)
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
@@ -88,20 +87,3 @@ def _object(result: SearchResult) -> dict[str, Any]:
     hits = [{"id": hit.path.rpartition("/")[2], **plain(hit)} for hit in result.hits]
     names = ("query", "mode", "took_ms", "total", "notes", "generation")
     return {**{name: plain(getattr(result, name)) for name in names}, "hits": hits}
-
-
-def show(hit: Hit, *, explain: bool) -> None:
-    """Print what was remembered, with its kind and its age."""
-    import time
-
-    from cm_tui.cli.output import write, write_text
-    from cm_tui.cli.search import show_parts
-    from cm_tui.model.dates import age, minute
-
-    when = f"{minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
-    write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
-    if explain:
-        show_parts(hit)
-    for line in hit.snippet.split("\n")[:_SHOWN_LINES]:
-        write_text(f"     {line}".removesuffix("\r"))
-    write("")

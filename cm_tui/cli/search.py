@@ -12,7 +12,7 @@ from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
-    from cm_tui.model import Hit, Mode, SearchResult
+    from cm_tui.model import Mode, SearchResult
 
 
 def register(app: typer.Typer) -> None:
@@ -56,16 +56,16 @@ def search(
     if as_json:
         print_json(_object(result))
         return
-    for hit in result.hits:
-        _show(hit, explain=explain)
-    if result.beside:
-        from cm_tui.cli.output import write
-        from cm_tui.cli.recall import show
+    from cm_tui.cli.hits import show_code, show_remembered
+    from cm_tui.cli.output import write
 
+    for hit in result.hits:
+        show_code(hit, explain=explain)
+    if result.beside:
         write("What was said about it:")
         write("")
         for hit in result.beside:
-            show(hit, explain=explain)
+            show_remembered(hit, explain=explain)
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
@@ -93,31 +93,3 @@ def _object(result: SearchResult) -> dict[str, Any]:
 
     names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside")
     return {name: plain(getattr(result, name)) for name in names}
-
-
-def _show(hit: Hit, *, explain: bool) -> None:
-    from cm_tui.cli.output import write, write_text
-    from cm_tui.model.score_text import DIGITS
-
-    title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
-    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    digits = DIGITS if explain else DIGITS - 1
-    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.{digits}f}", bold=place)
-    if explain:
-        show_parts(hit)
-    for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
-        write_text(f"     {number:>5}  {line}".removesuffix("\r"))
-    write("")
-
-
-def show_parts(hit: Hit) -> None:
-    """Print how a hit's score came to be, a line a part."""
-    from cm_tui.cli.output import write
-    from cm_tui.model.score_text import DIGITS, printed, sign_of
-
-    contributions, total = printed(hit.parts, hit.score)
-    for part, adds in zip(hit.parts, contributions, strict=True):
-        value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
-        sign = sign_of(part, value, weight, adds)
-        write(f"     {adds:+.{DIGITS}f}  {part.name:<22} {sign} {value} × {weight}  {part.detail}")
-    write(f"     {total:+.{DIGITS}f}  = sum")

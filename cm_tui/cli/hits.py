@@ -1,0 +1,49 @@
+"""Hits on stdout: lines of files, and what was remembered."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from cm_tui.cli.output import write, write_text
+from cm_tui.model.dates import age, minute
+from cm_tui.model.score_text import DIGITS, printed, sign_of
+
+if TYPE_CHECKING:
+    from cm_tui.model import Hit
+
+_SHOWN_LINES = 12
+
+
+def show_code(hit: Hit, *, explain: bool) -> None:
+    """Print lines of a file that answer, with their numbers."""
+    title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
+    place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
+    digits = DIGITS if explain else DIGITS - 1
+    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.{digits}f}", bold=place)
+    if explain:
+        _show_parts(hit)
+    for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
+        write_text(f"     {number:>5}  {line}".removesuffix("\r"))
+    write("")
+
+
+def show_remembered(hit: Hit, *, explain: bool) -> None:
+    """Print what was remembered, with its kind and its age."""
+    when = f"{minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
+    write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
+    if explain:
+        _show_parts(hit)
+    for line in hit.snippet.split("\n")[:_SHOWN_LINES]:
+        write_text(f"     {line}".removesuffix("\r"))
+    write("")
+
+
+def _show_parts(hit: Hit) -> None:
+    """How a hit's score came to be, a line a part."""
+    contributions, total = printed(hit.parts, hit.score)
+    for part, adds in zip(hit.parts, contributions, strict=True):
+        value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
+        sign = sign_of(part, value, weight, adds)
+        write(f"     {adds:+.{DIGITS}f}  {part.name:<22} {sign} {value} × {weight}  {part.detail}")
+    write(f"     {total:+.{DIGITS}f}  = sum")
