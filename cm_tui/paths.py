@@ -70,6 +70,14 @@ def state_dir() -> Path:
     return _base("state")
 
 
+def choices_file(root: Path) -> Path:
+    """Return the file of what the application remembers of a project."""
+    import hashlib
+
+    digest = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
+    return state_dir() / "projects" / f"{digest[:16]}.json"
+
+
 def runtime_dir() -> Path:
     """Return the folder of the daemon: its lock, its socket and what it says about itself.
 

@@ -134,7 +134,7 @@ def _session(words: Words, facts: payload.Payload, root: Path) -> str:
     else:
         data["source"] = facts.source
     if chosen.record or words.event == "session-start":
-        _record(root, words, data, texts)
+        _record(root, words, data, texts, folder=facts.folder)
     if words.event == "prompt" and chosen.budget:
         return _answered(words, facts, root, chosen.wait_seconds)
     if not _notify(root) and words.event == "session-start":
@@ -146,10 +146,17 @@ def _who(words: Words, facts: payload.Payload) -> dict[str, Any]:
     return {"agent": words.agent, "session": facts.session}
 
 
-def _record(root: Path, words: Words, data: Mapping[str, Any], texts: Mapping[str, str] = MappingProxyType({})) -> None:
+def _record(
+    root: Path,
+    words: Words,
+    data: Mapping[str, Any],
+    texts: Mapping[str, str] = MappingProxyType({}),
+    *,
+    folder: str = "",
+) -> None:
     from cm_tui.engine.api.events import record_event
 
-    record_event(root, f"hook.{words.event}", data, texts, limit=payload.PROMPT_CHARACTERS)
+    record_event(root, f"hook.{words.event}", data, texts, limit=payload.PROMPT_CHARACTERS, folder=folder)
 
 
 def _answered(words: Words, facts: payload.Payload, root: Path, seconds: float) -> str:

@@ -27,12 +27,22 @@ def launch(project: Path | None, episode: str = "") -> int:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The application needs a terminal.", hint="Use a command instead: `cm --help` lists them.")
+    folder: Path | None = (project or Path.cwd()).absolute()
+    code = 0
+    while folder is not None:
+        # Which project comes next is known only when the one before is closed.
+        code, folder = _run(folder, episode)
+        episode = ""
+    return code
+
+
+def _run(folder: Path, episode: str) -> tuple[int, Path | None]:
+    """Run the application on one project; returns the exit code, and the project to go on with."""
     from cm_tui.config import load_config
     from cm_tui.tui.app.run import run
 
-    folder = (project or Path.cwd()).absolute()
-
     said: list[str] = []
+    following: list[Path] = []
 
     def open_engine() -> Engine:
         from cm_tui.daemon.open_engine import open_engine
@@ -47,14 +57,15 @@ def launch(project: Path | None, episode: str = "") -> int:
 
     around = _root_around(folder)
     code = run(
-        open_engine, folder, load_config(around), repair=mend, startup_notes=said, episode=episode, settings_root=around
-    )
+        open_engine, folder, load_config(around), repair=mend, startup_notes=said, episode=episode,
+        settings_root=around, go_on=following.append,
+    )  # fmt: skip
     if said:
         from cm_tui.cli.output import narrate
 
         for text in dict.fromkeys(said):
             narrate(f"cm: {text}")
-    return code
+    return code, following[0] if following else None
 
 
 def _root_around(folder: Path) -> Path:

@@ -40,6 +40,7 @@ RULES: Mapping[str, Rule] = {
     "agents.budget": "counts",
     "agents.wait_seconds": "counts",
     "agents.record": "trust",
+    "memory.never_record": "user",
     "daemon.use": "user",
     "daemon.port": "user",
     "daemon.idle_seconds": "user",

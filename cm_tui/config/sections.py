@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
@@ -78,6 +79,23 @@ class AgentsConfig(BaseModel):
     """Keep prompts and what the agent did in the project's journal."""
 
 
+class MemoryConfig(BaseModel):
+    """What of sessions is remembered. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    never_record: tuple[str, ...] = ()
+    """Folders in which nothing is recorded: absolute, or with `~` or `**/` before them."""
+
+    @field_validator("never_record")
+    @classmethod
+    def _checked(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
+        for pattern in patterns:
+            if not (pattern.startswith(("/", "~", "**/")) or Path(pattern).is_absolute()):
+                raise ValueError(f"{pattern!r} must begin with `/`, `~` or `**/`")
+        return patterns
+
+
 class DaemonConfig(BaseModel):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
 
@@ -145,6 +163,7 @@ class Config(BaseModel):
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
+    memory: MemoryConfig = MemoryConfig()
     daemon: DaemonConfig = DaemonConfig()
     watch: WatchConfig = WatchConfig()
     history: HistoryConfig = HistoryConfig()

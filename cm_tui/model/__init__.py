@@ -1,5 +1,6 @@
 """Frozen records that cross the interface between the engine and its front ends."""
 
+from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
 from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
 from cm_tui.model.episode import (
@@ -40,6 +41,8 @@ from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
+from cm_tui.model.projects import KnownProject
+from cm_tui.model.recording import Recording, RecordingState
 from cm_tui.model.search import CODE, ENTRIES, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
@@ -50,6 +53,7 @@ __all__ = [
     "EPISODES",
     "RECALL",
     "Actor",
+    "BackupReport",
     "Cancel",
     "Candidates",
     "Category",
@@ -79,6 +83,7 @@ __all__ = [
     "ImportEdge",
     "IndexPlan",
     "IndexSummary",
+    "KnownProject",
     "LayerState",
     "MemoryChange",
     "Mode",
@@ -91,13 +96,18 @@ __all__ = [
     "Page",
     "Profile",
     "Progress",
+    "ProjectBackup",
     "ProjectStatus",
     "Proposal",
     "ProposalKind",
     "PruneReport",
     "PurgeReport",
+    "Recording",
+    "RecordingState",
     "Remembered",
     "ResolvedRevision",
+    "RestoreReport",
+    "RestoredProject",
     "RetentionReport",
     "RetentionRow",
     "Scope",

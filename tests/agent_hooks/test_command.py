@@ -305,5 +305,5 @@ def test_the_way_into_the_journal_imports_no_library(repo: Repo):
     hook("stop", said=said, cwd=repo.root)
     ours = {name for name in imported(said, repo.root) if name.startswith("cm_tui.engine.")}
     rooms = {name.split(".")[2] for name in ours}
-    assert rooms == {"api", "git", "journal", "redaction"}
+    assert rooms == {"api", "git", "journal", "recording", "redaction"}
     assert {"cm_tui.engine.api.events", "cm_tui.engine.redaction.redact"} <= ours

@@ -111,6 +111,16 @@ async def test_a_task_is_recorded_once(own: Path):
         assert not leaked(one.patch)
 
 
+async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
+    api.pause(own)
+    async with answering(own) as asked:
+        assert "paused" in await asked.refused("remember", content="seen in a pause")
+        assert "paused" in await asked.refused("codememory_record", prompt="asked in a pause")
+    with LocalEngine.open(own) as engine:
+        assert engine.remember("a person may").actor == "person"
+        assert (engine.entries().total, engine.episodes().total) == (1, 0)
+
+
 @pytest.mark.parametrize("tool", ["recall", "remember", "forget", "codememory_record"])
 @pytest.mark.parametrize("project", ["", " ", "auto", "default"])
 async def test_a_project_has_to_be_a_path(own: Path, tool: str, project: str):

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 
-def record_event(root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[str, str], *, limit: int) -> None:
-    """Append an event to the journal of the project at a root.
+def record_event(
+    root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[str, str], *, limit: int, folder: str = ""
+) -> None:
+    """Append an event to the journal of the project at a root, unless nothing of it is to be recorded.
 
     Args:
         root: of the checkout that it happened in.
@@ -19,15 +21,24 @@ def record_event(root: Path, kind: str, data: Mapping[str, Any], texts: Mapping[
         data: facts that hold no words of a person or an agent.
         texts: those words, by the name that the journal gives them; what looks like a secret is taken out.
         limit: characters that are kept of each text.
+        folder: where in the checkout the session works.
 
     Raises:
         RefusedError: git's data cannot be opened.
-        StoreError: the journal cannot be written.
+        StoreError: the journal cannot be written, or nobody knows whether recording is paused.
+        ConfigError: nobody knows which folders are never recorded.
         UsageError: it is too much for one event.
     """
     from cm_tui.engine.git.git_dir import git_folders, head_of
     from cm_tui.engine.journal import Journal
+    from cm_tui.engine.recording import why_not, without_never_recorded
 
+    if why_not(root, str(data.get("session", "")), folder=folder):
+        return
+    if "paths" in data:
+        data = {**data, "paths": without_never_recorded(root, data["paths"])}
+        if not data["paths"]:
+            return
     folders = git_folders(root)
     head = head_of(folders).sha if folders else None
     Journal.of(root).append(kind, {**data, **_redacted(texts, limit), "root": str(root)}, head=head)

@@ -20,6 +20,11 @@ ERASED = "erased"
 ERASURE = "journal.erased"
 """Kind of the event that says, behind them, which events were erased: whoever has read them lets go of them."""
 
+TRACES = frozenset({ERASED, ERASURE, "archived"})
+"""Kinds of what is left of events that are no longer there: another journal has no use for them."""
+RESTORED = "restored"
+"""Field of an event of a hook that came out of a backup: it tells what happened, and nothing is done because of it."""
+
 
 class Position(NamedTuple):
     """A place between two events, to read on from; `str` and `parse` keep it as text."""

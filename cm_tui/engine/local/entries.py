@@ -33,6 +33,7 @@ class LocalEntries(LocalMemory):
         from cm_tui.engine.entries import Author
 
         who = Author(actor, agent, session)
+        self._check_recorded(actor, session)
         return self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)[0]
 
     def entries(
@@ -108,6 +109,8 @@ class LocalEntries(LocalMemory):
     ) -> str:
         """Record a task as an episode."""
         from cm_tui.engine.memory import told_task
+
+        self._check_recorded(actor, session)
         from cm_tui.engine.memory.episode_record import EpisodeRecord
 
         record = EpisodeRecord(
@@ -134,6 +137,13 @@ class LocalEntries(LocalMemory):
         return done
 
     # --- parts ---
+
+    def _check_recorded(self, actor: Actor, session: str) -> None:
+        """Refuse what somebody else than a person writes down while nothing is to be recorded."""
+        from cm_tui.engine import recording
+
+        if actor != "person" and (reason := recording.why_not(self._root, session)):
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
 
     def _entries(self) -> Entries:
         from cm_tui.engine.entries import Entries

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Literal
 
 from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.event import ERASURE, RESTORED
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.journal_cursor import CursorPosition, JournalCursor
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn, Turns
 from cm_tui.engine.memory.visibility import ids_of
+from cm_tui.engine.recording.changes import settle_or_tell
 from cm_tui.errors import CmError, UsageError
 
 LEAVE_SECONDS = 15.0
@@ -54,6 +55,8 @@ class JournalConsumer:
                 return
             journal = Journal.of(root)
             reader = self._readers.setdefault(journal.folder, _Reader(journal))
+        # Before an agent goes on after a pause: what was changed in it is told from what it changes now.
+        settle_or_tell(root)
         pending: dict[Path, _Pending] = {}
         for event, turn in reader.news():
             # Clones and worktrees share a journal: an event says which of them it is about.
@@ -163,6 +166,9 @@ class _Reader:
                     self._stops.pop(id_, None)
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
+            if event.data.get(RESTORED) is True:
+                # It tells of another machine, or another day: its folder may be anything by now.
+                continue
             if event.position > self._past or turn is not None:
                 yield event, turn, before
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from cm_tui.counts import count
 from cm_tui.engine.git import safe_git
 from cm_tui.engine.git.reach import has_foreign_history
 from cm_tui.engine.journal import Event
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
 from cm_tui.engine.memory.turns import Turn
+from cm_tui.engine.recording import changes, without_never_recorded
 from cm_tui.engine.redaction import BEYOND, redact
 from cm_tui.errors import CmError
 
@@ -26,6 +29,10 @@ _SECONDS = 10.0
 _LATE = "recorded late, without a patch"
 _FOREIGN = "without a patch: the `.git` leads to a repository that knows nothing of this folder"
 _SAME = "the patch is that of the episode before"
+_PAUSED = "without a patch: it cannot be told from what happened while recording was paused"
+_LEFT_OUT = "left out of the patch, as recording was paused when they were changed, or they are never recorded"
+_EXCLUDED = 1_000
+"""More files than this are not left out one by one."""
 LATE_SECONDS = 120.0
 """A stop that is read later than this is recorded without a patch: the files may have moved on."""
 
@@ -41,7 +48,9 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
     """
     late = now - stop.time > LATE_SECONDS
     foreign = has_foreign_history(root)
-    patch, kept, files = ("", 0, []) if late or foreign else _patch(root, turn.base or stop.head)
+    base = turn.base or stop.head
+    hidden = frozenset() if late or foreign else _hidden(root, base, turn.first or stop.time, now)
+    patch, kept, files = ("", 0, []) if late or foreign or hidden is None else _patch(root, base, hidden)
     digest = sha256(patch.encode()).hexdigest()[:16] if patch else ""
     same = bool(digest) and digest == turn.patch_before
     if not turn.prompts and (same or not patch):
@@ -50,6 +59,7 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
     # What was read beyond the cut stays beyond it: a secret there is seen whole.
     clean = redact(shown, max(0, len(shown) - (len(patch) - kept)))
     files = [path for path in dict.fromkeys([*turn.files, *files]) if not is_agent_settings(path)]
+    left_out = f"{count(len(hidden), 'file')} {_LEFT_OUT}" if hidden else _PAUSED if hidden is None else ""
     return EpisodeRecord(
         agent=str(stop.data.get("agent", "")),
         session=str(stop.data.get("session", "")),
@@ -62,32 +72,58 @@ def record_turn(root: Path, turn: Turn, stop: Event, *, now: float) -> EpisodeRe
         patch_digest=digest,
         patch_cut=kept < len(patch),
         redacted=clean.secrets,
-        note=_LATE if late else _FOREIGN if foreign else _SAME if same else "",
+        note=_LATE if late else _FOREIGN if foreign else left_out or (_SAME if same else ""),
         stop=stop.id,
     )
 
 
-def _patch(root: Path, base: str | None) -> tuple[str, int, list[str]]:
-    """Return the difference to a commit, how many characters of it are kept, and the files in it and new ones."""
+def _hidden(root: Path, base: str | None, began: float, now: float) -> frozenset[str] | None:
+    """Return the files that the patch may not show; None where that cannot be told."""
+    if not _is_commit(root, base) or not changes.may_be_left_out():
+        return frozenset()
+    # Both names of a file that was moved.
+    files = _names(_git(root, "diff", "--name-only", "--no-renames", "-z", *([base] if base else [])))
+    files += _names(_git(root, "ls-files", "--others", "--exclude-standard", "-z"))
+    try:
+        found = changes.left_out(root, base, files, began=began, now=now)
+        never = frozenset(files).difference(without_never_recorded(root, files))
+    except CmError:
+        return None
+    hidden = None if found is None else found | never
+    return None if hidden is None or len(hidden) > _EXCLUDED else hidden
+
+
+def _is_commit(root: Path, base: str | None) -> bool:
     # What the journal says is a commit must be one: it is an argument of git.
-    if not (root / ".git").exists() or (base and not _SHA.fullmatch(base)):
+    return (root / ".git").exists() and (not base or _SHA.fullmatch(base) is not None)
+
+
+def _patch(root: Path, base: str | None, hidden: Collection[str]) -> tuple[str, int, list[str]]:
+    """Return the difference to a commit, how many characters of it are kept, and the files in it and new ones."""
+    if not _is_commit(root, base):
         return "", 0, []
-    named = _git(root, "diff", "--name-only", "-z", *([base] if base else []))
+    start = [base] if base else []
+    without = [".", *(f":(exclude,literal){name}" for name in sorted(hidden))] if hidden else []
+    named = _git(root, "diff", "--name-only", "-z", *start, paths=without)
     new = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
-    text = _git(root, "diff", *([base] if base else []))
-    files = [os.fsdecode(name) for name in (named + b"\0" + new).split(b"\0") if name]
+    text = _git(root, "diff", *start, paths=without)
+    files = [name for name in _names(named + b"\0" + new) if name not in hidden]
     kept = len(text[:PATCH_BYTES].decode("utf-8", "replace"))
     return text.decode("utf-8", "replace"), kept, [_sane(name) for name in files[:_FILES]]
+
+
+def _names(text: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in text.split(b"\0") if name]
 
 
 def _sane(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _git(root: Path, *words: str) -> bytes:
+def _git(root: Path, *words: str, paths: Sequence[str] = ()) -> bytes:
     """Return what git prints, bounded in size and time; nothing where it fails."""
     try:
-        found = safe_git.run(root, *words, "--", most=PATCH_BYTES + BEYOND, seconds=_SECONDS)
+        found = safe_git.run(root, *words, "--", *paths, most=PATCH_BYTES + BEYOND, seconds=_SECONDS)
     except CmError:
         return b""
     return found.data if found.code == 0 or found.is_cut else b""

@@ -35,6 +35,8 @@ class Turn:
     """The commit at the first prompt."""
     patch_before: str = ""
     """Digest of the patch that the session's episode before recorded."""
+    first: float = 0.0
+    """When something happened first."""
     last: float = 0.0
     """When something happened last."""
     events: list[str] = field(default_factory=list)
@@ -42,6 +44,7 @@ class Turn:
 
     def add(self, event: Event) -> None:
         """Add a prompt or an edit."""
+        self.first = self.first or event.time
         self.last = event.time
         self.events.append(event.id)
         if event.kind == "hook.prompt":

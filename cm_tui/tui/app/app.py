@@ -24,12 +24,14 @@ from cm_tui.tui.screens.messages import (
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.palette import CommandPalette
+from cm_tui.tui.screens.project_chooser import ProjectChooser
+from cm_tui.tui.screens.recording_control import RecordingControl
 from cm_tui.tui.screens.trust_question import TrustDialog
 from cm_tui.tui.state.pack_file import PackFile
 from cm_tui.tui.state.pack_selection import PackSelection, readable
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.state.remembered import AppState, load_state
-from cm_tui.tui.tasks import head_watch, pack_sync
+from cm_tui.tui.tasks import head_watch, pack_sync, recording_watch
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
@@ -37,6 +39,7 @@ from cm_tui.tui.tasks.head_watch import HeadWatch
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
 from cm_tui.tui.tasks.pack_sync import PackSync
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
+from cm_tui.tui.tasks.recording_watch import RecordingWatch
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
 from cm_tui.tui.tasks.worker_threads import Answer
 
@@ -77,6 +80,10 @@ class CmApp(ModeApp):
         self._startup_notes = startup_notes if startup_notes is not None else []
         self._episode = episode
         self.root = root
+        self.next_project: Path | None = None
+        """The folder of the project that the user left this one for."""
+        self.unused_store: Path | None = None
+        """The store that goes when this project is closed."""
         self.config = config
         self.project = ProjectView()
         self.pack_selection = PackSelection(self._pack_selection_changed, self._tell_of_pack)
@@ -108,7 +115,13 @@ class CmApp(ModeApp):
             self.project, lambda: self.tasks.engine.root if self.tasks.engine else None,
             partial(self.tasks.work, topic="app.head"), self._head_changed,
         )  # fmt: skip
+        self._recording_watch = RecordingWatch(
+            self.project, lambda: self.tasks.engine.root if self.tasks.engine else None, lambda: self.config,
+            partial(self.tasks.work, topic="app.recording-watch"), lambda: self.modes.broadcast(ProjectChanged),
+        )  # fmt: skip
+        self._recording = RecordingControl(self, self, self._recording_watch.look)
         self._trust = TrustDialog(self, self)
+        self._projects = ProjectChooser(self, self)
 
     # --- the beginning and the end ---
 
@@ -123,6 +136,7 @@ class CmApp(ModeApp):
             self.tell(self._state_note, severity="warning")
         self.set_interval(pack_sync.EVERY, self._pack_sync.look)
         self.set_interval(head_watch.EVERY, self._head_watch.look)
+        self.set_interval(recording_watch.EVERY, self._recording_watch.look)
         self.tasks.open()
 
     def on_unmount(self) -> None:
@@ -162,6 +176,16 @@ class CmApp(ModeApp):
         self.state_writer.flush()
         self.exit(0)
 
+    def open_project(self, folder: Path, *, without: Path | None = None) -> None:
+        """Leave this project for another one, which whoever runs the application opens then.
+
+        Args:
+            folder: of the other one.
+            without: folder of a store that nobody uses any more once this project is closed.
+        """
+        self.next_project, self.unused_store = folder, without
+        self.leave()
+
     async def action_quit(self) -> None:
         """Textual's own way out, kept in step."""
         self.leave()
@@ -189,7 +213,9 @@ class CmApp(ModeApp):
         """The project can be asked now."""
         self.lifecycle.opened()
         self.daemon_sync.begin()
+        self._recording_watch.look()
         self._trust.ask_if_undecided()
+        self._projects.ask_if_moved()
         while self._startup_notes:
             self.tell(self._startup_notes.pop(0), severity="warning")
 
@@ -280,6 +306,14 @@ class CmApp(ModeApp):
     def show_trust(self) -> None:
         """Show which settings of the repository are trusted or held back."""
         self._trust.ask_again()
+
+    def pause_recording(self) -> None:
+        """Stop recording what agents do after a question, or go on."""
+        self._recording.toggle()
+
+    def choose_project(self) -> None:
+        """Choose another project from a list, and open it."""
+        self._projects.choose()
 
     def choose_theme(self) -> None:
         """Choose a theme from a list."""

@@ -23,6 +23,7 @@ def run(
     startup_notes: list[str] | None = None,
     episode: str = "",
     settings_root: Path | None = None,
+    go_on: Callable[[Path], None] | None = None,
 ) -> int:
     """Run the application until the user leaves it.
 
@@ -34,6 +35,7 @@ def run(
         startup_notes: what opening the engine has to say to the user; taken out once it was said.
         episode: name of an episode whose revision is shown.
         settings_root: the folder whose `.cm` holds the project's settings; `root` when not given.
+        go_on: told of the project that the user left this one for, once everything is closed.
 
     Returns:
         The exit code.
@@ -43,4 +45,10 @@ def run(
         app.run()
     finally:
         finish(app.tasks)
+    if app.unused_store is not None:
+        from cm_tui.daemon.open_engine import remove
+
+        remove(app.unused_store)
+    if app.next_project is not None and go_on is not None:
+        go_on(app.next_project)
     return app.return_code or 0

@@ -111,6 +111,10 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
     Command("app.trust", "f9", "Trust", "Held-back settings of this repository",
             lambda screen: screen.cm.show_trust(), bar=False),
+    Command("app.pause", "f8", "Pause recording", "Stop recording what agents do, or go on",
+            lambda screen: screen.cm.pause_recording(), bar=False, priority=True),
+    Command("app.projects", "ctrl+e", "Projects", "Open another project",
+            lambda screen: screen.cm.choose_project(), bar=False, priority=True),
     Command("app.quit", "q,ctrl+q", "Quit", "Leave; everything is found again next time",
             lambda screen: screen.cm.leave()),
 )  # fmt: skip

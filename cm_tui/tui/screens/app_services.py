@@ -76,8 +76,17 @@ class AppServices(Protocol):
     def show_trust(self) -> None:
         """Show which settings of the repository are trusted or held back."""
 
+    def pause_recording(self) -> None:
+        """Stop recording what agents do after a question, or go on."""
+
+    def choose_project(self) -> None:
+        """Choose another project from a list, and open it."""
+
     def choose_theme(self) -> None:
         """Choose a theme from a list."""
+
+    def open_project(self, folder: Path, *, without: Path | None = None) -> None:
+        """Leave this project for another one; a store that nobody uses any more goes."""
 
     def leave(self) -> None:
         """Quit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.counts import noun
+from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
 from cm_tui.tui.widgets.header import Fact, ModeTab
@@ -27,7 +28,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
     name = cm.root.name or str(cm.root)
-    facts = [Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
+    facts = [recording_fact(cm), Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
     if branch := cm.project.branch:
         facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
     if cm.project.is_behind_head:
@@ -40,6 +41,23 @@ def project_facts(cm: AppServices) -> list[Fact]:
         facts.append(Fact(2, f"{short_count(status.files)} {noun(status.files, 'file')}", "$muted"))
         facts.append(Fact(3, f"{short_count(status.symbols)} {noun(status.symbols, 'symbol')}", "$muted"))
     return facts
+
+
+def recording_fact(cm: AppServices) -> Fact:
+    """Return whether what agents do is recorded: always the last thing to give way."""
+    state = cm.project.recording
+    if cm.project.recording_error is not None:
+        return Fact(10, "‖ not recorded", "$error")
+    if state is None:
+        return Fact(10, "◌", "$muted")
+    if state.state == "paused":
+        if state.until is None:
+            return Fact(10, "‖ paused", "$warning")
+        end = local_hour_minute(state.until)
+        return Fact(10, f"‖ paused until {end}", "$warning", f"‖ until {end}")
+    if state.state == "on":
+        return Fact(10, "◉ rec", "$muted", "◉")
+    return Fact(10, "○ never recorded" if state.state == "never" else "○ not recorded", "$muted")
 
 
 def index_state(cm: AppServices) -> tuple[str, str]:  # noqa: PLR0911 - one line for each state, the most pressing first

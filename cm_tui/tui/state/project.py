@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from cm_tui.errors import CmError
-from cm_tui.model import CheckoutHead, HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus
+from cm_tui.model import CheckoutHead, HistoryStatus, IndexPlan, IndexSummary, Progress, ProjectStatus, RecordingState
 
 
 @dataclass
@@ -49,6 +49,11 @@ class ProjectView:
 
     head: CheckoutHead | None = None
     """What is checked out at this moment, once that was looked at; `status` may be older."""
+
+    recording: RecordingState | None = None
+    """Whether what sessions do is recorded, once that was looked at."""
+    recording_error: CmError | None = None
+    """Why nobody knows whether it is: nothing is recorded then."""
 
     @property
     def branch(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -32,8 +31,7 @@ class AppState:
 
 def state_file(root: Path) -> Path:
     """Where the state of a project is kept."""
-    digest = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()
-    return paths.state_dir() / "projects" / f"{digest[:16]}.json"
+    return paths.choices_file(root)
 
 
 def load_state(root: Path) -> tuple[AppState, str]:

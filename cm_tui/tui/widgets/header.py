@@ -11,6 +11,9 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
+_NEVER_LEFT_OUT = 2
+"""The facts that the names of the modes make room for."""
+
 
 @dataclass(frozen=True)
 class ModeTab:
@@ -63,7 +66,8 @@ class Header(Widget):
     def render(self) -> Content:
         """Tabs on the left, what there is room for on the right."""
         tabs = self._tabs()
-        if cell_len(tabs.plain) > self.size.width:
+        most_important = _width(*(fact.short or fact.text for fact in self._read_facts()[:_NEVER_LEFT_OUT]))
+        if cell_len(tabs.plain) + 2 + most_important > self.size.width:
             tabs = self._tabs(short=True)
         room = self.size.width - cell_len(tabs.plain) - 2
         facts = self._facts(room)

@@ -1,0 +1,135 @@
+"""`cm backup`, `cm restore`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Project, project_of
+from cm_tui.counts import count
+from cm_tui.errors import CmError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.model import RestoredProject, RestoreReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("backup")(backup)
+    app.command("restore")(restore)
+
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; do nothing.")]
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    everywhere: Annotated[bool, typer.Option("--all", "--everywhere", help="All projects.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Write what cannot be made again of this project into one private, compressed file: journal, marks, choices.
+
+    Not in it: settings, trust, links, and the index, which `cm index` makes again.
+    """
+    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.engine.api.backup import back_up
+
+    root = None if everywhere else _root(project, needed=True)
+    file = file.expanduser().absolute()
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
+    if file.exists() and not (dry_run or yes):
+        _ask(f"{file} exists. Replace it?", f"{file} exists.")
+    found = back_up(file, root, dry_run=dry_run)
+    if as_json:
+        print_json(found)
+        return
+    for one in found.projects:
+        write(f"{one.id}  {count(one.events, 'event')}  {one.identity or one.name}")
+    narrate(
+        f"{'would be written' if dry_run else 'written'}: {file}{f', {found.bytes:,} bytes' if found.bytes else ''}"
+    )
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `cm backup` wrote.")],
+    into_here: Annotated[
+        bool, typer.Option("--here", help="Into this project, whatever it was made of; for a file with one project.")
+    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Merge a backup into what is there: what is there already, or was erased, stays as it is.
+
+    A project goes where its remote or first commit says; the first checkout that has it then is linked with `cm link`.
+    """
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.engine.api.backup import look_at_backup, restore_backup
+
+    file = file.expanduser().absolute()
+    root = _root(project, needed=into_here)
+    report = look_at_backup(file, root, into_here=into_here)
+    if not dry_run and any(one.new for one in report.projects):
+        if not yes:
+            _show(report)
+            _ask("Restore this?", "Nobody can be asked here whether to restore this.")
+        report = restore_backup(file, root, into_here=into_here)
+        _tell_daemon(root)
+    if as_json:
+        print_json(report)
+        return
+    if dry_run or yes or not any(one.new for one in report.projects):
+        _show(report)
+    if report.dry_run:
+        narrate("nothing was changed")
+    for note in report.notes:
+        narrate(f"note: {note}")
+
+
+def _show(report: RestoreReport) -> None:
+    from cm_tui.cli.output import narrate, write
+
+    for one in report.projects:
+        write(_line(one))
+    if not report.projects:
+        narrate("it holds no project")
+
+
+def _line(one: RestoredProject) -> str:
+    where = "into this project" if one.here else f"into {one.id}"
+    return f"{one.identity or one.name}  {one.new:,} of {count(one.events, 'event')} new  {where}"
+
+
+def _ask(question: str, refusal: str) -> None:
+    if not sys.stdin.isatty():
+        raise RefusedError(refusal, hint="Add --yes to do it all the same.")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _root(project: Path | None, *, needed: bool) -> Path | None:
+    """Return the root of the project; None where there is none and none is needed."""
+    from cm_tui.engine.api import projects
+
+    try:
+        return projects.locate(project_of(project), around=project_of(project) is None)[0]
+    except CmError:
+        if needed or project_of(project) is not None:
+            raise
+        return None
+
+
+def _tell_daemon(root: Path | None) -> None:
+    """Have a daemon read what came into the journal; one that does not run finds it by itself."""
+    from cm_tui.daemon.bootstrap import notify
+
+    if root is not None:
+        notify(root)

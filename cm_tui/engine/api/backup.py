@@ -1,0 +1,89 @@
+"""Backups of what cannot be made again, and restoring them: no store is opened.
+
+Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.backup.make import Chosen
+    from cm_tui.engine.backup.restore import Here
+    from cm_tui.model import BackupReport, RestoreReport
+
+
+def back_up(file: Path, root: Path | None, *, dry_run: bool = False) -> BackupReport:
+    """Write what cannot be made again of a project into one private, compressed file.
+
+    Args:
+        file: in a folder that is there; what was there before is replaced.
+        root: of the project's checkout; None: all projects.
+        dry_run: only count.
+
+    Raises:
+        NotFoundError: there is nothing to back up, or no such folder.
+        StoreError: something cannot be read or written.
+    """
+    from cm_tui.engine import backup
+
+    chosen = [_of(root)] if root is not None else _all()
+    if not chosen:
+        raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
+    if not file.parent.is_dir():
+        raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
+    return backup.make(file, chosen, dry_run=dry_run)
+
+
+def look_at_backup(file: Path, root: Path | None, *, into_here: bool = False) -> RestoreReport:
+    """Say what restoring a backup would do; nothing is changed.
+
+    Args:
+        file: of `back_up`.
+        root: of the checkout that the person is in; None: in none.
+        into_here: its one project goes into that, whatever it was made of.
+
+    Raises:
+        RefusedError: it is no backup, is damaged, or holds what no backup holds.
+        CmError: it, or a journal, cannot be read.
+    """
+    from cm_tui.engine import backup
+
+    return backup.look_at(file, _here(root), into_here=into_here)
+
+
+def restore_backup(file: Path, root: Path | None, *, into_here: bool = False) -> RestoreReport:
+    """Merge a backup into what is there; the arguments and errors are those of `look_at_backup`."""
+    from cm_tui.engine import backup
+
+    return backup.restore(file, _here(root), into_here=into_here)
+
+
+def _of(root: Path) -> Chosen:
+    from cm_tui.engine.backup import Chosen
+    from cm_tui.engine.git.identity import identify
+
+    found = identify(root)
+    return Chosen(found.folder.name, found.text, found.name, str(root))
+
+
+def _all() -> list[Chosen]:
+    from cm_tui.engine.api.known_projects import known_projects
+    from cm_tui.engine.backup import Chosen
+
+    rows = sorted((one for one in known_projects().rows if one.recorded), key=lambda one: one.id)
+    return [Chosen(one.id, one.identity, one.name, one.roots[0] if one.roots else "") for one in rows]
+
+
+def _here(root: Path | None) -> Here | None:
+    from cm_tui.engine.backup.restore import Here
+    from cm_tui.engine.git.identity import identify
+
+    if root is None:
+        return None
+    found = identify(root)
+    # A checkout that merely claims a project has a memory of its own, and gets that project's by `cm link` alone.
+    return Here(root, found.folder.name, found.text)

@@ -1,0 +1,107 @@
+"""The projects that there is anything of, and where their checkouts are: no store is opened, and no repository.
+
+Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cm_tui import paths
+
+if TYPE_CHECKING:
+    from cm_tui.model import KnownProject, Page
+
+_BYTES = 16_000_000
+
+
+def known_projects(*, match: str = "") -> Page[KnownProject]:
+    """Return the projects that there is anything of, the one that was used last first.
+
+    Args:
+        match: only those that have this in their name, identity or folders, in any case.
+    """
+    from cm_tui.engine.api.projects import all_names
+    from cm_tui.model import Page
+
+    roots = _roots_of_journals()
+    found = [_known(name, roots.get(name, ())) for name in all_names()]
+    word = match.casefold()
+    rows = [
+        one for one in found if word in "\n".join((one.id, one.name, one.identity, *one.roots, *one.gone)).casefold()
+    ]
+    rows.sort(key=lambda one: (-one.last, one.id))
+    return Page(tuple(rows), len(rows))
+
+
+def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
+    from cm_tui.engine.git import checkout_links
+    from cm_tui.engine.journal import Journal, location
+    from cm_tui.model import KnownProject
+
+    store = paths.data_dir() / "projects" / name
+    journal = Journal(location.base() / name)
+    manifest = _json(store / paths.STORE_MANIFEST)
+    indexed_root = manifest.get("root")
+    owners = checkout_links.owners(name) or ()
+    folders = [indexed_root] if isinstance(indexed_root, str) else []
+    linked = [checkout_links.main_folder(owner) for owner in sorted(owners)]
+    folders += [*linked, *sorted(of_journal)]
+    # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
+    ours = list(dict.fromkeys(one for one in folders if not linked or _owner(one) in linked))
+    segments = journal.segments()
+    times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
+    text = manifest.get("identity")
+    return KnownProject(
+        id=name,
+        name=str(manifest.get("name") or name.rpartition("-")[0] or name),
+        identity=text if isinstance(text, str) else "",
+        roots=tuple(one for one in ours if Path(one).is_dir()),
+        gone=tuple(one for one in ours if not Path(one).is_dir()),
+        indexed=bool(manifest),
+        recorded=bool(segments),
+        last=max(times),
+    )
+
+
+def _owner(folder: str) -> str:
+    """Return the folder whose links count for a checkout: that of its repository, itself where it is gone."""
+    from cm_tui.engine.git import checkout_links
+
+    return checkout_links.main_folder(checkout_links.owner_of(Path(folder)))
+
+
+def _roots_of_journals() -> dict[str, list[str]]:
+    """Return the checkouts that wrote to journals, by the journal's name."""
+    from cm_tui.engine.journal import location
+
+    found: dict[str, list[str]] = {}
+    for folder, entry in _entries(location.base() / "roots.json"):
+        found.setdefault(entry, []).append(folder)
+    return found
+
+
+def _entries(file: Path) -> Iterator[tuple[str, str]]:
+    for folder, entry in _json(file).items():
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            yield folder, entry["name"]
+
+
+def _json(file: Path) -> dict[str, Any]:
+    from cm_tui.files import read_regular
+
+    try:
+        found = json.loads(read_regular(file, _BYTES) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _time(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0

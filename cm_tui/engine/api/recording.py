@@ -1,0 +1,157 @@
+"""Pausing what is recorded of sessions, and going on: for a person, whether the project has an index or not.
+
+Everything is imported when it is called: the command line imports this module before it knows what is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.model import RecordingState
+
+LAST = "last"
+"""In the place of a session's id: the one that was recorded last."""
+_MOST_SECONDS = 366 * 86_400.0
+_DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
+_HINT = "Such as 30m, 2h, 1h30m or 1d."
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds that `30m`, `2h`, `1h30m` or `1d` stand for.
+
+    Raises:
+        UsageError: it is no such time, or longer than a year.
+    """
+    found = _DURATION.fullmatch("".join(text.split()).lower())
+    parts = [int(part or 0) for part in found.groups()] if found else []
+    seconds = sum(part * unit for part, unit in zip(parts, (86_400.0, 3_600.0, 60.0, 1.0), strict=False))
+    if not seconds:
+        raise UsageError(f"{text!r} is no time to pause for.", hint=_HINT)
+    if seconds > _MOST_SECONDS:
+        raise UsageError(f"{text!r} is more than a year.", hint="Without a time the pause lasts until `cm resume`.")
+    return seconds
+
+
+def recording_state(root: Path | None, *, records: bool | None = None) -> RecordingState:
+    """Return whether what sessions do in a project is recorded; in well below a millisecond where `records` is given.
+
+    Args:
+        root: of its checkout; None: of all projects.
+        records: what the settings say of recording; None: they are read.
+
+    Raises:
+        CmError: nobody knows, and nothing is recorded until that is mended; or the settings cannot be read.
+    """
+    from cm_tui.engine.journal.location import folder_of
+    from cm_tui.engine.recording import folders, pauses
+    from cm_tui.model import RecordingState
+
+    kept, shown = pauses.read(), str(root or "")
+    project = folder_of(root).name if root is not None and kept.pauses else pauses.EVERYWHERE
+    pause = kept.on(project, time.time())
+    if root is not None and folders.is_below(root, folders.patterns()):
+        return RecordingState("never", shown, sessions=kept.sessions)
+    if pause is not None:
+        everywhere = pause.project == pauses.EVERYWHERE
+        return RecordingState("paused", shown, pause.since, pause.until, everywhere, kept.sessions)
+    if root is not None and not (_records(root) if records is None else records):
+        return RecordingState("off", shown, sessions=kept.sessions)
+    return RecordingState("on", shown, sessions=kept.sessions)
+
+
+def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
+    """Stop recording in a project, for a time or until `resume`; a pause that is on ends at another time then.
+
+    Args:
+        root: of its checkout; None: in all projects.
+        seconds: for how long; None: until somebody resumes.
+
+    Raises:
+        CmError: it cannot be written down.
+    """
+    from cm_tui.engine.recording import pauses
+
+    pauses.begin(_project(root), None if seconds is None else time.time() + seconds)
+    return recording_state(root)
+
+
+def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
+    """Record again; what was changed meanwhile in the checkout is left out of later patches.
+
+    Args:
+        root: of the project's checkout; None: ends the pause of all projects.
+        here: root of the checkout that the person is in, where all projects are resumed.
+
+    Raises:
+        CmError: it cannot be written down.
+    """
+    from cm_tui.engine.recording import changes, pauses
+    from cm_tui.errors import StoreError
+
+    try:
+        pauses.end(_project(root))
+    except StoreError:
+        if root is not None:
+            raise
+        # A person who resumes everywhere also means a file that cannot be read.
+        pauses.begin_anew()
+        pauses.end(pauses.EVERYWHERE)
+    if checkout := root or here:
+        changes.settle(checkout)
+    return recording_state(root or here)
+
+
+def never_record(root: Path | None, session: str, *, never: bool = True) -> str:
+    """Have a session never recorded, or recorded again; returns its id. What was recorded of it stays.
+
+    Args:
+        root: of the project, for the session that was recorded last.
+        session: its id, or `last`.
+        never: False: it is recorded again.
+
+    Raises:
+        NotFoundError: no session was recorded yet.
+        UsageError: no session can have that id.
+    """
+    from cm_tui.engine.recording import pauses
+
+    name = _last_session(root) if session == LAST else session
+    # Hooks keep a longer one by its digest.
+    if not name.strip() or len(name) > 200:
+        raise UsageError(f"{session[:80]!r} is no session's id.", hint="`cm episodes --json` has the ids.")
+    pauses.mark_session(name, never=never)
+    return name
+
+
+def _project(root: Path | None) -> str:
+    from cm_tui.engine.journal.location import folder_of
+    from cm_tui.engine.recording import pauses
+
+    return pauses.EVERYWHERE if root is None else folder_of(root).name
+
+
+def _records(root: Path) -> bool:
+    from cm_tui.config import load_config
+
+    return load_config(root).agents.record
+
+
+def _last_session(root: Path | None) -> str:
+    from cm_tui.engine.journal import Journal, Position
+
+    found = ""
+    if root is not None:
+        journal = Journal.of(root)
+        for segment in reversed(journal.segments()):
+            for event in journal.read(Position(segment, 0)):
+                session = event.data.get("session")
+                found = session if isinstance(session, str) and session else found
+            if found:
+                return found
+    raise NotFoundError("No session was recorded here yet.", hint="Name it by its id.")

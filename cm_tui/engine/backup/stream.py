@@ -1,0 +1,207 @@
+"""The file of a backup: lines of JSON, compressed, the last of which has the digest of all others.
+
+It holds no paths to write to and nothing to run: whoever reads it decides by what a line is where it goes. A file of a
+stranger is read within bounds, and whole before anything of it is used.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from cm_tui import __version__
+from cm_tui.errors import NotFoundError, RefusedError, StoreError
+from cm_tui.files import replacing
+
+FORMAT = "cm-tui backup"
+VERSION = 1
+_LINE_BYTES = 4_000_000
+"""No line is longer: an event has at most a quarter of it."""
+_MOST_BYTES = 16_000_000_000
+_FREE_BYTES = 64_000_000
+_DEPTH = 40
+_RATIO = 200
+"""Beyond the free bytes: what unpacks to more than this many times its size is no journal."""
+
+
+class Writer:
+    """Writes the lines of a backup.
+
+    Args:
+        stream: where to, compressed already.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = sha256()
+        self._lines = 0
+
+    def write(self, fields: Mapping[str, Any]) -> None:
+        """Write a line.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        line = _line(fields)
+        self._stream.write(line)
+        self._digest.update(line)
+        self._lines += 1
+
+    def close(self) -> str:
+        """Write the last line, with the digest, and return that."""
+        digest = self._digest.hexdigest()
+        self._stream.write(_line({"end": self._lines, "sha256": digest}))
+        return digest
+
+
+@contextmanager
+def writing(file: Path, made: float) -> Iterator[Writer]:
+    """Give what writes a backup, which has the file's name once the block has ended without an error; private.
+
+    Args:
+        file: in a folder that is there.
+        made: when, in seconds since the epoch.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        with (
+            replacing(file, durable=True) as temporary,
+            temporary.open("wb") as raw,
+            gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream,
+        ):
+            writer = Writer(cast("BinaryIO", stream))
+            writer.write({"format": FORMAT, "version": VERSION, "cm": __version__, "made": made})
+            yield writer
+            writer.close()
+    except OSError as error:
+        raise StoreError(
+            f"Cannot write {file}: {error.strerror or error}", hint="Check the folder, and free some space."
+        ) from error
+
+
+def read(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a backup between the first and the last; what is wrong is raised where it is met.
+
+    Raises:
+        NotFoundError: there is no such file.
+        RefusedError: it is no backup, is damaged or cut short, was made by a later version, or unpacks to too much.
+        StoreError: it cannot be read.
+    """
+    digest, number = sha256(), 0
+    with _opened(file) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as stream:
+        for line in _lines(file, raw, cast("BinaryIO", stream)):
+            fields = _fields(file, line, number)
+            if number == 0:
+                _check_head(file, fields)
+            elif "end" in fields:
+                if fields != {"end": number, "sha256": digest.hexdigest()}:
+                    raise _refused(file, "is damaged: its digest is that of something else")
+                with _told(file):
+                    behind = stream.read(1)
+                if behind:
+                    raise _refused(file, "is damaged: something stands behind its end")
+                return
+            else:
+                yield fields
+            digest.update(line)
+            number += 1
+    raise _refused(file, "is cut short" if number else "is empty")
+
+
+def _lines(file: Path, raw: BinaryIO, stream: BinaryIO) -> Iterator[bytes]:
+    size = 0
+    while True:
+        with _told(file):
+            line = stream.readline(_LINE_BYTES + 1)
+        if not line:
+            return
+        size += len(line)
+        if len(line) > _LINE_BYTES:
+            raise _refused(file, f"has a line of more than {_LINE_BYTES:,} bytes")
+        if size > _FREE_BYTES and (size > _MOST_BYTES or size > _RATIO * max(raw.tell(), 1)):
+            raise _refused(file, "unpacks to more than any backup")
+        yield line
+
+
+@contextmanager
+def _told(file: Path) -> Iterator[None]:
+    """Say what is wrong with a file that cannot be unpacked."""
+    try:
+        yield
+    except EOFError as error:
+        raise _refused(file, "is cut short") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise _refused(file, "is no backup, or is damaged") from error
+    except OSError as error:
+        raise StoreError(f"Cannot read {file}: {error.strerror or error}", hint="Check the disk.") from error
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    try:
+        # A pipe in its place is not waited for.
+        descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFoundError(f"There is no file {file}.", hint="`cm backup FILE` makes one.") from error
+    except (OSError, ValueError) as error:
+        raise StoreError(f"Cannot read {file}: {error}", hint="Check its permissions.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _refused(file, "is not a file")
+    with os.fdopen(descriptor, "rb") as raw:
+        yield raw
+
+
+def _fields(file: Path, line: bytes, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise _refused(file, f"is no backup: line {number + 1:,} cannot be read") from error
+    if not isinstance(found, dict) or _is_deep(found):
+        raise _refused(file, f"is no backup: line {number + 1:,} is something else")
+    return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(name)
+
+
+def _is_deep(found: Any) -> bool:
+    """Whether a value is nested more deeply than any event."""
+    layer = [found]
+    for _ in range(_DEPTH):
+        layer = [
+            item
+            for one in layer
+            for item in (one.values() if isinstance(one, dict) else one)
+            if isinstance(item, (dict, list))
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def _check_head(file: Path, fields: Mapping[str, Any]) -> None:
+    version = fields.get("version")
+    if fields.get("format") != FORMAT or not isinstance(version, int):
+        raise _refused(file, "is no backup of cm")
+    if version > VERSION:
+        raise RefusedError(f"{file} was made by a later version of cm.", hint="Update cm, and try again.")
+
+
+def _line(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _refused(file: Path, what: str) -> RefusedError:
+    return RefusedError(f"{file} {what}.", hint="Nothing of it was taken over.")

@@ -1,0 +1,96 @@
+"""The one question of whoever writes down what a session did: may it be?"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from cm_tui.engine.journal.location import folder_of
+from cm_tui.engine.recording import folders, pauses
+
+# Hooks of agents import this module: nothing here may take long to import.
+
+NEVER = "this folder is never recorded"
+SESSION = "this session is never recorded"
+PAUSED = "recording is paused"
+
+
+def why_not(root: Path, session: str = "", *, folder: str = "") -> str:
+    """Say why nothing of a session may be recorded now; empty when it may.
+
+    Args:
+        root: of the checkout that the session works in.
+        session: its id.
+        folder: where in the checkout it works; empty: at its root.
+
+    Raises:
+        StoreError: nobody knows whether recording is paused.
+        ConfigError: nobody knows which folders are never recorded.
+        RefusedError: git's data cannot be opened.
+    """
+    wanted = folders.patterns()
+    if wanted and (folders.is_below(root, wanted) or (folder and folders.is_below(folder, wanted))):
+        return NEVER
+    kept = pauses.read()
+    if session and session in kept.sessions:
+        return SESSION
+    return PAUSED if kept.pauses and kept.on(folder_of(root).name, time.time()) else ""
+
+
+class PastGate:
+    """The same of what happened earlier, for who imports many turns: what is kept is read once.
+
+    Args:
+        root: of the checkout that turns are imported for.
+
+    Raises:
+        StoreError: nobody knows when recording was paused.
+        ConfigError: nobody knows which folders are never recorded.
+        RefusedError: git's data cannot be opened.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._patterns = folders.patterns()
+        self._is_never = folders.is_below(root, self._patterns)
+        kept = pauses.read(past=True)
+        self._sessions = frozenset(kept.sessions)
+        project = folder_of(root).name
+        self._pauses = [one for one in (*kept.pauses, *kept.past) if one.project in {pauses.EVERYWHERE, project}]
+
+    def why_not(self, session: str, times: Iterable[float | None], *, folder: str = "") -> str:
+        """Say why nothing of a turn may be recorded; empty when it may.
+
+        Args:
+            session: the id of its session.
+            times: when it began and when it ended, as far as that is known.
+            folder: where it worked; empty: at the root.
+        """
+        if self._is_never or (self._patterns and folder and folders.is_below(folder, self._patterns)):
+            return NEVER
+        if session in self._sessions:
+            return SESSION
+        known = [at for at in times if at is not None]
+        if not self._pauses or not known:
+            return ""
+        begin, end = min(known), max(known)
+        # Also a turn that a pause lies inside of.
+        inside = any(one.since <= end and (one.until is None or begin < one.until) for one in self._pauses)
+        return PAUSED if inside else ""
+
+
+def without_never_recorded(root: Path, files: Iterable[str]) -> list[str]:
+    """Return the files of a checkout that lie in no folder that is never recorded.
+
+    Args:
+        root: of the checkout.
+        files: relative to it, with `/`.
+
+    Raises:
+        ConfigError: nobody knows which folders those are.
+    """
+    wanted = folders.patterns()
+    if not wanted:
+        return list(files)
+    return [name for name in files if not folders.is_below(os.path.join(root, name), wanted)]  # noqa: PTH118

@@ -1,0 +1,231 @@
+"""The pauses of recording and the sessions that are never recorded, in a small file that every hook reads.
+
+While the file cannot be read, nobody knows whether a pause is on: then nothing is recorded, and whoever asks is told.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui import paths
+from cm_tui.errors import StoreError
+from cm_tui.files import read_bounded, write_atomically
+from cm_tui.locks import locked
+
+# Hooks of agents import this module: nothing here may take long to import.
+
+EVERYWHERE = ""
+"""In the place of a project's name: all projects."""
+_LOCK_SECONDS = 10.0
+_BYTES = 4_000_000
+_PAST = 10_000
+"""Pauses that are over and still known, so that a transcript of them is not imported; the oldest go first."""
+_SESSIONS = 10_000
+
+
+class Pause(NamedTuple):
+    """A time in which nothing is recorded."""
+
+    project: str
+    """Name of the project's journal; `EVERYWHERE`: of all projects."""
+    since: float
+    until: float | None
+    """When it ends, or ended; None: when somebody ends it."""
+
+    def holds(self, project: str, at: float) -> bool:
+        """Return whether it keeps something of a project from being recorded that happened at a time."""
+        # Not before it began: the clock may have been put back, but what is written down now is under the pause.
+        return self.project in {EVERYWHERE, project} and self.since <= at and (self.until is None or at < self.until)
+
+
+class Pauses(NamedTuple):
+    """What is kept: pauses, and sessions."""
+
+    pauses: tuple[Pause, ...] = ()
+    """Those that are on, or ran out and were not put away yet."""
+    sessions: tuple[str, ...] = ()
+    """Ids of sessions that are never recorded."""
+    past: tuple[Pause, ...] = ()
+    """Those that are over; only where they were asked for."""
+
+    def on(self, project: str, now: float) -> Pause | None:
+        """Return the pause of a project that lasts longest; None: recording goes on."""
+        # A clock that was put back ends no pause: where it is on, it began before.
+        found = [one for one in self.pauses if one._replace(since=-math.inf).holds(project, now)]
+        return max(found, key=lambda one: math.inf if one.until is None else one.until, default=None)
+
+
+def folder() -> Path:
+    """Return the folder of what is kept about pauses; not made here."""
+    return paths.data_dir() / "recording"
+
+
+def file() -> Path:
+    """Return the file of pauses and sessions; it may not be there."""
+    return folder() / "paused.json"
+
+
+def read(*, past: bool = False) -> Pauses:
+    """Return what is kept.
+
+    Args:
+        past: also the pauses that are over.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    kept = _json(file())
+    over = _json(_past_file()) if past else {}
+    try:
+        return Pauses(
+            tuple(_pause(one) for one in kept.get("pauses", ())),
+            tuple(str(one) for one in kept.get("sessions", ())),
+            tuple(_pause(one) for one in over.get("pauses", ())),
+        )
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise _damaged(file(), str(error)) from error
+
+
+def begin(project: str, until: float | None, *, now: float | None = None) -> Pause:
+    """Begin a pause, or have one that is on end at another time; returns it.
+
+    Args:
+        project: name of the project's journal, or `EVERYWHERE`.
+        until: when it ends; None: when somebody ends it.
+        now: seconds since the epoch.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    now = time.time() if now is None else now
+    with _changing(now) as kept:
+        before = next((one for one in kept.pauses if one.project == project), None)
+        pause = Pause(project, min(before.since, now) if before else now, until)
+        _write(kept._replace(pauses=(*(one for one in kept.pauses if one.project != project), pause)))
+    return pause
+
+
+def end(project: str, *, now: float | None = None) -> Pause | None:
+    """End the pause of a project, or the one of all; returns it, None where there was none.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    now = time.time() if now is None else now
+    with _changing(now) as kept:
+        found = next((one for one in kept.pauses if one.project == project), None)
+        if found is None:
+            return None
+        ended = found._replace(until=max(now, found.since))
+        _put_away([ended])
+        _write(kept._replace(pauses=tuple(one for one in kept.pauses if one.project != project)))
+    return ended
+
+
+def begin_anew() -> None:
+    """Put files aside that cannot be read: what a person asks for who wants to have recording back.
+
+    Raises:
+        StoreError: one cannot be put aside.
+    """
+    for kept in (file(), _past_file()):
+        try:
+            for one in _json(kept).get("pauses", ()):
+                _pause(one)
+        except (StoreError, TypeError, ValueError):
+            try:
+                kept.replace(kept.with_suffix(".damaged"))
+            except OSError as error:
+                raise StoreError(f"Cannot remove {kept}: {error}", hint="Check its permissions.") from error
+
+
+def mark_session(session: str, *, never: bool) -> bool:
+    """Have a session never recorded, or recorded again; returns whether that is a change.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    with _changing(time.time()) as kept:
+        others = tuple(one for one in kept.sessions if one != session)
+        after = (*others, session)[-_SESSIONS:] if never else others
+        if (session in kept.sessions) == never:
+            return False
+        _write(kept._replace(sessions=after))
+    return True
+
+
+def put_away_expired(now: float) -> None:
+    """Put the pauses away that ran out.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    if any(one.until is not None and one.until <= now for one in read().pauses):
+        with _changing(now):
+            pass
+
+
+@contextmanager
+def _changing(now: float) -> Iterator[Pauses]:
+    """What is kept, under the lock, without pauses that ran out."""
+    try:
+        paths.private_dir(folder())
+        with locked(folder() / "lock", _LOCK_SECONDS):
+            kept = read()
+            over = [one for one in kept.pauses if one.until is not None and one.until <= now]
+            if over:
+                _put_away(over)
+                kept = kept._replace(pauses=tuple(one for one in kept.pauses if one not in over))
+                _write(kept)
+            yield kept
+    except OSError as error:
+        raise StoreError(f"Cannot write {file()}: {error}", hint="Check the permissions of its folder.") from error
+
+
+def _put_away(over: list[Pause]) -> None:
+    known = [_pause(one) for one in _json(_past_file()).get("pauses", ())]
+    kept = list(dict.fromkeys([*known, *over]))[-_PAST:]
+    # Before it leaves the other file: a process that is killed in between has it in both, and in none never.
+    write_atomically(_past_file(), json.dumps({"pauses": [list(one) for one in kept]}), durable=True)
+
+
+def _write(kept: Pauses) -> None:
+    fields = {"pauses": [list(one) for one in kept.pauses], "sessions": list(kept.sessions)}
+    write_atomically(file(), json.dumps(fields), durable=True)
+
+
+def _past_file() -> Path:
+    return folder() / "past.json"
+
+
+def _json(kept: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(read_bounded(kept, _BYTES))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise _damaged(kept, str(error)) from error
+    if not isinstance(found, dict):
+        raise _damaged(kept, "not an object")
+    return found
+
+
+def _pause(fields: Any) -> Pause:
+    project, since, until = fields
+    pause = Pause(str(project), float(since), None if until is None else float(until))
+    if not math.isfinite(pause.since) or not math.isfinite(pause.until or 0.0):
+        raise ValueError("not a time")
+    return pause
+
+
+def _damaged(kept: Path, reason: str) -> StoreError:
+    return StoreError(
+        f"Nothing is recorded: {kept} says when recording is paused, and cannot be read: {reason}.",
+        hint="`cm resume --everywhere` begins anew.",
+    )

@@ -1,0 +1,110 @@
+"""`cm pause`, `cm resume`, `cm backup`, `cm restore`, `cm projects`: words, JSON, streams and exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.journal import Journal
+from tests.cli.conftest import Shop
+
+EPISODE = {"prompts": ["why?"], "agent": "codex", "session": "s-1"}
+
+
+@pytest.fixture
+def recorded(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+    Journal.of(new_shop.root).append("episode", EPISODE)
+    return new_shop
+
+
+def test_pause_and_resume(new_shop: Shop):
+    done = new_shop.cm("pause", "2h", "--json")
+    assert done.json == {
+        "state": "paused", "root": str(new_shop.root), "since": done.json["since"], "until": done.json["until"],
+        "everywhere": False, "sessions": [],
+    }  # fmt: skip
+    assert done.json["until"] - done.json["since"] == pytest.approx(7_200, abs=1)
+    assert "nothing is recorded in this project until" in new_shop.cm("pause", "--show").out
+    done = new_shop.cm("resume")
+    assert (done.code, done.out) == (0, "What agents do is recorded.\n")
+    assert new_shop.cm("resume", "--json").json["state"] == "on"
+
+
+def test_pause_everywhere_needs_no_project(new_shop: Shop, tmp_path: Path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    assert "in any project until `cm resume`" in new_shop.cm("pause", "--everywhere", cwd=outside).out
+    assert "`cm resume --everywhere`" in new_shop.cm("resume").err
+    assert new_shop.cm("resume", "--everywhere", "--json", cwd=outside).json["state"] == "on"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("pause", "soon"), 2),
+        (("pause", "9d", "--show"), 2),
+        (("pause", "--session", "x", "--everywhere"), 2),
+        (("resume", "--session", "x", "--everywhere"), 2),
+        (("pause", "--session", "last"), 3),
+        (("pause", "--project", "/no/such/folder"), 3),
+        (("backup", "/no/such/folder/file"), 3),
+        (("backup", "/"), 2),
+        (("restore", "/no/such/file"), 3),
+        (("restore", __file__), 4),
+    ],
+)
+def test_words_that_make_no_sense(new_shop: Shop, words: tuple[str, ...], code: int):
+    done = new_shop.cm(*words)
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith("cm: ")
+
+
+def test_a_session_is_never_recorded(recorded: Shop):
+    assert recorded.cm("pause", "--session", "last", "--json").json["sessions"] == ["s-1"]
+    assert "never recorded: s-1" in recorded.cm("pause", "--show").err
+    assert "is recorded again" in recorded.cm("resume", "--session", "s-1").err
+
+
+def test_a_name_of_a_session_cannot_reach_the_terminal(recorded: Shop):
+    recorded.cm("pause", "--session", "\x1b[2Jx")
+    done = recorded.cm("pause", "--show")
+    assert "\x1b" not in done.out + done.err
+
+
+def test_backup_and_restore(recorded: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "shop.backup"
+    plan = recorded.cm("backup", str(file), "--dry-run", "--json").json
+    assert [one["events"] for one in plan["projects"]] == [1]
+    assert not file.exists()
+    assert recorded.cm("backup", str(file)).code == 0
+    done = recorded.cm("backup", str(file))
+    assert done.code == 4
+    assert "--yes" in done.err
+    made = recorded.cm("backup", str(file), "--all", "--yes", "--json").json
+    assert made["bytes"] == file.stat().st_size
+    assert recorded.cm("restore", str(file)).code == 0, "nothing is new: nothing is asked"
+    elsewhere = Shop(recorded.root, tmp_path / "elsewhere")
+    monkeypatch.setenv("CM_HOME", str(elsewhere.home))
+    assert elsewhere.cm("restore", str(file)).code == 4
+    assert "1 of 1 event new  into this project" in elsewhere.cm("restore", str(file), "--dry-run").out
+    assert not list(Journal.of(recorded.root).read())
+    report = elsewhere.cm("restore", str(file), "--yes", "--json").json
+    assert [(one["id"], one["new"], one["here"]) for one in report["projects"]] == [
+        (made["projects"][0]["id"], 1, True)
+    ]
+    assert [event.data for event in Journal.of(recorded.root).read()] == [EPISODE]
+
+
+def test_projects(recorded: Shop, tmp_path: Path):
+    assert recorded.cm("index").code == 0
+    (row,) = recorded.cm("projects", "--json").json["rows"]
+    assert (row["roots"], row["gone"], row["indexed"], row["recorded"]) == ([str(recorded.root)], [], True, True)
+    assert row["identity"].startswith("root-commit:")
+    assert str(recorded.root) in recorded.cm("projects", "--match", "SHOP").out
+    assert recorded.cm("projects", "--match", "nonsense", "--json").json == {"rows": [], "total": 0}
+    moved = recorded.root.rename(tmp_path / "moved")
+    (row,) = recorded.cm("projects", "--json", cwd=moved).json["rows"]
+    assert (row["roots"], row["gone"]) == ([], [str(recorded.root)])
+    assert "no longer there" in recorded.cm("projects", cwd=moved).out
