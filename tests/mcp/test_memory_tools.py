@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api import recording
 from cm_tui.engine.entries import Author, Entries
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
@@ -112,7 +113,7 @@ async def test_a_task_is_recorded_once(own: Path):
 
 
 async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
-    api.pause(own)
+    recording.pause(own)
     async with answering(own) as asked:
         assert "paused" in await asked.refused("remember", content="seen in a pause")
         assert "paused" in await asked.refused("codememory_record", prompt="asked in a pause")
