@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.entries.entries import MOST_ENTRIES, Author, Entries
+from cm_tui.engine.entries.entries import MOST_ENTRIES, Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest, entry_data
+from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.redaction.values import redact_values

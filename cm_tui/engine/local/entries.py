@@ -60,12 +60,13 @@ class LocalEntries(LocalMemory):
     ) -> MemoryChange:
         """Change an entry, or propose that."""
         from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import edited
         from cm_tui.engine.entries.proposals import is_protected
 
         entries, who = self._entries(), Author(actor, agent, session)
         entry = entries.named(name, held=actor == "person")
         if actor != "person" and (is_protected(entry) or edit.pinned is not None):
-            made = self._proposals().add_change(entry, entries.edited(entry, edit), who, reason)
+            made = self._proposals().add_change(entry, edited(entry, edit), who, reason)
             return _proposed(made)
         change = entries.change(entry, edit, who)
         return MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
@@ -223,6 +224,6 @@ class LocalEntries(LocalMemory):
 
 
 def _proposed(made: Proposal) -> MemoryChange:
-    what = f"{made.kind} of the {made.of} {made.target}"
-    words = f"a person wrote, pinned or rated it: the {what} waits for a person as proposal {made.id}"
+    doing = "forgetting" if made.kind == "forget" else "changing"
+    words = f"a person's: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
     return MemoryChange(made.target, made.of, words, proposal=made.id)
