@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,9 @@ def test_both_engines_give_the_same_records(kind: str, engine: Engine, name: str
 def _steady(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _steady(item) for key, item in value.items() if key not in VOLATILE}
+    if isinstance(value, str):
+        # Each engine has a journal of its own, whose episodes have names of their own.
+        return re.sub(r"episode/\w+", "episode/ID", value)
     return [_steady(item) for item in value] if isinstance(value, list) else value
 
 
