@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -208,7 +209,13 @@ def test_both_engines_give_the_same_records(kind: str, engine: Engine, name: str
 
 def _steady(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _steady(item) for key, item in value.items() if key not in VOLATILE}
+        # A name counts among a pack's tokens.
+        named = "markdown" in value or str(value.get("path", "")).startswith("episode/")
+        left_out = VOLATILE | {"tokens"} if named else VOLATILE
+        return {key: _steady(item) for key, item in value.items() if key not in left_out}
+    if isinstance(value, str):
+        # Each engine has a journal of its own, whose episodes have names of their own.
+        return re.sub(r"episode/\w+", "episode/ID", value)
     return [_steady(item) for item in value] if isinstance(value, list) else value
 
 
