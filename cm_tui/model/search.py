@@ -101,5 +101,3 @@ class Candidates:
     notes: tuple[str, ...] = ()
     generation: int | None = None
     """State of the index that they were found in."""
-    beside: Any = None
-    """Candidates of the profile whose hits come beside, and that profile; opaque too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -214,7 +215,13 @@ def test_both_engines_give_the_same_records(kind: str, engine: Engine, name: str
 
 def _steady(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _steady(item) for key, item in value.items() if key not in VOLATILE}
+        # A name counts among a pack's tokens.
+        named = "markdown" in value or str(value.get("path", "")).startswith("episode/")
+        left_out = VOLATILE | {"tokens"} if named else VOLATILE
+        return {key: _steady(item) for key, item in value.items() if key not in left_out}
+    if isinstance(value, str):
+        # Each engine has a journal of its own, whose episodes have names of their own.
+        return re.sub(r"episode/\w+", "episode/ID", value)
     return [_steady(item) for item in value] if isinstance(value, list) else value
 
 
@@ -376,6 +383,20 @@ def test_what_is_recorded_by_hand_is_listed_found_and_taken_back(new_engine: Eng
     assert new_engine.search("boulders", profile="memory").total == 1
     assert new_engine.undo().ids == (one.id,)
     assert new_engine.episodes().total == new_engine.search("boulders", profile="memory").total == 0
+
+
+def test_what_is_archived_is_found_on_request_and_purged(new_engine: Engine):
+    list(new_engine.index())
+    data = EpisodeRecord(prompts=("sell boulders",), at=1_000_000.0).to_event_data()
+    id_ = Journal.of(new_engine.root).append("episode", data).id
+    assert (new_engine.retention().archived, new_engine.retention().waiting) == (0, 1)
+    assert new_engine.retention(apply=True, older_than=30).rows[0].id == id_
+    assert new_engine.episodes().total == 0
+    archived = EpisodeFilter(state="archived")
+    assert [one.id for one in new_engine.episodes(where=archived, match="boulders").rows] == [id_]
+    assert new_engine.episode(id_).prompts == ("sell boulders",)
+    assert new_engine.purge(older_than=30).ids == (id_,)
+    assert new_engine.episodes(where=archived).total == 0
 
 
 def test_saved_profile_is_used_from_then_on(new_engine: Engine):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cm_tui.engine.api import recording
 from cm_tui.engine.entries import Author, Entries
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
@@ -109,6 +110,16 @@ async def test_a_task_is_recorded_once(own: Path):
         assert (one.plan, one.verdict, one.outcome, one.tags, one.session) == ("half up", "done", "ok", ("tax",), "s9")
         assert (one.actor, one.files) == ("agent", ("shop/money.py",))
         assert not leaked(one.patch)
+
+
+async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
+    recording.pause(own)
+    async with answering(own) as asked:
+        assert "paused" in await asked.refused("remember", content="seen in a pause")
+        assert "paused" in await asked.refused("codememory_record", prompt="asked in a pause")
+    with LocalEngine.open(own) as engine:
+        assert engine.remember("a person may").actor == "person"
+        assert (engine.entries().total, engine.episodes().total) == (1, 0)
 
 
 @pytest.mark.parametrize("tool", ["recall", "remember", "forget", "codememory_record"])

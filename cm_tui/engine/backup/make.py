@@ -1,4 +1,4 @@
-"""Making a backup: journals, marks and remembered choices of projects, without secrets, read back once it is written."""
+"""Making a backup: journals, entries, marks and remembered choices of projects, without secrets, read back once it is written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.backup import stream
+from cm_tui.engine.entries.entry_backup import entries_of
 from cm_tui.engine.journal import Event, Journal
 from cm_tui.engine.journal.event import TRACES, without_secrets
 from cm_tui.engine.journal.location import base
@@ -85,6 +86,9 @@ def _write(writer: stream.Writer, project: Chosen) -> ProjectBackup:
         writer.write({"marks": marks})
     if choices := _choices(project.root):
         writer.write({"choices": choices})
+    if project.root and Path(project.root).is_dir():
+        for entry in entries_of(Path(project.root)):
+            writer.write({"entry": entry})
     return ProjectBackup(project.name, project.title, project.identity, count)
 
 

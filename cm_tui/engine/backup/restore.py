@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
+from cm_tui.counts import count, noun
 from cm_tui.engine.backup import stream
+from cm_tui.engine.entries.entry_backup import merge
 from cm_tui.engine.journal import START, Journal
 from cm_tui.engine.journal.event import ERASURE, MAX_BYTES, RESTORED, TRACES, without_secrets
 from cm_tui.engine.journal.location import base
@@ -54,6 +56,7 @@ class Section:
     new: int = 0
     marks: Mapping[str, str] = field(default_factory=dict)
     choices: Mapping[str, Any] = field(default_factory=dict)
+    entries: list[Any] = field(default_factory=list)
 
 
 def look_at(file: Path, here: Here | None = None, *, into_here: bool = False) -> RestoreReport:
@@ -160,6 +163,8 @@ def _walk(file: Path, here: Here | None, *, into_here: bool) -> Iterator[tuple[S
             raise _refused(file, number)
         if "event" in line:
             yield section, _event(file, line["event"], number)
+        elif "entry" in line:
+            section.entries.append(line["entry"])
         elif "marks" in line:
             section.marks = _marks(file, line["marks"], number)
         elif "choices" in line:
@@ -224,7 +229,16 @@ def _known(journal: Journal) -> set[str]:
 
 
 def _restore_rest(section: Section, here: Here | None) -> Iterator[str]:
-    """Restore marks and choices, where there are none; yields what has to be said."""
+    """Restore entries that are not there, and marks and choices where there are none; yields what has to be said."""
+    if section.entries and section.here and here is not None:
+        added, others = merge(here.root, section.entries)
+        if added:
+            yield f"{count(added, 'entry', 'entries')} came along"
+        if others:
+            yield f"{count(others, 'entry', 'entries')} of the backup {noun(others, 'is', 'are')} there as another text, which stays"
+    elif section.entries:
+        number = count(len(section.entries), "entry", "entries")
+        yield f"{number} of {section.title} {noun(len(section.entries), 'waits', 'wait')} for a checkout: restore the file again in one"
     journal = _journal(section, here)
     store = paths.data_dir() / "projects" / journal.folder.name
     present = user_marks.read(store)

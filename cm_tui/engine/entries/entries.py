@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,26 +9,13 @@ from typing import Any, NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.entries.entry_file import Content, EntryFile, writing
-from cm_tui.engine.entries.entry_record import (
-    CONTENT_CHARACTERS,
-    TITLE_CHARACTERS,
-    checked_category,
-    digest,
-    entry_data,
-    first_line,
-    new_id,
-    read_entry,
-    says_the_same,
-    split_keywords,
-    storable,
-)
-from cm_tui.engine.entries.keywords import keywords_of
+from cm_tui.engine.entries.entry_record import digest, entry_data, new_id, read_entry, says_the_same
+from cm_tui.engine.entries.entry_text import Author, edited, new_entry
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal import Journal
-from cm_tui.engine.redaction import redact
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Actor, Entry, EntryEdit, Scope
+from cm_tui.model import Entry, EntryEdit, Scope
 
 CHANGED = "entry.changed"
 """Kind of the event that says what an entry was before a change and what it is after."""
@@ -38,20 +24,6 @@ REVERTED = "entry.reverted"
 MOST_ENTRIES = 20_000
 """Of one file."""
 SHORTEST_NAME = 4
-
-
-class Author(NamedTuple):
-    """Who asks for a change.
-
-    Attributes:
-        actor: a person, or who else.
-        agent: name of the agent.
-        session: id of its session.
-    """
-
-    actor: Actor = "person"
-    agent: str = ""
-    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +128,9 @@ class Entries:
             UsageError: there is nothing to write down, it is too long, or there is no such category.
             StoreError: it cannot be written.
         """
-        new = self._new(text, author, category, title, keywords, scope)
+        new = new_entry(
+            text, author, category=category, title=title, keywords=keywords, scope=scope, head=self.head() or ""
+        )
         with writing():
             content = self.files[scope].read()
             known = self.ledger.read().known()
@@ -181,7 +155,7 @@ class Entries:
             UsageError: nothing of it would change, or a value cannot be.
             StoreError: it cannot be written.
         """
-        wanted = self.edited(entry, edit)
+        wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
             raise UsageError(f"The entry {entry.id} says that already.", hint="Give what is to change.")
         return self.put(entry.scope, entry, wanted, author)
@@ -216,53 +190,6 @@ class Entries:
             if not says_the_same(content.entries.get(id_), before):
                 raise NotFoundError(f"The entry {id_} is not as it was any more.", hint="Look again, and repeat it.")
             return self._make(scope, content, before, after, author, kind, **more)
-
-    def edited(self, entry: Entry, edit: EntryEdit) -> Entry:
-        """Return an entry as it would be after an edit, without secrets.
-
-        Raises:
-            UsageError: a value cannot be.
-        """
-        # What was taken from the old text is taken from the new one again.
-        own_title = "" if entry.title == first_line(entry.content) else entry.title
-        own_words = () if entry.keywords in _derived(entry) else entry.keywords
-        title, content, secrets = _clean(
-            own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
-        )
-        given = own_words if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
-        return replace(
-            entry,
-            category=entry.category if edit.category is None else checked_category(edit.category),
-            title=title or first_line(content),
-            content=content,
-            keywords=given or keywords_of(title, content),
-            pinned=entry.pinned if edit.pinned is None else edit.pinned,
-            timestamp=_now() if edit.content is not None or edit.title is not None else entry.timestamp,
-            redacted=entry.redacted + secrets,
-            held=False,
-        )
-
-    def _new(
-        self, text: str, author: Author, category: str, title: str, keywords: Iterable[str], scope: Scope
-    ) -> Entry:
-        clean_title, content, secrets = _clean(title, text)
-        if scope not in self.files:
-            raise UsageError(f"There is no scope {scope[:40]!r}.", hint="Use `user` or `project`.")
-        given = split_keywords([_word(one) for one in keywords])
-        return Entry(
-            id="",
-            category=checked_category(category),
-            title=clean_title or first_line(content),
-            content=content,
-            keywords=given or keywords_of(clean_title, content),
-            scope=scope,
-            timestamp=_now(),
-            actor=author.actor,
-            agent=redact(storable(author.agent)).text[:TITLE_CHARACTERS],
-            session=storable(author.session)[:TITLE_CHARACTERS],
-            commit=self.head() or "",
-            redacted=secrets,
-        )
 
     def head(self) -> str | None:
         """Return the commit that the checkout stands at."""
@@ -321,35 +248,6 @@ def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
     return placed
 
 
-def _clean(title: str, content: str) -> tuple[str, str, int]:
-    """Return title and content without secrets, and how many there were.
-
-    Raises:
-        UsageError: there is nothing, or too much.
-    """
-    text = storable(content).strip("\n").rstrip()
-    if not text.strip():
-        raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests run with pytest -n 3"')
-    if len(text) > CONTENT_CHARACTERS:
-        raise UsageError(
-            f"An entry takes at most {CONTENT_CHARACTERS:,} characters; this has {len(text):,}.",
-            hint="Put it into a file of the project, and remember where it is.",
-        )
-    heading = redact(" ".join(storable(title).split())[: TITLE_CHARACTERS * 4])
-    clean = redact(text)
-    # What stands for a secret may be longer than the secret.
-    return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
-
-
-def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the keywords that an entry may have got from its text: with the title that it was given, or without one."""
-    return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
-
-
-def _word(text: str) -> str:
-    return redact(storable(text)).text
-
-
 def _same_words(one: Entry, other: Entry) -> bool:
     return (one.category, one.content, one.title) == (other.category, other.content, other.title)
 
@@ -373,7 +271,3 @@ def _held(number: int) -> str:
         f"{count(number, 'entry', 'entries')} came with this repository and {'waits' if number == 1 else 'wait'} until you trust "
         f"{'it' if number == 1 else 'them'}: `cm trust --show` lists, `cm trust` decides."
     )
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

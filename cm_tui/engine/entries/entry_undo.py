@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED, Author, Entries
+from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
 from cm_tui.engine.entries.entry_record import says_the_same
+from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal import START, Event, Journal
 from cm_tui.errors import NotFoundError, UsageError

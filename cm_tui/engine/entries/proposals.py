@@ -6,9 +6,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.entries.entries import SHORTEST_NAME, Author, Entries
+from cm_tui.engine.entries.entries import SHORTEST_NAME, Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, first_line, new_id, says_the_same, storable
+from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import Ledger
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.redaction import redact

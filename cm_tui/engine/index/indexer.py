@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 PARSE_SECONDS = 30.0
 """Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""
+PROSE_SECONDS = 10.0
+"""Seconds that a run for some paths gives to vectors of what people and agents said; a whole run makes all of them."""
 _ROWS_A_COMMIT = 100_000
 _ATTEMPTS = 20
 
@@ -290,7 +293,9 @@ class _Run:
             try:
                 vectors = self._open_vectors()
                 before = None
-                for done, total in vectors.fill(self._cancel):
+                # Who waits for an edit does not wait for what was imported.
+                seconds = math.inf if self._chosen is None else PROSE_SECONDS
+                for done, total in vectors.fill(self._cancel, prose_seconds=seconds):
                     before = done if before is None else before
                     self._embedded = done - before
                     yield Progress("vectors", done, total, searchable=True)

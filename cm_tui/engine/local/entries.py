@@ -33,6 +33,7 @@ class LocalEntries(LocalMemory):
         from cm_tui.engine.entries import Author
 
         who = Author(actor, agent, session)
+        self._check_recorded(actor, session)
         return self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)[0]
 
     def entries(
@@ -59,12 +60,13 @@ class LocalEntries(LocalMemory):
     ) -> MemoryChange:
         """Change an entry, or propose that."""
         from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import edited
         from cm_tui.engine.entries.proposals import is_protected
 
         entries, who = self._entries(), Author(actor, agent, session)
         entry = entries.named(name, held=actor == "person")
         if actor != "person" and (is_protected(entry) or edit.pinned is not None):
-            made = self._proposals().add_change(entry, entries.edited(entry, edit), who, reason)
+            made = self._proposals().add_change(entry, edited(entry, edit), who, reason)
             return _proposed(made)
         change = entries.change(entry, edit, who)
         return MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
@@ -108,6 +110,8 @@ class LocalEntries(LocalMemory):
     ) -> str:
         """Record a task as an episode."""
         from cm_tui.engine.memory import told_task
+
+        self._check_recorded(actor, session)
         from cm_tui.engine.memory.episode_record import EpisodeRecord
 
         record = EpisodeRecord(
@@ -134,6 +138,13 @@ class LocalEntries(LocalMemory):
         return done
 
     # --- parts ---
+
+    def _check_recorded(self, actor: Actor, session: str) -> None:
+        """Refuse what somebody else than a person writes down while nothing is to be recorded."""
+        from cm_tui.engine import recording
+
+        if actor != "person" and (reason := recording.why_not(self._root, session)):
+            raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
 
     def _entries(self) -> Entries:
         from cm_tui.engine.entries import Entries
@@ -213,6 +224,6 @@ class LocalEntries(LocalMemory):
 
 
 def _proposed(made: Proposal) -> MemoryChange:
-    what = f"{made.kind} of the {made.of} {made.target}"
-    words = f"a person wrote, pinned or rated it: the {what} waits for a person as proposal {made.id}"
+    doing = "forgetting" if made.kind == "forget" else "changing"
+    words = f"a person's: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
     return MemoryChange(made.target, made.of, words, proposal=made.id)

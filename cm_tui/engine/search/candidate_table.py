@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.model import Candidates, Profile
+
 Column = NDArray[np.float64]
 
 
@@ -53,6 +55,8 @@ class CandidateTable:
     """Whether the query is nothing but a name."""
     now: int = 0
     """When the question was asked, seconds since the epoch."""
+    beside: tuple[Candidates, Profile] | None = None
+    """What another profile found for the same query, to be shown beside, and its numbers."""
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -80,7 +80,9 @@ def reindex(db: Database) -> None:
     by_wording: dict[Wording, list[fts_writer.Document]] = {}
     for key, path, blob, start, end, title, text, source in rows:
         names = title if blob is None else names_of(symbols.get(blob, []), start, end)
-        by_wording.setdefault(wording_of(source), []).append(fts_writer.Document(key, (path, names, text)))
+        by_wording.setdefault(wording_of(source), []).append(
+            fts_writer.Document(key, (_words_of(source, path), names, text))
+        )
     for wording, documents in by_wording.items():
         fts_writer.add(db, documents, wording)
 
@@ -104,6 +106,11 @@ def content_hash(title: str, text: str) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+def _words_of(source: str, path: str) -> str:
+    """What of a path is indexed: nothing of a name such as `episode/18a0…`, whose letters would only add to the length."""
+    return "" if path.startswith(f"{source}/") else path
+
+
 def _ids_of(db: Database, source: str) -> list[int]:
     return [row[0] for row in db.rows("SELECT id FROM passage WHERE source = ?", [source])]
 
@@ -123,7 +130,7 @@ def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: 
         ids = range(first + added, first + added + len(batch))
         _insert(db, source, ids, batch)
         pairs = zip(ids, batch, strict=True)
-        documents = (fts_writer.Document(key, (p.path, p.names, p.text)) for key, p in pairs)
+        documents = (fts_writer.Document(key, (_words_of(source, p.path), p.names, p.text)) for key, p in pairs)
         fts_writer.add(db, documents, wording_of(source))
         added += len(batch)
     if added:

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
 from cm_tui.engine.embed import SWITCHED_OFF, Provider
 from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.passage_cache import PassageCache
 from cm_tui.engine.search.prefetch import Prefetch
@@ -44,13 +45,6 @@ class VectorSearch(Protocol):
 
 
 Sides = Callable[[str], tuple[VectorSearch | None, Provider | None]]
-
-
-class _Beside(NamedTuple):
-    """What another profile found, and its numbers."""
-
-    candidates: Candidates
-    profile: Profile
 
 
 class Searcher:
@@ -134,17 +128,18 @@ class Searcher:
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
         self._prefetch.asked(documents.generation)
-        beside = self._beside(query, chosen, mode) if only is None else None
-        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes), beside=beside)
+        if only is None and (beside := self._beside(query, chosen, mode)) is not None:
+            table = replace(table, beside=beside)
+        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
 
-    def _beside(self, query: str, profile: Profile, mode: Mode) -> _Beside | None:
+    def _beside(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
         """The candidates of the profile that answers beside another, where there is anything that it searches."""
         other = self.profiles().get(profile.beside) if profile.beside else None
         if other is None or not any(len(self._keyword.documents(source).ids) for source in other.sources):
             return None
         # One beside another, and none beside that.
         asked = replace(other, beside="", limit=profile.beside_limit, min_score=profile.beside_min_score)
-        return _Beside(self.retrieve(query, profile=asked, mode=mode), asked)
+        return self.retrieve(query, profile=asked, mode=mode), asked
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
@@ -154,9 +149,9 @@ class Searcher:
         except ModelError as error:
             result = rank(candidates, replace(profile, rerank="off"), limit=limit)
             reason = error.message
-        beside: _Beside | None = candidates.beside
-        if beside is not None:
-            result = replace(result, beside=self.rank(beside.candidates, beside.profile).hits)
+        table: CandidateTable = candidates.table
+        if table.beside is not None:
+            result = replace(result, beside=self.rank(*table.beside).hits)
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
 
     def _nearness(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -79,8 +81,12 @@ class ProjectVectors:
         """Begin to embed code that the next `fill` will ask for."""
         self.code.prepare(texts)
 
-    def fill(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
+    def fill(self, cancel: Cancel | None = None, *, prose_seconds: float = math.inf) -> Iterator[tuple[int, int]]:
         """Embed the passages that have no vector: code first, which takes seconds.
+
+        Args:
+            cancel: ends it after a batch.
+            prose_seconds: how long prose may take; what has no vector then gets it the next time.
 
         Yields:
             (done, total) passages with a vector, first as it was found.
@@ -96,8 +102,11 @@ class ProjectVectors:
         if self.prose is None or not wanted:
             return
         try:
+            until = time.monotonic() + prose_seconds
             for there, wanted in self.prose.fill(cancel):
                 yield done + there, total + wanted
+                if time.monotonic() > until:
+                    break
             self._problem = ""
         except ModelError as error:
             self._problem = f"What was said is searched by keyword only: {error.message}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.entries import entries, proposals
+from cm_tui.engine.entries import entry_text, proposals
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.redaction import Redacted
 from cm_tui.errors import NotFoundError
@@ -39,7 +39,7 @@ def holders(engine: LocalEngine, text: str) -> list[str]:
 
 def test_what_an_earlier_filter_let_in_is_found_and_goes(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
     with nothing_redacted(), monkeypatch.context() as earlier:
-        for module in (entries, proposals):
+        for module in (entry_text, proposals):
             earlier.setattr(module, "redact", lambda text, *_: Redacted(text, 0))
         mine = engine.remember(f"sign in with {GITHUB}")
         engine.remember(f"everywhere {GITHUB}", scope="user")

@@ -1,0 +1,131 @@
+"""Making an entry of what somebody said: without secrets, with a title and keywords."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple, get_args
+
+from cm_tui.engine.entries.entry_record import (
+    CONTENT_CHARACTERS,
+    TITLE_CHARACTERS,
+    checked_category,
+    first_line,
+    split_keywords,
+    storable,
+)
+from cm_tui.engine.entries.keywords import keywords_of
+from cm_tui.engine.redaction import redact
+from cm_tui.errors import UsageError
+from cm_tui.model import Actor, Entry, EntryEdit, Scope
+
+
+class Author(NamedTuple):
+    """Who asks for a change.
+
+    Attributes:
+        actor: a person, or who else.
+        agent: name of the agent.
+        session: id of its session.
+    """
+
+    actor: Actor = "person"
+    agent: str = ""
+    session: str = ""
+
+
+def edited(entry: Entry, edit: EntryEdit) -> Entry:
+    """Return an entry as it would be after an edit, without secrets.
+
+    Raises:
+        UsageError: a value cannot be.
+    """
+    # What was taken from the old text is taken from the new one again.
+    own_title = "" if entry.title == first_line(entry.content) else entry.title
+    own_words = () if entry.keywords in _derived(entry) else entry.keywords
+    title, content, secrets = _clean(
+        own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
+    )
+    given = own_words if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
+    return replace(
+        entry,
+        category=entry.category if edit.category is None else checked_category(edit.category),
+        title=title or first_line(content),
+        content=content,
+        keywords=given or keywords_of(title, content),
+        pinned=entry.pinned if edit.pinned is None else edit.pinned,
+        timestamp=_now() if edit.content is not None or edit.title is not None else entry.timestamp,
+        redacted=entry.redacted + secrets,
+        held=False,
+    )
+
+
+def new_entry(
+    text: str, author: Author, *, category: str, title: str, keywords: Iterable[str], scope: Scope, head: str
+) -> Entry:
+    """Return a new entry, without an id.
+
+    Args:
+        text: what is to be remembered.
+        author: who says it.
+        category: name of its category, however it is capitalised.
+        title: what it is called; empty: its first line.
+        keywords: those that were given.
+        scope: of its file.
+        head: the commit that the checkout stands at.
+
+    Raises:
+        UsageError: there is nothing, it is too long, or a value cannot be.
+    """
+    clean_title, content, secrets = _clean(title, text)
+    if scope not in get_args(Scope):
+        raise UsageError(f"There is no scope {scope[:40]!r}.", hint="Use `user` or `project`.")
+    given = split_keywords([_word(one) for one in keywords])
+    return Entry(
+        id="",
+        category=checked_category(category),
+        title=clean_title or first_line(content),
+        content=content,
+        keywords=given or keywords_of(clean_title, content),
+        scope=scope,
+        timestamp=_now(),
+        actor=author.actor,
+        agent=redact(storable(author.agent)).text[:TITLE_CHARACTERS],
+        session=storable(author.session)[:TITLE_CHARACTERS],
+        commit=head,
+        redacted=secrets,
+    )
+
+
+def _clean(title: str, content: str) -> tuple[str, str, int]:
+    """Return title and content without secrets, and how many there were.
+
+    Raises:
+        UsageError: there is nothing, or too much.
+    """
+    text = storable(content).strip("\n").rstrip()
+    if not text.strip():
+        raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests run with pytest -n 3"')
+    if len(text) > CONTENT_CHARACTERS:
+        raise UsageError(
+            f"An entry takes at most {CONTENT_CHARACTERS:,} characters; this has {len(text):,}.",
+            hint="Put it into a file of the project, and remember where it is.",
+        )
+    heading = redact(" ".join(storable(title).split())[: TITLE_CHARACTERS * 4])
+    clean = redact(text)
+    # What stands for a secret may be longer than the secret.
+    return heading.text[:TITLE_CHARACTERS], clean.text[:CONTENT_CHARACTERS], heading.secrets + clean.secrets
+
+
+def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
+    """Return the keywords that an entry may have got from its text: with the title that it was given, or without one."""
+    return keywords_of(entry.title, entry.content), keywords_of("", entry.content)
+
+
+def _word(text: str) -> str:
+    return redact(storable(text)).text
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
