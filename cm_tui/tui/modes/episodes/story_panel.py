@@ -86,7 +86,9 @@ class StoryPanel(Vertical):
         self._laid: Laid | None = None
         self._opened: set[int] = set()
         self._goal: object = None
-        """What is told, or being read."""
+        """What is told, or being read: the id of an episode, or what names something else."""
+        self._fresh = False
+        """It is being read, and something else is still on screen."""
         self.episode: Episode | None = None
         """The episode that is told whole; None: a session is, or nothing."""
 
@@ -102,20 +104,27 @@ class StoryPanel(Vertical):
 
     # --- what is told ---
 
-    def read(self, name: str, *, again: bool = False) -> None:
+    def read(self, name: str) -> None:
         """Tell an episode; what is on screen stays, dimmed, until it is there."""
-        if name == self._goal and not again:
+        if name == self._goal:
             return
-        fresh = name != self._goal
-        self._goal = name
-        if self._parts and fresh:
+        self._goal, self._fresh = name, True
+        if self._parts:
             show_waiting(self, "Reading…")
+        self._ask_for(name)
 
+    def again(self) -> None:
+        """Read the episode that is told once more: something of it was changed."""
+        if isinstance(self._goal, str):
+            self._ask_for(self._goal)
+
+    def _ask_for(self, name: str) -> None:
         def call(engine: Engine) -> tuple[Episode, tuple[Part, ...]]:
             episode = engine.episode(name)
             return episode, turn_story(episode)
 
         def got(answer: tuple[Episode, tuple[Part, ...]]) -> None:
+            fresh, self._fresh = self._fresh, False
             self._take(answer[0], answer[1], keep=not fresh)
 
         self._ask("story", call, got, self._failed, delay=SETTLING)
@@ -130,7 +139,7 @@ class StoryPanel(Vertical):
         """
         self._drop("story")
         keep = keep and key == self._goal
-        self._goal = key
+        self._goal, self._fresh = key, False
         self._take(None, parts, keep=keep)
 
     def say(self, words: str) -> None:

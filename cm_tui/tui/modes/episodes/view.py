@@ -189,8 +189,7 @@ class EpisodesView(ModeScreen):
         self._ask_stats(self._told)
         self.sessions.again()
         self.turns.again()
-        if self.story.episode is not None:
-            self.story.read(self.story.episode.id, again=True)
+        self.story.again()
 
     def _ask_stats(self, then: object, *, delay: float = 0.0) -> None:
         where, begun = self.where, time.monotonic()
