@@ -335,6 +335,20 @@ def test_what_is_recorded_by_hand_is_listed_found_and_taken_back(new_engine: Eng
     assert new_engine.episodes().total == new_engine.search("boulders", profile="memory").total == 0
 
 
+def test_what_is_archived_is_found_on_request_and_purged(new_engine: Engine):
+    list(new_engine.index())
+    data = EpisodeRecord(prompts=("sell boulders",), at=1_000_000.0).to_event_data()
+    id_ = Journal.of(new_engine.root).append("episode", data).id
+    assert (new_engine.retention().archived, new_engine.retention().waiting) == (0, 1)
+    assert new_engine.retention(apply=True, older_than=30).rows[0].id == id_
+    assert new_engine.episodes().total == 0
+    archived = EpisodeFilter(state="archived")
+    assert [one.id for one in new_engine.episodes(where=archived, match="boulders").rows] == [id_]
+    assert new_engine.episode(id_).prompts == ("sell boulders",)
+    assert new_engine.purge(older_than=30).ids == (id_,)
+    assert new_engine.episodes(where=archived).total == 0
+
+
 def test_saved_profile_is_used_from_then_on(new_engine: Engine):
     list(new_engine.index())
     file = new_engine.save_profile(dataclasses.replace(new_engine.profiles()["code"], limit=1))

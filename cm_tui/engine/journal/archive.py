@@ -17,15 +17,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.journal.event import Event, Position, as_event, parse_line
+from cm_tui.engine.journal.event import MOVED, Event, Position, as_event, parse_line
 from cm_tui.engine.journal.journal import Journal, sync_folder
 from cm_tui.engine.journal.segment import line_before
 from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically
 
 FOLDER = "archive"
-MOVED = "archived"
-"""Kind of what is left of an event that moved to the archive: its id and its time."""
 _UNFINISHED = "archiving.json"
 _SUFFIX = ".jsonl.gz"
 _PIECE = 1_000_000
@@ -269,7 +267,7 @@ def hollow(journal: Journal, lines: Iterable[Extent]) -> None:
             for line in found:
                 _copy(old, new, line.start)
                 new.write(_what_is_left(line))
-                # What is stepped over is a hole.
+                # What is stepped over is a hole. A line that its left-over fills to the end has none.
                 new.seek(line.end - 1)
                 new.write(b"\n")
                 old.seek(line.end)
@@ -285,4 +283,6 @@ def _copy(old: BinaryIO, new: BinaryIO, until: int | None) -> None:
 def _what_is_left(line: Extent) -> bytes:
     fields: Mapping[str, Any] = {"id": line.id, "time": line.time, "kind": MOVED, "head": None, "data": {}}
     text = json.dumps(fields, separators=(",", ":")).encode()
-    return text if len(text) < line.end - line.start else b""
+    size = line.end - line.start - 1
+    # A line that is too short for that becomes blank: zeros alone are debris.
+    return text if len(text) < size else b" " * size

@@ -17,6 +17,8 @@ MAX_BYTES = 1_000_000
 """The longest line."""
 ERASED = "erased"
 """Kind of what is left of an event whose content was erased: its id, its time and the kind that it was."""
+MOVED = "archived"
+"""Kind of what is left of an event that moved to the archive: its id and its time, and a hole, which reads as zeros."""
 ERASURE = "journal.erased"
 """Kind of the event that says, behind them, which events were erased: whoever has read them lets go of them."""
 
@@ -104,10 +106,13 @@ def parse_line(line: bytes) -> dict[str, Any] | str:
     """Return the fields of an event, or why the line is none."""
     if len(line) > MAX_BYTES:
         return "longer than any event"
+    hollow = line.endswith(b"\0\n")
     try:
-        # What moved to the archive leaves a hole, which reads as zeros.
-        fields = json.loads(line.rstrip(b"\0\n"))
+        fields = json.loads(line.rstrip(b"\0\n") if hollow else line)
     except (ValueError, RecursionError):
+        return "not JSON"
+    if hollow and not (isinstance(fields, dict) and fields.get("kind") == MOVED):
+        # Zeros behind anything else are debris of a crash.
         return "not JSON"
     return fields if _is_event(fields) else "not an event"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cm_tui.engine.journal.archive import MOVED, Archive
-from cm_tui.engine.journal.event import without_secrets
+from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.journal.event import MOVED, without_secrets
 from cm_tui.engine.journal.journal import START, Journal
 
 _OF_AN_ARCHIVE = frozenset({MOVED, "episode.archived"})

@@ -9,8 +9,6 @@ from typing import BinaryIO
 from cm_tui.engine.journal.event import MAX_BYTES, Event, Position, Problem, as_event, parse_line
 
 _PIECE = 65_536
-_BLANK = b" \t\r\n\v\f\0"
-"""What is left of an erased line, or of one that moved to the archive."""
 
 
 def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Problem]:
@@ -34,7 +32,7 @@ def lines(file: BinaryIO, start: Position, *, torn: bool) -> Iterator[Event | Pr
         fields = parse_line(line) if ended else "torn"
         if isinstance(fields, dict):
             yield as_event(fields, Position(start.segment, at))
-        elif line.strip(_BLANK):
+        elif line.strip():
             yield Problem(begin, at - begin.offset, fields)
 
 

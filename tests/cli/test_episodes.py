@@ -1,0 +1,113 @@
+"""`cm episodes` and `cm undo`: what they print, what they refuse, and what stays as it was."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cm_tui.engine.journal import Journal
+from tests.cli.conftest import Shop
+
+
+@pytest.fixture
+def told(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of two episodes, the older one first."""
+    # What the tests write is where the commands look.
+    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+    new_shop.cm("index")
+    head = new_shop.cm("status", "--json").json["head"]
+    journal, who = Journal.of(new_shop.root), {"root": str(new_shop.root), "session": "s1", "agent": "codex"}
+    first = {
+        **who,
+        "prompts": ["round the \x1b[31mtax"],
+        "tools": ["Edit"],
+        "files": ["shop/money.py"],
+        "outcome": "failed",
+    }
+    second = {**who, "prompts": ["sell more"], "tokens": 1_200, "title": "Spring", "session": "s2"}
+    return [journal.append("episode", data, head=head).id for data in (first, second)]
+
+
+def test_they_are_listed_filtered_and_counted(new_shop: Shop, told: list[str]):
+    def ids(*words: str) -> list[str]:
+        return [row["id"] for row in new_shop.cm("episodes", "list", *words, "--json").json["rows"]]
+
+    assert ids() == told[::-1]
+    assert ids("--tool", "Edit", "--outcome", "failed", "--file", "shop") == told[:1]
+    assert ids("--outcome", "none") == ids("--session", "s2") == ids("--match", "SPRING") == told[1:]
+    assert ids("--since", "1d") == told[::-1]
+    assert ids("--until", "2020-01-01") == ids("--state", "archived") == ids("--pinned") == []
+    sessions = new_shop.cm("episodes", "list", "--sessions", "--json").json
+    assert [(row["id"], row["title"]) for row in sessions["rows"]] == [
+        ("s2", "Spring"),
+        ("s1", "round the \x1b[31mtax"),
+    ]
+    stats = new_shop.cm("episodes", "list", "--stats", "--json").json
+    assert (stats["episodes"], stats["tokens"], stats["per_day"][-1]) == (2, 1_200, 2)
+    for words in (("list",), ("list", "--sessions"), ("list", "--stats"), ("last",), (told[0],)):
+        done = new_shop.cm("episodes", *words)
+        assert (done.code, "\x1b" in done.out) == (0, False)
+    # As it was before there were commands below it.
+    assert json.loads(new_shop.cm("--json", "episodes").out)["total"] == 2
+    assert new_shop.cm("episodes", "--json", "--match", "tax").json["rows"][0]["id"] == told[0]
+    assert new_shop.cm("episodes", told[0][:20], "--json").json["id"] == told[0]
+    assert new_shop.cm("episodes", "--json", "show", "last").json["id"] == told[1]
+
+
+def test_edits_are_told_and_taken_back(new_shop: Shop, told: list[str]):
+    edited = new_shop.cm("episodes", "tag", *told, "--add", "bug", "--json").json
+    assert edited["ids"] == told
+    assert new_shop.cm("episodes", "pin", told[0]).code == 0
+    assert new_shop.cm("episodes", "rate", told[0], "--misleading").code == 0
+    assert new_shop.cm("episodes", "forget", told[1]).code == 0
+    row = new_shop.cm("episodes", "list", "--json").json["rows"]
+    assert [(one["tags"], one["pinned"], one["rating"]) for one in row] == [(["bug"], True, -1)]
+    assert "forgotten" in new_shop.cm("undo", "--dry-run").err
+    assert new_shop.cm("episodes", "--json").json["total"] == 1
+    assert new_shop.cm("undo", "--json").json["ids"] == told[1:]
+    noted = new_shop.cm("episodes", "record", "-", "--tag", "note", "--json", stdin="by hand\n").json
+    assert (noted["actor"], noted["prompts"], noted["session"][:6]) == ("person", ["by hand\n"], "notes-")
+    for words in ("recorded by hand", "misleading", "pinned", "tagged bug"):
+        assert words in new_shop.cm("undo").err
+    done = new_shop.cm("undo")
+    assert (done.code, "no change of yours" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("list", "--state", "gone"), 2),
+        (("list", "--outcome", "great"), 2),
+        (("list", "--since", "soon"), 2),
+        (("list", "--sessions", "--stats"), 2),
+        (("--match", "x", "list"), 2),
+        (("tag", "last"), 2),
+        (("rate", "last"), 2),
+        (("rate", "last", "--useful", "--clear"), 2),
+        (("pin", "zzzz"), 3),
+        (("record", "  "), 2),
+        (("record", "x", "--type", "task"), 2),
+        (("record", "x", "--file", "../../etc/passwd"), 4),
+        (("retention", "--older-than", "-1"), 2),
+        (("purge",), 2),
+        (("purge", "zzzz"), 3),
+    ],
+)
+def test_what_is_wrong_is_told(shop: Shop, words: tuple[str, ...], code: int):
+    done = shop.cm("episodes", *words)
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+
+
+def test_retention_asks_unless_it_is_told(new_shop: Shop, told: list[str]):
+    report = new_shop.cm("episodes", "retention", "--older-than", "0", "--json").json
+    assert (report["archived"], report["dry_run"]) == (2, True)
+    refused = new_shop.cm("episodes", "retention", "--older-than", "0", "--apply")
+    assert (refused.code, "--yes" in refused.err) == (4, True)
+    assert new_shop.cm("episodes", "retention", "--older-than", "0", "--apply", "--yes").code == 0
+    assert new_shop.cm("episodes", "--json").json["total"] == 0
+    assert new_shop.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 2
+    assert new_shop.cm("episodes", "purge", told[0]).code == 4
+    assert new_shop.cm("episodes", "purge", told[0], "--yes", "--json").json["ids"] == told[:1]
+    assert new_shop.cm("episodes", "list", "--state", "archived", "--json").json["total"] == 1
