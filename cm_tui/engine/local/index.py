@@ -123,15 +123,17 @@ class LocalIndex(LocalRooms):
     def _begin_anew(self, remove: Callable[[Path], None]) -> None:
         from cm_tui.engine.store.database import Database
 
-        self._close_searcher()
-        self._db.close()
-        lazy.reset(self, keep=("_provider",))
-        try:
-            remove(self.store)
-        finally:
-            # What could not be removed goes on answering.
-            self._is_new = not projects.store_file(self.store).exists()
-            self._db = Database(self.store)
+        # A part that another thread builds meanwhile would stand on the store that is closed.
+        with self._build_lock:
+            self._close_searcher()
+            self._db.close()
+            lazy.reset(self, keep=("_provider",))
+            try:
+                remove(self.store)
+            finally:
+                # What could not be removed goes on answering.
+                self._is_new = not projects.store_file(self.store).exists()
+                self._db = Database(self.store)
 
     def _indexer(self) -> Indexer:
         from cm_tui.engine.index.indexer import Indexer
