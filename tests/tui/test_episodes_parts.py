@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from cm_tui.errors import UsageError
-from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Session, Step
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet, Page, Session, Step
 from cm_tui.tui.modes.episodes.activity import activity_text
 from cm_tui.tui.modes.episodes.edits import tags_in
 from cm_tui.tui.modes.episodes.filter_dialog import facet_rows
+from cm_tui.tui.modes.episodes.growing import GrowingRows
 from cm_tui.tui.modes.episodes.marks import day_name, fitting
 from cm_tui.tui.modes.episodes.query import FIELDS, MANY, Term, filter_of, terms_of, text_of, toggled
 from cm_tui.tui.modes.episodes.session_list import SessionList, by_day
@@ -243,6 +244,52 @@ def test_days_have_names_across_a_change_of_the_clocks(monkeypatch):
 
 def test_tags_are_taken_apart_at_commas():
     assert tags_in(" router, #big  bug,,router , #") == ["router", "big bug"]
+
+
+class Asked:
+    """Keeps the newest question of each topic, as the application does."""
+
+    def __init__(self):
+        self.waiting = {}
+
+    def ask(self, topic, call, then, fail=None, *, delay=0.0):
+        self.waiting[topic] = (call, then)
+        return 1
+
+    def drop(self, topic):
+        self.waiting.pop(topic, None)
+
+    def answer(self, topic):
+        call, then = self.waiting.pop(topic)
+        then(call(None))
+
+
+def test_what_is_read_again_before_it_was_answered_is_still_new():
+    asked, told = Asked(), []
+    rows = GrowingRows("rows", asked.ask, asked.drop, str, told.append, lambda error: None)
+    numbers = list(range(500))
+
+    def read(engine, before, limit):
+        first = 0 if before is None else int(before) + 1
+        return Page(tuple(numbers[first : first + limit]), len(numbers))
+
+    rows.read(read)
+    rows.again()
+    asked.answer("rows")
+    rows.again()
+    asked.answer("rows")
+    assert told == [True, False]
+    rows.look(10)
+    assert "rows-more" not in asked.waiting, "nobody is near the end"
+    while len(rows.rows) < 500:
+        rows.look(len(rows.rows) - 1)
+        asked.answer("rows-more")
+    assert rows.rows == numbers
+    rows.again()
+    asked.answer("rows")
+    assert rows.rows == numbers, "as far as it was read"
+    rows.look(499)
+    assert "rows-more" not in asked.waiting
 
 
 # --- totals ---

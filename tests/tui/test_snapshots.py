@@ -57,7 +57,7 @@ MODES: dict[str, Scenes] = {
         ("episode", ("down", "enter")),
         ("story", ("enter", "v")),
         ("filter", ("f", "down", "down", "space")),
-        ("nothing", ("escape", "slash", "type:xyz")),
+        ("nothing", ("escape", "slash", "type:xyz", "escape")),
         ("help", ("escape", "escape", "question_mark")),
     ),
 }

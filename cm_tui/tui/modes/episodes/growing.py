@@ -48,28 +48,31 @@ class GrowingRows(Generic[R]):
         self._changed = changed
         self._failed = failed
         self._read: Read[R] | None = None
+        self._fresh = False
+        """Another question was asked, and nothing has answered it yet."""
         self.rows: list[R] = []
         self.total = 0
         self.note = ""
 
     def read(self, read: Read[R], *, delay: float = 0.0) -> None:
         """Ask anew: the first page."""
-        self._read = read
-        self._first(PAGE, delay, new=True)
+        self._read, self._fresh = read, True
+        self._first(PAGE, delay)
 
     def again(self) -> None:
         """Ask the same again, as far as it was read."""
         if self._read is not None:
-            self._first(min(MOST, max(PAGE, len(self.rows))), 0.0, new=False)
+            self._first(PAGE if self._fresh else min(MOST, max(PAGE, len(self.rows))), 0.0)
 
-    def _first(self, limit: int, delay: float, *, new: bool) -> None:
+    def _first(self, limit: int, delay: float) -> None:
         read = self._read
         assert read is not None
         self._drop(f"{self._topic}-more")
 
         def got(page: Page[R]) -> None:
             self.rows, self.total, self.note = list(page.rows), page.total, page.note
-            self._changed(new)
+            fresh, self._fresh = self._fresh, False
+            self._changed(fresh)
 
         self._ask(self._topic, lambda engine: read(engine, None, limit), got, self._failed, delay=delay)
 

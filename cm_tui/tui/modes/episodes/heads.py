@@ -45,9 +45,8 @@ def turn_head(episode: Episode) -> Content:
 def session_head(session: Session | None, episodes: Sequence[Episode]) -> Content:
     """Return what a session is called and how much there is of it."""
     if session is None:
-        return Content.assemble(
-            " Every session, the newest first\n ", (count(len(episodes), "episode") + " read", "$muted")
-        )
+        words = f"{count(len(episodes), 'episode')}, of every session"
+        return Content.assemble((" The newest first", "bold"), f"\n {words}")
     title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
     facts = [
         Content.styled(

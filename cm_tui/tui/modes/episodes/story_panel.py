@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -22,9 +23,7 @@ from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import one_line
 from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
+Parts = Callable[[], tuple[Part, ...]]
 SETTLING = 0.06
 """Seconds that the cursor stays on a row before it is read, so that scrolling asks nothing."""
 _SIDEWAYS = 8
@@ -68,7 +67,7 @@ class StoryPanel(Vertical):
             self.goal = goal
 
     class Shown(Message):
-        """Another episode is there, or none."""
+        """Another story is there, or none: what can be done with it may differ."""
 
     def __init__(
         self,
@@ -82,11 +81,13 @@ class StoryPanel(Vertical):
         self._ask = ask
         self._drop = drop
         self._work = work
-        self._parts: tuple[Part, ...] = ()
+        self._parts: Parts | None = None
         self._laid: Laid | None = None
         self._opened: set[int] = set()
         self._goal: object = None
-        """What is told, or being read."""
+        """What is told, or being read: the id of an episode, or what names something else."""
+        self._fresh = False
+        """It is being read, and something else is still on screen."""
         self.episode: Episode | None = None
         """The episode that is told whole; None: a session is, or nothing."""
 
@@ -102,41 +103,44 @@ class StoryPanel(Vertical):
 
     # --- what is told ---
 
-    def read(self, name: str, *, again: bool = False) -> None:
+    def read(self, name: str) -> None:
         """Tell an episode; what is on screen stays, dimmed, until it is there."""
-        if name == self._goal and not again:
+        if name == self._goal:
             return
-        fresh = name != self._goal
-        self._goal = name
-        if self._parts and fresh:
+        self._goal, self._fresh = name, True
+        if self._parts:
             show_waiting(self, "Reading…")
+        self._ask_for(name)
 
-        def call(engine: Engine) -> tuple[Episode, tuple[Part, ...]]:
-            episode = engine.episode(name)
-            return episode, turn_story(episode)
+    def again(self) -> None:
+        """Read the episode that is told once more: something of it was changed."""
+        if isinstance(self._goal, str):
+            self._ask_for(self._goal)
 
-        def got(answer: tuple[Episode, tuple[Part, ...]]) -> None:
-            self._take(answer[0], answer[1], keep=not fresh)
+    def _ask_for(self, name: str) -> None:
+        def got(episode: Episode) -> None:
+            fresh, self._fresh = self._fresh, False
+            self._take(episode, partial(turn_story, episode), keep=not fresh)
 
-        self._ask("story", call, got, self._failed, delay=SETTLING)
+        self._ask("story", lambda engine: engine.episode(name), got, self._failed, delay=SETTLING)
 
-    def tell(self, key: object, parts: tuple[Part, ...], *, keep: bool = False) -> None:
+    def tell(self, key: object, parts: Parts, *, keep: bool = False) -> None:
         """Tell something that is there already.
 
         Args:
             key: names what is told.
-            parts: of the story.
+            parts: makes those of the story, off the screen's thread.
             keep: leave cursor and what is unfolded as they are, where the same is told as before.
         """
         self._drop("story")
         keep = keep and key == self._goal
-        self._goal = key
+        self._goal, self._fresh = key, False
         self._take(None, parts, keep=keep)
 
     def say(self, words: str) -> None:
         """Tell nothing, and say why."""
         self._drop("story")
-        self._goal, self.episode, self._parts, self._laid = None, None, (), None
+        self._goal, self.episode, self._parts, self._laid = None, None, None, None
         end_waiting(self)
         self.border_subtitle = Content("")
         self.head("")
@@ -147,12 +151,11 @@ class StoryPanel(Vertical):
         """Say in two lines what is told."""
         self.query_one("#story-head", Static).update(words, layout=False)
 
-    def _take(self, episode: Episode | None, parts: tuple[Part, ...], *, keep: bool) -> None:
+    def _take(self, episode: Episode | None, parts: Parts, *, keep: bool) -> None:
         self.episode, self._parts = episode, parts
         if not keep:
             self._opened = set()
         self._lay(keep=keep)
-        self.post_message(self.Shown())
 
     def _failed(self, error: CmError) -> None:
         self.say(f"{error.message} {error.hint}".strip())
@@ -161,7 +164,7 @@ class StoryPanel(Vertical):
 
     def _lay(self, *, keep: bool) -> None:
         width, parts = self.lines.scrollable_content_region.width, self._parts
-        if not width:
+        if not width or parts is None:
             return
 
         def got(laid: Laid) -> None:
@@ -172,8 +175,9 @@ class StoryPanel(Vertical):
             if not keep:
                 self.lines.left = 0
             self.lines.set_rows(lines, cursor=self._same(lines) if keep else 0)
+            self.post_message(self.Shown())
 
-        self._work(lambda: lay_out(parts, width), got)
+        self._work(lambda: lay_out(parts(), width), got)
 
     def _same(self, lines: Sequence[StoryLine]) -> int:
         """Return where the line under the cursor is among others: as far into the same part."""

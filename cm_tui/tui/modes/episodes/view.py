@@ -39,6 +39,8 @@ TYPING = 0.15
 """Seconds without a key after which letters are looked for."""
 MOST_TURNS = 1_000
 """Episodes of one session that are told in their order; of a longer one the newest are."""
+MOST_NEWEST = 200
+"""Episodes of every session that are told one below the other."""
 NOTHING = (
     "Nothing was recorded yet. `cm agent install AGENT` wires an agent, whose turns are listed here from then on; "
     "`cm import` reads its past sessions."
@@ -189,8 +191,7 @@ class EpisodesView(ModeScreen):
         self._ask_stats(self._told)
         self.sessions.again()
         self.turns.again()
-        if self.story.episode is not None:
-            self.story.read(self.story.episode.id, again=True)
+        self.story.again()
 
     def _ask_stats(self, then: object, *, delay: float = 0.0) -> None:
         where, begun = self.where, time.monotonic()
@@ -300,8 +301,9 @@ class EpisodesView(ModeScreen):
         session, key = self.session, self.session_key
         children = [one for one in self.sessions.rows if key and one.parent == key]
         self.story.title("Session" if key else "The newest episodes")
-        self.story.head(session_head(session, rows))
-        self.story.tell(("session", key), session_story(rows[:MOST_TURNS], children, whose=not key), keep=keep)
+        told = tuple(rows[: MOST_TURNS if key else MOST_NEWEST])
+        self.story.head(session_head(session, told))
+        self.story.tell(("session", key), partial(session_story, told, children, whose=not key), keep=keep)
 
     def tell_turn(self, row: Episode) -> None:
         """Tell an episode whole."""
