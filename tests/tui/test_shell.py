@@ -213,7 +213,8 @@ async def test_a_corrupt_state_file_is_ignored_with_a_note(project):
     file.parent.mkdir(parents=True)
     file.write_text("{ not json")
     async with driving(project) as driver:
-        assert any("could not be read and is ignored" in text for text in driver.told)
+        # A message goes from the screen after four seconds; what warned is kept.
+        assert any("could not be read and is ignored" in line.text for line in driver.app.activity_log.lines)
         assert driver.app.current_mode == "overview"
 
 

@@ -149,7 +149,8 @@ class CmApp(ModeApp):
         """What the next run should find again."""
         self.state.mode = self.current_mode
         for screen in self.modes.shown():
-            if screen.restored:
+            # While the application ends, its screens lose their parts one by one.
+            if screen.restored and self.is_running:
                 screen.keep()
         return self.state
 
