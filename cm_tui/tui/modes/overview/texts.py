@@ -234,6 +234,7 @@ def next_text(view: ProjectView) -> Content:
             ("3", "Symbols: see who calls what"),
             ("4", "Pack: collect context for a chat"),
             ("6", "History: what changed, and the life of a symbol"),
+            ("7", "Episodes: what agents and people did here"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
