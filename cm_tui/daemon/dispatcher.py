@@ -213,9 +213,7 @@ class Dispatcher:
             return self._work.submit_history(where, None if name == "catch_up" else values)
         if name == "import_sessions":
             return self._work.submit_import(where, values)
-        root, store = self.pool.locate(where)
-        # Whoever had it indexed looks at it: from now on it is followed, not from their first question on.
-        return self._work.submit(IndexRun(where, name, values, on_end=lambda _: self.sync_manager.begin(root, store)))
+        return self._work.submit(IndexRun(where, name, values))
 
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
         """Note that a hook says that something changed; no files: anything may have.

@@ -73,5 +73,4 @@ def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, sh
         assert not store.exists()
     finally:
         jobs.close()
-        dispatcher.sync_manager.close()
         projects.close()

@@ -61,8 +61,6 @@ class Inside:
 def inside() -> Iterator[Inside]:
     state = DaemonState(DaemonConfig())
     yield Inside(state)
-    state.jobs.close()
-    state.dispatcher.sync_manager.close()
     state.projects.close()
 
 
@@ -389,9 +387,7 @@ def test_long_work_of_a_project_waits_for_its_turn(owned: Path, large: Path):
 def test_questions_are_answered_while_an_index_run_is_on(inside: Inside, shop_root: Path):
     dispatcher = inside.state.dispatcher
     where = rpc.ProjectRef(str(shop_root))
-    with dispatcher.pool.acquire(where) as project:
-        for _ in project.engine.index():  # Not as a job: nothing follows the files meanwhile.
-            pass
+    dispatcher.start("index", where, {}).wait()
     going, go_on = threading.Event(), threading.Event()
 
     def run(_: Cancel) -> Iterator[Progress]:

@@ -10,7 +10,6 @@ import pytest
 
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import NotFoundError, NotIndexedError
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
@@ -133,19 +132,10 @@ def test_a_folder_that_became_a_link_leads_no_agent_out(engine: Engine, tmp_path
         engine.source("README.md")
 
 
-def test_whoever_has_a_project_indexed_has_it_watched(owned: Path, tmp_path: Path):
+def test_before_the_first_question_it_says_when_it_will_watch(owned: Path, tmp_path: Path):
     with open_engine(make_project(tmp_path / "shop")) as engine:
         for _ in engine.index():
             pass
-        until(lambda: layer(engine, "watcher").state == "on")
-
-
-def test_before_the_first_question_it_says_when_it_will_watch(owned: Path, tmp_path: Path):
-    root = make_project(tmp_path / "shop")
-    with LocalEngine.open(root) as engine:
-        for _ in engine.index():
-            pass
-    with open_engine(root) as engine:
         assert layer(engine, "watcher").note == "watches from the first question on"
         engine.search("tax")
         until(lambda: layer(engine, "watcher").state == "on")

@@ -104,22 +104,22 @@ def test_two_houses_do_not_share_rooms() -> None:
 def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches and index runs come at once to an engine that was just opened: both work on the same vectors."""
     from cm_tui.engine.search.pipeline import Searcher
-    from cm_tui.engine.vectors import VectorIndex
+    from cm_tui.engine.vectors import ProjectVectors
 
     given: list[Any] = []
-    vectors_made = VectorIndex.__init__
+    vectors_made = ProjectVectors.__init__
     searcher_made = Searcher.__init__
 
-    def slow_vectors(self: VectorIndex, *args: Any, **options: Any) -> None:
+    def slow_vectors(self: ProjectVectors, *args: Any, **options: Any) -> None:
         time.sleep(0.01)
         vectors_made(self, *args, **options)
 
     def slow_searcher(self: Searcher, db: Any, vectors: Any, *args: Any, **options: Any) -> None:
         time.sleep(0.01)
-        given.append(vectors)
+        given.append(options["sides"].__self__)
         searcher_made(self, db, vectors, *args, **options)
 
-    monkeypatch.setattr(VectorIndex, "__init__", slow_vectors)
+    monkeypatch.setattr(ProjectVectors, "__init__", slow_vectors)
     monkeypatch.setattr(Searcher, "__init__", slow_searcher)
     repo = Repo(tmp_path / "repo")
     repo.write("a.py", "def f():\n    pass\n")

@@ -29,10 +29,13 @@ def project_facts(cm: AppServices) -> list[Fact]:
     status = cm.project.status
     name = cm.root.name or str(cm.root)
     facts = [recording_fact(cm), Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
-    if branch := cm.project.branch:
-        facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
+    branch = cm.project.branch
     if cm.project.is_behind_head:
-        facts.append(Fact(1, "index behind", "$warning"))
+        # What is shown is not what is checked out: more important than what the project is called.
+        said = (f"⎇ {branch} · ", f"⎇ {elide_middle(branch, 12)} · ") if branch else ("", "")
+        facts.insert(2, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
+    elif branch:
+        facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
     if status and status.indexed:
         if not status.has_vectors:
             facts.append(Fact(4, "vectors off", "$muted"))
