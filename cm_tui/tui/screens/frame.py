@@ -31,9 +31,9 @@ def project_facts(cm: AppServices) -> list[Fact]:
     facts = [recording_fact(cm), Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
     branch = cm.project.branch
     if cm.project.is_behind_head:
-        # What is shown is not what is checked out: more important than what the project is called.
+        # What is shown is not what is checked out: nothing is more important.
         said = (f"⎇ {branch} · ", f"⎇ {elide_middle(branch, 12)} · ") if branch else ("", "")
-        facts.insert(2, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
+        facts.insert(0, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
     elif branch:
         facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
     if status and status.indexed:
