@@ -15,7 +15,7 @@ from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource)
 """Sources that grow beside the files of a project."""
-LATER = "What agents recorded last is searchable when the index run that is under way has ended."
+LATER = "What was recorded last is searchable when the index run that is under way has ended."
 
 
 def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bool:
