@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import shared_models
+
 
 def pytest_configure() -> None:
     """Nobody starts a daemon that would outlive its test; tests of the daemon say so, and end theirs."""
@@ -23,6 +25,14 @@ def pytest_configure() -> None:
     # How long a machine takes that does other things beside says nothing about what is tested.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models() -> Iterator[None]:
+    """A model is loaded once in a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        shared_models.apply(patch)
+        yield
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One question to a running daemon, within a time; no daemon or no time: no answer."""
+"""One question to a running daemon, within a time; no daemon: no answer."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cm_tui.errors import CmError
+from cm_tui.errors import DaemonError
 
 _LIMIT = 1_000_000
+_NOTHING = "nothing was added to the prompt"
+"""What happened is in the journal all the same; the person is told why the agent knows less."""
 
 
 def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any] | None:
-    """What the daemon answers; None when none runs, it takes longer, or it does not answer with a record.
+    """What the daemon answers; None when none runs.
 
     Args:
         path: such as `/v1/hook/prompt`.
         question: sent as JSON.
         seconds: for all of it.
+
+    Raises:
+        DaemonError: it takes longer, or does not answer with a record.
     """
     from cm_tui.daemon import endpoint
 
@@ -41,14 +46,17 @@ def ask(path: str, question: Mapping[str, Any], seconds: float) -> dict[str, Any
                     break
                 answer += piece
         return _record(bytes(answer))
-    except (CmError, OSError, ValueError):
-        # A hook that gets no answer adds nothing; what happened is in the journal all the same.
-        return None
+    except TimeoutError as error:
+        raise DaemonError(f"{_NOTHING}: the daemon took longer than {seconds:g} s (agents.wait_seconds).") from error
+    except (OSError, ValueError) as error:
+        raise DaemonError(f"{_NOTHING}: {error}") from error
 
 
-def _record(answer: bytes) -> dict[str, Any] | None:
+def _record(answer: bytes) -> dict[str, Any]:
+    if not answer:
+        raise ValueError("the daemon ended meanwhile")
     head, _, body = answer.partition(b"\r\n\r\n")
-    if head.split(b" ", 2)[1:2] != [b"200"]:
-        return None
     found = json.loads(body)
-    return found if isinstance(found, dict) else None
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        raise ValueError(str(found.get("error")) if isinstance(found, dict) else "the daemon refused it")
+    return found if isinstance(found, dict) else {}

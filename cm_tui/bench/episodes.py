@@ -92,11 +92,8 @@ class _Bench:
         count = self.options.count
         journal = Journal.of(root)
         size = episode_journal.write(journal, count, shas=shas, root=root, now=time.time(), seed=self.options.seed)
-        begun = time.perf_counter()
-        assert engine.episode_stats().episodes == count
-        spent = time.perf_counter() - begun
         self._row("journal", f"{count:,} episodes, {size / count:,.0f} bytes each")
-        self._row("reading the journal into the store", f"{spent:.1f} s, {count / spent:,.0f} episodes/s")
+        self._first_reading(engine, count)
         for name, questions in _kinds(engine, self._chance, self.options.limit):
             before = _processor_ms()
             asked = zip(range(self.options.rounds), questions, strict=False)
@@ -123,6 +120,28 @@ class _Bench:
         self._row("store", f"{per_episode:,.0f} bytes an episode", bytes=per_episode)
         said = f"{resident:,.0f} MB; {idle:,.0f} MB before the journal, {after:,.0f} MB of a new one that was asked the same"
         self._row("memory of the daemon", said, mb=resident, new_mb=after)
+
+    def _first_reading(self, engine: Engine, count: int) -> None:
+        """Ask for a list while the journal is read for the first time, and then until all of it was."""
+        before, begun = _processor_ms(), time.perf_counter()
+        first = engine.sessions(limit=self.options.limit)
+        told = (time.perf_counter() - begun) * 1000
+        self._row("first list after that", f"{told:.0f} ms, the newest {first.total:,} sessions", ms=told)
+        times = []
+        while engine.episode_stats().note:
+            times.append(_milliseconds(partial(engine.episodes, limit=self.options.limit)))
+            time.sleep(0.25)
+        spent = time.perf_counter() - begun
+        assert engine.episode_stats().episodes == count
+        work = (_processor_ms() - before) / 1000
+        said = f"{spent:.1f} s, {count / spent:,.0f} episodes/s; the daemon's processor {work:.1f} s"
+        self._row("reading the journal into the store", said)
+        if times:
+            half, nearly_all = percentiles(times)
+            self._row("lists meanwhile", f"p50 {half:.1f} ms, p95 {nearly_all:.1f} ms", p50_ms=half, p95_ms=nearly_all)
+        read, most = _resident(), _highest()
+        said = f"{read:,.0f} MB then, {most:,.0f} MB at most until then"
+        self._row("memory of the daemon that read it", said, mb=read, most_mb=most)
 
     def _row(self, name: str, value: str, **figures: float) -> None:
         self.rows.append({"name": name, "value": value, **figures})
@@ -240,3 +259,15 @@ def _resident() -> float:
 
     report = bootstrap.health()
     return report["memory_bytes"] / 1e6 if report else 0.0
+
+
+def _highest() -> float:
+    """Return the most resident memory that the daemon has had, in MB; 0 where the system does not tell."""
+    from cm_tui.daemon import bootstrap
+
+    report = bootstrap.health()
+    try:
+        lines = Path(f"/proc/{report['pid']}/status").read_text(encoding="utf-8").splitlines() if report else []
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM:")), 0.0)

@@ -15,51 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-_WORDS = [
-    "parser",
-    "cart",
-    "tax",
-    "round",
-    "total",
-    "index",
-    "query",
-    "cache",
-    "token",
-    "lock",
-    "file",
-    "path",
-    "test",
-    "fix",
-    "why",
-    "how",
-    "run",
-    "build",
-    "release",
-    "branch",
-    "merge",
-    "commit",
-    "error",
-    "trace",
-    "stack",
-    "value",
-    "field",
-    "record",
-    "column",
-    "schema",
-    "migrate",
-    "daemon",
-    "socket",
-    "retry",
-    "limit",
-    "queue",
-    "worker",
-    "thread",
-    "render",
-    "screen",
-    "key",
-    "mode",
-    "help",
-]
+_SOURCES = (
+    "argparse.py",
+    "ssl.py",
+    "subprocess.py",
+    "getpass.py",
+    "http/client.py",
+    "urllib/request.py",
+    "asyncio/base_events.py",
+)
+"""Files of Python's own library: what agents read and write is code, and speaks of passwords and tokens."""
 _TURNS = 20
 
 
@@ -100,7 +65,10 @@ def _measure(scratch: Path, episodes: int) -> dict[str, float]:
     began = time.perf_counter()
     plan(ProjectTranscripts(root, environment=environment))
     planned = time.perf_counter() - began
-    first, again = _import(root, environment), _import(root, environment)
+    used = time.process_time()
+    first = _import(root, environment)
+    used = time.process_time() - used
+    again = _import(root, environment)
     journal = Journal.of(root)
     return {
         "episodes": episodes,
@@ -111,6 +79,7 @@ def _measure(scratch: Path, episodes: int) -> dict[str, float]:
         "looking what there is, s": round(planned, 2),
         "import, s": round(first, 2),
         "episodes a second": round(episodes / first),
+        "episodes a second of processor time": round(episodes / used),
         "transcripts, MB a second": round(size / 1e6 / first, 2),
         "import once more, s": round(again, 2),
         "memory at most, MB": round(
@@ -146,37 +115,54 @@ def _write(folder: Path, root: Path, episodes: int) -> int:
     return size
 
 
-def _records(root: Path, session: int, turns: int, chance: random.Random) -> Iterator[dict[str, Any]]:
-    def text(words: int) -> str:
-        return " ".join(chance.choices(_WORDS, k=words))
+def _code() -> list[str]:
+    library = Path(os.__file__).parent
+    return [line for name in _SOURCES for line in (library / name).read_text(encoding="utf-8").split("\n")]
 
-    def record(kind: str, content: Any, number: int, **more: Any) -> dict[str, Any]:
+
+def _records(root: Path, session: int, turns: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+    code = _code()
+    prose = [line.strip(" #") for line in code if line.count(" ") > 10 and "#" in line]
+
+    def text(lines: int) -> str:
+        return " ".join(chance.choices(prose, k=lines))
+
+    def piece(lines: int) -> list[str]:
+        at = chance.randrange(len(code) - lines)
+        return code[at : at + lines]
+
+    def record(kind: str, content: Any, number: int, result: Any = None, **more: Any) -> dict[str, Any]:
         seconds = 1_690_000_000 + session * 40_000 + number
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + "Z"
         message = {"role": kind, "content": content, "id": f"m{session}-{number}", **more}
         return {
-            "type": kind,
-            "cwd": str(root),
-            "sessionId": f"s{session}",
-            "uuid": f"u{session}-{number}",
-            "timestamp": stamp,
-            "message": message,
-        }
+            "type": kind, "cwd": str(root), "sessionId": f"s{session}", "uuid": f"u{session}-{number}", "timestamp": stamp,
+            "message": message, "toolUseResult": result,
+        }  # fmt: skip
 
     for turn in range(turns):
         at = turn * 100
-        yield record("user", text(40), at)
+        yield record("user", text(3), at)
         for step in range(6):
-            call = f"t{turn}-{step}"
-            name, given = (
-                ("Bash", {"command": f"grep -rn {text(2)} ."})
-                if step % 2
-                else ("Read", {"file_path": f"{root}/{text(1)}.py"})
-            )
+            call, file = f"t{turn}-{step}", f"{root}/part{chance.randrange(9)}.py"
+            name, given, result = _use(step, file, piece(20))
             used = {"type": "tool_use", "id": call, "name": name, "input": given}
-            yield record(
-                "assistant", [{"type": "text", "text": text(25)}, used], at + 2 * step + 1, stop_reason="tool_use"
-            )
-            lines = "\n".join(f"    {number}  {text(8)}" for number in range(30))
-            yield record("user", [{"type": "tool_result", "tool_use_id": call, "content": lines}], at + 2 * step + 2)
-        yield record("assistant", [{"type": "text", "text": text(120)}], at + 50, stop_reason="end_turn")
+            said = [{"type": "text", "text": text(2)}, used]
+            yield record("assistant", said, at + 2 * step + 1, stop_reason="tool_use")
+            lines = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(piece(30)))
+            part = {"type": "tool_result", "tool_use_id": call, "content": lines}
+            yield record("user", [part], at + 2 * step + 2, result)
+        yield record("assistant", [{"type": "text", "text": text(8)}], at + 50, stop_reason="end_turn")
+
+
+def _use(step: int, file: str, lines: list[str]) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return the name of a tool, what it is given, and what the program itself says of what it did."""
+    if step == 4:
+        marked = [sign + line for sign, line in zip("   -----+++++++++   ", lines, strict=True)]
+        hunk = {"oldStart": 7, "oldLines": 11, "newStart": 7, "newLines": 15, "lines": marked}
+        return "Edit", {"file_path": file, "old_string": "a", "new_string": "b"}, {"structuredPatch": [hunk]}
+    return (
+        ("Bash", {"command": f"grep -n import {file} && pytest -q"}, {})
+        if step % 2
+        else ("Read", {"file_path": file}, {})
+    )

@@ -38,7 +38,7 @@ def backup(
 
     Not in it: settings, trust, links, and the index, which `cm index` makes again.
     """
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.output import narrate, print_json, telling, write
     from cm_tui.engine.api.backup import back_up
 
     root = None if everywhere else _root(project, needed=True)
@@ -47,12 +47,14 @@ def backup(
         raise UsageError(f"{file} is a folder.", hint="Name a file in it.")
     if file.exists() and not (dry_run or yes):
         _ask(f"{file} exists. Replace it?", f"{file} exists.")
-    found = back_up(file, root, dry_run=dry_run)
+    with telling(as_json=as_json) as tell:
+        found = back_up(file, root, dry_run=dry_run, tell=tell)
     if as_json:
         print_json(found)
         return
     for one in found.projects:
-        write(f"{one.id}  {count(one.events, 'event')}  {one.identity or one.name}")
+        archived = f", {count(one.archived, 'episode')} of the archive" if one.archived else ""
+        write(f"{one.id}  {count(one.events, 'event')}{archived}  {one.identity or one.name}")
     narrate(
         f"{'would be written' if dry_run else 'written'}: {file}{f', {found.bytes:,} bytes' if found.bytes else ''}"
     )
@@ -63,6 +65,16 @@ def restore(
     into_here: Annotated[
         bool, typer.Option("--here", help="Into this project, whatever it was made of; for a file with one project.")
     ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", "--everywhere", help="Entries of the file's other projects too, not their journals alone."
+        ),
+    ] = False,
+    mine: Annotated[
+        bool,
+        typer.Option("--mine", help="You made the file: what it says is free of secrets is not looked through again."),
+    ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
     project: Project = None,
@@ -72,22 +84,25 @@ def restore(
 
     A project goes where its remote or first commit says; the first checkout that has it then is linked with `cm link`.
     """
-    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.cli.output import narrate, print_json, telling
     from cm_tui.engine.api.backup import look_at_backup, restore_backup
 
     file = file.expanduser().absolute()
     root = _root(project, needed=into_here)
-    report = look_at_backup(file, root, into_here=into_here)
-    if not dry_run and any(one.new for one in report.projects):
+    with telling(as_json=as_json) as tell:
+        report = look_at_backup(file, root, into_here=into_here, everything=everything, tell=tell)
+    is_new = any(one.changes_something for one in report.projects)
+    if not dry_run and is_new:
         if not yes:
             _show(report)
             _ask("Restore this?", "Nobody can be asked here whether to restore this.")
-        report = restore_backup(file, root, into_here=into_here)
+        with telling(as_json=as_json) as tell:
+            report = restore_backup(file, root, into_here=into_here, everything=everything, mine=mine, tell=tell)
         _tell_daemon(root)
     if as_json:
         print_json(report)
         return
-    if dry_run or yes or not any(one.new for one in report.projects):
+    if dry_run or yes or not is_new:
         _show(report)
     if report.dry_run:
         narrate("nothing was changed")
@@ -106,7 +121,13 @@ def _show(report: RestoreReport) -> None:
 
 def _line(one: RestoredProject) -> str:
     where = "into this project" if one.here else f"into {one.id}"
-    return f"{one.identity or one.name}  {one.new:,} of {count(one.events, 'event')} new  {where}"
+    parts = [f"{one.new:,} of {count(one.events, 'event')} new"]
+    if one.archived:
+        parts.append(f"{one.new_archived:,} of {count(one.archived, 'episode')} of the archive new")
+    if one.new_entries:
+        everywhere = f" ({one.new_everywhere:,} for all your projects)" if one.new_everywhere else ""
+        parts.append(f"{one.new_entries:,} of {count(one.entries, 'entry', 'entries')} new{everywhere}")
+    return f"{one.identity or one.name}  {', '.join(parts)}  {where}"
 
 
 def _ask(question: str, refusal: str) -> None:

@@ -21,11 +21,12 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     from cm_tui.agent_hooks.http import prompts
     from cm_tui.daemon.journal_work import JournalWork
     from cm_tui.daemon.transcript_follower import TranscriptFollower
+    from cm_tui.daemon.warm_up import WarmUp
 
     journals = JournalWork()
     return Extensions(
         mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
-        background=(journals, TranscriptFollower()),
+        background=(journals, TranscriptFollower(), WarmUp()),
     )
 
 

@@ -10,10 +10,10 @@ from cm_tui.counts import count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cm_tui.model import Episode, EpisodeStats, Facet, Session, Step
+    from cm_tui.model import Episode, EpisodeStats, Facet, Forgetting, Session, Step
 
-ID_LETTERS = 12
-"""As much of an id as tells episodes apart that were not recorded in the same moment."""
+ID_LETTERS = 16
+"""As much of an id as tells episodes apart that were not recorded in the same nanosecond: an import writes many at once."""
 _ONE_BY_ONE = ("patch", "steps", "plan")
 """Fields that lists do not have."""
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -31,27 +31,37 @@ def row(one: Episode) -> dict[str, Any]:
 
 def line(one: Episode) -> str:
     """Return an episode as a line for people."""
-    from cm_tui.model.dates import minute
+    from cm_tui.model.dates import local_minute
 
     where = f"#{one.moment.ordinal} {one.sha[:10]}" if one.moment else one.sha[:10] or "no commit"
     asked = " ".join(one.prompts[0].split()) if one.prompts else "(no prompt)"
     marks = [one.outcome if one.outcome != "ok" else "", "pinned" if one.pinned else ""]
     marks += [{1: "useful", -1: "misleading"}.get(one.rating, ""), *(f"+{tag}" for tag in one.tags)]
     marked = "".join(f"  {mark}" for mark in marks if mark)
-    why = f"  ({one.why})" if one.why else ""
+    # `cm episodes ID` has the whole reason.
+    why = "  (not in this repository)" if one.sha and one.moment is None else ""
     who = one.agent or ("you" if one.actor == "person" else "agent")
-    return f"{one.id[:ID_LETTERS]}  {minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
+    return f"{one.id[:ID_LETTERS]}  {local_minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
 
 
 def session_line(one: Session) -> str:
     """Return a session as a line for people."""
-    from cm_tui.model.dates import minute
+    from cm_tui.model.dates import local_minute
 
     title = " ".join(one.title.split()) or "(no prompt)"
-    parts = [one.id or "no session", minute(one.ended), one.agent or "you", count(one.episodes, "episode")]
+    parts = [one.id or "no session", local_minute(one.ended), one.agent or "you", count(one.episodes, "episode")]
     parts.append(f"{one.failed:,} failed" if one.failed else "")
     parts += [f"below {one.parent}" if one.parent else "", title]
     return "  ".join(part for part in parts if part)
+
+
+def forgotten(by: Forgetting) -> str:
+    """Say who forgot something, when and why."""
+    from cm_tui.model.dates import local_minute
+
+    who = "you" if by.actor == "person" else f"{by.actor} {by.agent}".rstrip()
+    when = f" at {local_minute(by.time)}" if by.time else ""
+    return f"forgotten by {who}{when}{f': {by.reason}' if by.reason else ''}"
 
 
 def shown(one: Episode) -> str:
@@ -60,9 +70,11 @@ def shown(one: Episode) -> str:
 
 
 def _whole(one: Episode) -> Iterator[str]:
-    from cm_tui.model.dates import minute
+    from cm_tui.model.dates import local_minute
 
-    yield f"episode {one.id}  {minute(one.time)}"
+    yield f"episode {one.id}  {local_minute(one.time)}"
+    if one.forgotten is not None:
+        yield f"{forgotten(one.forgotten)}; `cm forget --undo {one.id}` brings it back"
     who = one.agent or ("you" if one.actor == "person" else "an agent")
     yield f"{who}, session {one.session or 'unknown'}, in {one.root}"
     yield from _facts(one)
@@ -87,7 +99,7 @@ def _facts(one: Episode) -> Iterator[str]:
         one.type if one.type != "task" else "", f"outcome {one.outcome}" if one.outcome else "",
         f"{one.tokens:,} tokens" if one.tokens else "", f"tools {', '.join(one.tools)}" if one.tools else "",
         f"tags {', '.join(one.tags)}" if one.tags else "", "pinned" if one.pinned else "",
-        {1: "rated useful", -1: "rated misleading"}.get(one.rating, ""), one.state if one.state != "shown" else "",
+        {1: "rated useful", -1: "rated misleading"}.get(one.rating, ""), "archived" if one.state == "archived" else "",
     ]  # fmt: skip
     if said := "; ".join(fact for fact in facts if fact):
         yield said

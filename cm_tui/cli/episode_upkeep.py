@@ -32,10 +32,15 @@ def retention(
         report = engine.retention(older_than=older_than)
         if apply and report.archived:
             if not as_json:
-                _show(report)
+                _show_rows(report)
             _ask(f"Move {count(report.archived, 'episode')} to the archive?", yes=yes)
             report = engine.retention(apply=True, older_than=older_than)
-    print_json(report) if as_json else _show(report)
+    if as_json:
+        print_json(report)
+        return
+    if report.dry_run:
+        _show_rows(report)
+    _show_totals(report)
 
 
 def purge(
@@ -59,6 +64,8 @@ def purge(
         return
     done = "would be deleted" if report.dry_run else "deleted"
     narrate(f"{count(len(report.ids), 'episode')} {done}, {report.bytes:,} bytes")
+    for note in report.notes:
+        narrate(f"note: {note}")
 
 
 def _ask(question: str, *, yes: bool) -> None:
@@ -69,7 +76,7 @@ def _ask(question: str, *, yes: bool) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _show(report: RetentionReport) -> None:
+def _show_rows(report: RetentionReport) -> None:
     from cm_tui.cli.output import narrate, write
     from cm_tui.model.dates import day
 
@@ -77,6 +84,11 @@ def _show(report: RetentionReport) -> None:
         write(f"{row.id}  {day(row.time)}  {row.bytes:,} bytes  {row.reason}  {' '.join(row.title.split())}")
     if len(report.rows) < report.archived:
         narrate(f"… and {report.archived - len(report.rows):,} more")
+
+
+def _show_totals(report: RetentionReport) -> None:
+    from cm_tui.cli.output import narrate
+
     would = noun(report.archived, "would go", "would go") if report.dry_run else "went"
     narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
     if report.waiting:

@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from cm_tui.model import EpisodeEdit, EpisodeFilter
 
 OUTCOMES = ("ok", "failed", "interrupted")
-_DAY = 86_400.0
+TYPES = ("task", "command", "query", "response", "tool_call", "error", "note")
 
 Match = Annotated[
     str, typer.Option("--match", help="Words of prompt, answer, title, agent, session, paths, day, sha or #17.")
 ]
-Before = Annotated[str | None, typer.Option("--before", help="Only those behind this id in the list: the next page.")]
+Before = Annotated[
+    str | None,
+    typer.Option("--before", help="Only those behind this id in the list, or a beginning of it: the next page."),
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")]
-Types = Annotated[list[str] | None, typer.Option("--type", help="Only of this type: task, command, note …")]
+Types = Annotated[list[str] | None, typer.Option("--type", help=f"Only of this type: {', '.join(TYPES)}.")]
 Tools = Annotated[list[str] | None, typer.Option("--tool", help="Only those that used this tool.")]
 Outcomes = Annotated[
     list[str] | None, typer.Option("--outcome", help=f"Only with this outcome: {', '.join(OUTCOMES)}, or none.")
@@ -29,9 +32,9 @@ Outcomes = Annotated[
 Agents = Annotated[list[str] | None, typer.Option("--agent", help="Only of this agent.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag.")]
 File = Annotated[str, typer.Option("--file", help="Only those that touched this path, or one below it.")]
-Session = Annotated[str, typer.Option("--session", help="Only of this session.")]
-Since = Annotated[str, typer.Option("--since", help="Only from this day on: 2024-05-01, or 30d.")]
-Until = Annotated[str, typer.Option("--until", help="Only before this day: 2024-05-01, or 30d.")]
+Session = Annotated[str, typer.Option("--session", help="Only of this session: its id, or a beginning of it.")]
+Since = Annotated[str, typer.Option("--since", help="Only from then on: 2024-05-01, yesterday, 30d.")]
+Until = Annotated[str, typer.Option("--until", help="Only until then, the day included: 2024-05-01, yesterday, 30d.")]
 Pinned = Annotated[bool | None, typer.Option("--pinned/--not-pinned", help="Only those that are pinned, or are not.")]
 Rated = Annotated[
     int | None, typer.Option("--rated", min=-1, max=1, help="Only rated so: 1 useful, -1 misleading, 0 not.")
@@ -98,6 +101,9 @@ def listing(
     pinned: Pinned = None,
     rated: Rated = None,
     state: State = "shown",
+    archived: Annotated[
+        bool, typer.Option("--archived", help="Those of the archive: the same as --state archived.")
+    ] = False,
     sessions: Annotated[bool, typer.Option("--sessions", help="List their sessions instead.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Only totals, and how often each value is there.")] = False,
     before: Before = None,
@@ -107,15 +113,18 @@ def listing(
 ) -> None:
     """List what agents' sessions and people recorded, newest first; of several values of an option one is enough."""
     from cm_tui.model import EpisodeFilter
+    from cm_tui.model.dates import instant
 
     if sessions and stats:
         raise UsageError("Choose one of --sessions and --stats.")
-    kind = _one_of("--state", state, ("shown", "forgotten", "archived"))
+    if archived and state not in ("shown", "archived"):
+        raise UsageError("Choose one of --archived and --state.")
+    kind = _one_of("--state", "archived" if archived else state, ("shown", "forgotten", "archived"))
     where = EpisodeFilter(
-        text=match, types=tuple(types or ()), tools=tuple(tools or ()), agents=tuple(agents or ()), tags=tuple(tags or ()),
+        text=match, types=tuple(_one_of("--type", one, TYPES) for one in types or ()), tools=tuple(tools or ()), agents=tuple(agents or ()), tags=tuple(tags or ()),
         outcomes=tuple("" if one == "none" else _one_of("--outcome", one, OUTCOMES) for one in outcomes or ()),
-        file=file, session=session, since=_instant("--since", since), until=_instant("--until", until), pinned=pinned,
-        rating=rated, state=kind,
+        file=file, session=session, since=instant(since, "--since") if since else None,
+        until=instant(until, "--until", end=True) if until else None, pinned=pinned, rating=rated, state=kind,
     )  # fmt: skip
     if stats:
         _totals(where, project, as_json=as_json)
@@ -130,7 +139,7 @@ def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project
     from cm_tui.cli.output import narrate, print_page
     from cm_tui.model import EpisodeFilter
 
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine(project, of_memory=True) as engine:
         page = engine.episodes(where=where, before=before, limit=limit)
     print_page(page, episode_rows.line, as_json=as_json, row=episode_rows.row)
     if not page.total and where == EpisodeFilter():
@@ -148,10 +157,12 @@ def _sessions(where: EpisodeFilter, before: str | None, limit: int, project: Pro
 
 def _totals(where: EpisodeFilter, project: Project, *, as_json: bool) -> None:
     from cm_tui.cli import episode_rows
-    from cm_tui.cli.output import print_json, write
+    from cm_tui.cli.output import narrate, print_json, write
 
     with open_engine(project) as engine:
         found = engine.episode_stats(where=where)
+    if found.note:
+        narrate(found.note)
     if as_json:
         print_json(found)
         return
@@ -164,11 +175,11 @@ def show(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Show one episode whole; `cm --episode ID` opens the application at what it saw."""
+    """Show one episode whole, one that was forgotten too; `cm --episode ID` opens the application at what it saw."""
     from cm_tui.cli import episode_rows
     from cm_tui.cli.output import narrate, print_json, write_text
 
-    with open_fresh_engine(project) as engine:
+    with open_fresh_engine(project, of_memory=True) as engine:
         one = engine.episode(name)
     if as_json:
         print_json(one)
@@ -256,11 +267,11 @@ def rate(
 
 def forget(
     ids: Ids,
-    undo: Annotated[bool, typer.Option("--undo", help="Show again what was hidden.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Bring them back.")] = False,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Hide episodes from lists, search and agents, or show them again, as `cm forget` does."""
+    """Forget episodes, as `cm forget` does: lists, search and agents have them no more; --undo brings them back."""
     from cm_tui.model import EpisodeEdit
 
     _edit(ids, EpisodeEdit(forgotten=not undo), project, as_json=as_json)
@@ -282,11 +293,15 @@ def undo(
     if as_json:
         print_json(undone)
     else:
+        for note in undone.notes:
+            narrate(f"note: {note}")
         narrate(f"would be {undone.words}" if dry_run else undone.words)
         for one in undone.conflicts:
             write(f"{one.id}  {one.title}")
-            for name, text in (("before", one.before), ("now", one.now)):
-                write_text("\n".join([f"  {name}:", *(f"    {part}" for part in text.splitlines())]))
+            by = f", by {one.changed_by}" if one.changed_by else ""
+            for name, text in (("before your change", one.before), ("yours", one.yours), (f"now{by}", one.now)):
+                parts = text.splitlines() or ["(nothing)"]
+                write_text("\n".join([f"  {name}:", *(f"    {part}" for part in parts)]))
         if undone.conflicts and not theirs_too:
             narrate("changed since: `cm undo --theirs-too` puts it back all the same")
     if undone.conflicts and not theirs_too:
@@ -312,17 +327,3 @@ def _one_of(option: str, value: str, known: tuple[str, ...]) -> Any:
         shown = ", ".join(one for one in known if one)
         raise UsageError(f"{option}: there is no {value[:40]!r}.", hint=f"Use one of {shown}.")
     return value
-
-
-def _instant(option: str, text: str) -> float | None:
-    """Return when a day begins, by the local clock, or so many days ago."""
-    import time
-
-    if not text:
-        return None
-    if text.endswith("d") and text[:-1].isdecimal() and len(text) < 8:
-        return time.time() - int(text[:-1]) * _DAY
-    try:
-        return time.mktime(time.strptime(text, "%Y-%m-%d"))
-    except (ValueError, OverflowError) as error:
-        raise UsageError(f"{option}: {text[:40]!r} is no day.", hint="Write 2024-05-01, or 30d.") from error

@@ -61,6 +61,7 @@ def forget(
         ),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Bring back what was forgotten.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for whoever asks later.")] = "",
     proposed: Annotated[
         bool, typer.Option("--proposed", help="List what agents propose; with IDs, accept these proposals.")
     ] = False,
@@ -92,7 +93,7 @@ def forget(
     if not erase:
         if found or with_patches or dry_run or confirm:
             raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
-        _hide(asked, project, undo=undo, as_json=as_json)
+        _forget(asked, project, undo=undo, reason=reason[:500], as_json=as_json)
         return
     if undo:
         raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
@@ -109,7 +110,7 @@ def forget(
     print_json(report) if as_json else _show_erased(report)
 
 
-def _hide(names: list[str], project: Project, *, undo: bool, as_json: bool) -> None:
+def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_json
 
     if not names:
@@ -117,7 +118,7 @@ def _hide(names: list[str], project: Project, *, undo: bool, as_json: bool) -> N
     done: list[str] = []
     with open_engine(project) as engine:
         for name in names:
-            change = engine.forget_memory(name, undo=undo)
+            change = engine.forget_memory(name, undo=undo, reason=reason)
             done.append(change.id)
             if not as_json:
                 back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
@@ -156,10 +157,17 @@ def _list_proposals(project: Project, *, as_json: bool) -> None:
 def _proposal_lines(one: Proposal) -> list[str]:
     from cm_tui.model.dates import local_minute
 
-    head = f"{one.id}  {local_minute(one.time)}  {one.agent or 'an agent'}  {one.kind} the {one.of} {one.target}"
+    for_all = " for all projects" if one.kind == "write" else ""
+    head = (
+        f"{one.id}  {local_minute(one.time)}  {one.agent or 'an agent'}  {one.kind} the {one.of} {one.target}{for_all}"
+    )
     lines = [f"{head}: {one.words}"]
     if one.reason:
         lines.append(f"  why: {one.reason}")
+    if one.kind == "write" and one.after is not None:
+        lines += [
+            f"  {name}: {_plain(getattr(one.after, name))}" for name in ("category", "title", "content", "keywords")
+        ]
     if one.before is not None and one.after is not None:
         lines += [f"  {name}: {old} → {new}" for name, old, new in _differences(one.before, one.after)]
     return lines
@@ -177,7 +185,9 @@ def _plain(value: object) -> str:
 
 def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:
     """Refuse what nobody was asked about, unless it is said twice."""
-    if set(asked) != set(confirmed):
+    from cm_tui.model.ids import plain_id
+
+    if {plain_id(one) for one in asked} != {plain_id(one) for one in confirmed}:
         words = " ".join(f"--confirm {one}" for one in asked[:3])
         raise RefusedError(
             "Nobody can be asked here whether to erase this for good.",

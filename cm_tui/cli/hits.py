@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from cm_tui.cli.output import write, write_text
-from cm_tui.model.dates import age, minute
+from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def show_code(hit: Hit, *, explain: bool) -> None:
 
 def show_remembered(hit: Hit, *, explain: bool) -> None:
     """Print what was remembered, with its kind and its age."""
-    when = f"{minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
+    when = f"{local_minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
     write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
     if explain:
         _show_parts(hit)

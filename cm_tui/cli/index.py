@@ -163,15 +163,18 @@ def _span(seconds: float) -> str:
 
 def status(project: Project = None, as_json: Json = False) -> None:
     """Show the project and its index at a glance."""
-    from cm_tui.cli.output import print_json
+    from cm_tui.cli import recording_status
+    from cm_tui.cli.output import print_json, write
 
     with open_engine(project) as engine:
         state = engine.status()
         fresh = engine.freshness() if state.indexed else None
     if as_json:
-        print_json({**asdict(state), "freshness": fresh})
+        print_json({**asdict(state), "freshness": fresh, "recording": recording_status.as_json(Path(state.root))})
         return
     _show_status(state)
+    for text in recording_status.lines(Path(state.root)):
+        write(f"{'recording':<9} {text}")
     if fresh is not None:
         _show_freshness(fresh)
 

@@ -74,8 +74,12 @@ def open_engine(project: Path | None, *, force: bool = False) -> Iterator[Engine
 
 
 @contextmanager
-def open_fresh_engine(project: Path | None) -> Iterator[Engine]:
+def open_fresh_engine(project: Path | None, *, of_memory: bool = False) -> Iterator[Engine]:
     """Open the engine for questions: the index exists and reflects this checkout's HEAD.
+
+    Args:
+        project: as the option has it.
+        of_memory: what is asked is what people and agents left behind: that needs no index.
 
     Raises:
         NotIndexedError: the project has no index yet.
@@ -83,5 +87,5 @@ def open_fresh_engine(project: Path | None) -> Iterator[Engine]:
     from cm_tui.cli.output import narrate
     from cm_tui.daemon import open_engine as engines
 
-    with closing(engines.open_fresh_engine(project_of(project), say=narrate)) as engine:
+    with closing(engines.open_fresh_engine(project_of(project), of_memory=of_memory, say=narrate)) as engine:
         yield engine

@@ -13,9 +13,11 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from cm_tui.model import ImportSummary, IndexSummary, Page, Progress
+from cm_tui.model.progress import tell_nobody
 from cm_tui.model.text import CONTROLS, harmless, one_line
 
 _SILENCE = 5.0
@@ -127,6 +129,17 @@ def follow_import(steps: Iterable[Progress]) -> ImportSummary | None:
     for step in _told(steps):
         summary = step.imported or summary
     return summary
+
+
+@contextmanager
+def telling(*, as_json: bool) -> Iterator[Callable[[Progress], None]]:
+    """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
+    live = sys.stderr.isatty() and not as_json
+    try:
+        yield _bar if live else tell_nobody
+    finally:
+        if live:
+            sys.stderr.write("\r\x1b[K")
 
 
 def _told(steps: Iterable[Progress]) -> Iterator[Progress]:

@@ -21,7 +21,10 @@ def register(app: typer.Typer) -> None:
 
 Everywhere = Annotated[bool, typer.Option("--everywhere", "--all", help="All projects.")]
 Session = Annotated[
-    str, typer.Option("--session", metavar="ID|last", help="This session alone, for ever: its id, or the last one.")
+    str,
+    typer.Option(
+        "--session", metavar="ID|last", help="This session alone, for ever: its id, a beginning of it, or the last one."
+    ),
 ]
 
 
@@ -31,6 +34,9 @@ def pause(
     ] = None,
     everywhere: Everywhere = False,
     session: Session = "",
+    unknown: Annotated[
+        bool, typer.Option("--unknown", help="With --session: take it as a whole id, where it is not known yet.")
+    ] = False,
     show: Annotated[bool, typer.Option("--show", help="Say whether recording is paused, and change nothing.")] = False,
     project: Project = None,
     as_json: Json = False,
@@ -45,11 +51,13 @@ def pause(
 
     if show and (time or session):
         raise UsageError("--show changes nothing: it goes without a time and without --session.")
+    if unknown and not session:
+        raise UsageError("--unknown goes with --session.")
     if session and (time or everywhere):
         raise UsageError("A session is never recorded from now on, in no project.", hint="Leave out the rest.")
     root = None if everywhere else _root(project, needed=not session)
     if session:
-        _marked(recording.never_record(root, session), root, never=True, as_json=as_json)
+        _marked(recording.never_record(root, session, unknown=unknown), root, never=True, as_json=as_json)
         return
     seconds = None if time is None else recording.seconds_of(time)
     _tell(recording.recording_state(root) if show else recording.pause(root, seconds), as_json=as_json)

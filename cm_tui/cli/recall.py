@@ -22,11 +22,14 @@ def recall(
     question: Annotated[str, typer.Argument(help="What you want to remember, in words.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many at most.")] = 10,
     agent: Annotated[str, typer.Option("--agent", help="Only sessions of this agent.")] = "",
-    session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Only this session: its id, or a beginning of it.")] = "",
     file: Annotated[str, typer.Option("--file", help="Only what touched this file, or a file below this folder.")] = "",
     tag: Annotated[str, typer.Option("--tag", help="Only what has this tag.")] = "",
-    since: Annotated[str, typer.Option("--since", help="Only from this day on: YYYY-MM-DD.")] = "",
-    until: Annotated[str, typer.Option("--until", help="Only before this day: YYYY-MM-DD.")] = "",
+    since: Annotated[str, typer.Option("--since", help="Only from then on: 2024-05-01, yesterday, 30d.")] = "",
+    until: Annotated[
+        str, typer.Option("--until", help="Only until then, the day included: 2024-05-01, yesterday, 30d.")
+    ] = "",
+    archived: Annotated[bool, typer.Option("--archived", help="Ask the archive, and nothing else.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
     project: Project = None,
     as_json: Json = False,
@@ -38,8 +41,8 @@ def recall(
 
     if not question.strip():
         raise UsageError("Nothing is asked.", hint='For example: cm recall "why did we revert the cache"')
-    where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until)
-    with open_fresh_engine(project) as engine:
+    where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until, archived=archived)
+    with open_fresh_engine(project, of_memory=True) as engine:
         result = engine.recall(question, limit=limit, where=where)
     if as_json:
         print_json(_object(result))
@@ -51,39 +54,30 @@ def recall(
         narrate(f"note: {note}")
 
 
-def _filter(*, agent: str, session: str, file: str, tag: str, since: str, until: str) -> EpisodeFilter | None:
+def _filter(
+    *, agent: str, session: str, file: str, tag: str, since: str, until: str, archived: bool
+) -> EpisodeFilter | None:
     """The episodes that are wanted; None: everything that is remembered.
 
     Raises:
         UsageError: a day is none.
     """
-    if not any((agent, session, file, tag, since, until)):
+    if not any((agent, session, file, tag, since, until, archived)):
         return None
     from cm_tui.model import EpisodeFilter
+    from cm_tui.model.dates import instant
 
     return EpisodeFilter(
         agents=(agent,) if agent else (), session=session, file=file, tags=(tag,) if tag else (),
-        since=_day(since), until=_day(until),
+        since=instant(since, "--since") if since else None,
+        until=instant(until, "--until", end=True) if until else None, state="archived" if archived else "shown",
     )  # fmt: skip
-
-
-def _day(text: str) -> float | None:
-    from datetime import datetime
-
-    from cm_tui.errors import UsageError
-
-    if not text:
-        return None
-    try:
-        # By the local clock, as days are shown.
-        return datetime.strptime(text, "%Y-%m-%d").astimezone().timestamp()
-    except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"{text!r} is no day.", hint="Write it as YYYY-MM-DD.") from error
 
 
 def _object(result: SearchResult) -> dict[str, Any]:
     from cm_tui.cli.output import plain
+    from cm_tui.model.ids import plain_id
 
-    hits = [{"id": hit.path.rpartition("/")[2], **plain(hit)} for hit in result.hits]
+    hits = [{"id": plain_id(hit.path), **plain(hit)} for hit in result.hits]
     names = ("query", "mode", "took_ms", "total", "notes", "generation")
     return {**{name: plain(getattr(result, name)) for name in names}, "hits": hits}

@@ -42,6 +42,9 @@ def remember(
     pin: Annotated[
         bool | None, typer.Option("--pin/--no-pin", help="With --id: keep it from being changed by agents, or let go.")
     ] = None,
+    forgotten: Annotated[
+        bool, typer.Option("--forgotten", help="List what was forgotten: `cm forget --undo ID` brings it back.")
+    ] = False,
     match: Annotated[str, typer.Option("--match", help="Of the list: only those that have these words.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Of the list: how many rows at most.")] = 50,
     project: Project = None,
@@ -51,6 +54,8 @@ def remember(
     given = _read(text)
     with open_engine(project) as engine:
         if name is not None:
+            if match or forgotten:
+                raise UsageError("--match and --forgotten go with the list, which has no --id.")
             if scope is not None:
                 raise UsageError(
                     "An entry stays in its scope.", hint="Write it anew with --scope, and forget this one."
@@ -59,10 +64,10 @@ def remember(
         elif given is None:
             if title is not None or keywords is not None or pin is not None:
                 raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
-            _list(engine, match, category or "", scope or "", limit, as_json=as_json)
+            _list(engine, match, category or "", scope or "", limit, forgotten=forgotten, as_json=as_json)
         else:
-            if match or pin is not None:
-                raise UsageError("--match goes with the list, --pin with --id.")
+            if match or forgotten or pin is not None:
+                raise UsageError("--match and --forgotten go with the list, --pin with --id.")
             _write(engine, given, category, title, keywords, scope, as_json=as_json)
 
 
@@ -95,6 +100,9 @@ def _write(
         print_json(entry)
         return
     write(line_of(entry))
+    if entry.again:
+        narrate(f"it stood there already, for {_where(entry)}: nothing was written")
+        return
     narrate(f"remembered for {_where(entry)}; `cm forget {entry.id}` takes it back")
     if entry.redacted:
         narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
@@ -126,15 +134,18 @@ def _change(
         return
     assert done.entry is not None
     write(line_of(done.entry))
-    narrate(done.words)
+    narrate(f"{done.words}; `cm undo` takes it back" if done.change else f"{done.words}: nothing was changed")
 
 
-def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, as_json: bool) -> None:
+def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_page
 
-    page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, limit=limit)
+    page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
     print_page(page, line_of, as_json=as_json)
     if as_json:
+        return
+    if forgotten:
+        narrate("`cm forget --undo ID` brings one back" if page.total else "nothing was forgotten here")
         return
     if not page.total and not match:
         narrate('nothing was written down yet: cm remember "TEXT" writes an entry')
@@ -148,6 +159,8 @@ def line_of(entry: Entry) -> str:
     from cm_tui.model.dates import local_minute
 
     by = entry.agent or entry.actor
+    if entry.changed_by:
+        by += f", changed by {entry.changed_agent or entry.changed_by}"
     marks = [
         mark
         for mark, is_so in (("pinned", entry.pinned), ("held", entry.held), ("user", entry.scope == "user"))
@@ -160,16 +173,20 @@ def line_of(entry: Entry) -> str:
 
 
 def _show(entry: Entry) -> None:
+    from cm_tui.cli.episode_rows import forgotten
     from cm_tui.cli.output import write, write_text
     from cm_tui.model.dates import local_minute
 
     write(f"{entry.category} {entry.id}  {entry.title}", bold=entry.id)
     by = f"{entry.actor} {entry.agent}".strip()
+    last = f", changed by {entry.changed_by} {entry.changed_agent}".rstrip() if entry.changed_by else ""
     at = f", at {entry.commit[:10]}" if entry.commit else ""
     session = f", session {entry.session}" if entry.session else ""
     write(
-        f"by {by}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{', pinned' if entry.pinned else ''}"
+        f"by {by}{last}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{', pinned' if entry.pinned else ''}"
     )
+    if entry.forgotten is not None:
+        write(f"{forgotten(entry.forgotten)}; `cm forget --undo {entry.id}` brings it back")
     if entry.held:
         write("it came with the repository and is in no answer until you trust it: `cm trust`")
     if entry.keywords:

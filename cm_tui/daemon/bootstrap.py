@@ -155,6 +155,8 @@ def _spawn(complaints: Any) -> subprocess.Popen[bytes]:
     if not home.name.endswith("-packages"):
         # A checkout is found by the current folder, which is another one for the daemon.
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(home), environment.get("PYTHONPATH"))))
+    # Each thread has a heap of its own otherwise, and keeps in it what it has let go of.
+    environment.setdefault("MALLOC_ARENA_MAX", "2")
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": 0x00000208}
     return subprocess.Popen(
         [sys.executable, "-m", "cm_tui", "serve", "--background"],

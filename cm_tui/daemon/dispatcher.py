@@ -28,7 +28,7 @@ from cm_tui.engine.index.summary import IndexOutcome
 from cm_tui.engine.local import LocalEngine
 from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
-from cm_tui.model import Check, ErasureReport, Freshness, SecretsReport
+from cm_tui.model import Check, ErasureReport, Freshness, PurgeReport, SecretsReport
 
 _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
@@ -36,8 +36,8 @@ _OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "s
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
 _CHANGES_MEMORY = frozenset(
     {
-        "decide", "edit_episodes", "forget", "forget_memory", "purge", "record_episode", "record_task", "remember", "retention",
-        "undo", "update_entry",
+        "decide", "edit_episodes", "forget", "forget_memory", "propose_entry", "record_episode", "record_task", "remember",
+        "retention", "undo", "update_entry",
     }
 )  # fmt: skip
 """Methods that change what others list and find."""
@@ -81,10 +81,22 @@ class Dispatcher:
         """
         with self.pool.acquire(where, create=create) as project:
             answer = {"root": str(project.root), "store": str(project.store)}
-            wants_history = project.engine.wants_history()
+            wants_history, remembers = project.engine.wants_history(), project.engine.remembers()
         if wants_history:
             self._work.catch_up(where)
+        if remembers:
+            self._work.embed_once(where)
         return answer
+
+    def on_recorded(self, root: Path, where: ProjectRef | None = None) -> None:
+        """Tell listeners that a project remembers something else now, and have that embedded.
+
+        Args:
+            root: of the project.
+            where: it was asked for; found by its root when not given.
+        """
+        self.events.publish("index", project=str(root))
+        self._work.embed_recorded(where or ProjectRef(str(root), force=True))
 
     def call(self, name: str, where: ProjectRef, arguments: Any, *, client: str = "") -> Any:
         """Call a method of the engine.
@@ -102,8 +114,8 @@ class Dispatcher:
         values = method.unpack(arguments)
         if name == "reset":
             return self._reset(where, **values)
-        if name == "erase" and not values.get("dry_run"):
-            return self._erase(where, values)
+        if name in ("erase", "purge") and not values.get("dry_run"):
+            return self._erase(name, where, values)
         if name == "freshness":
             return self._freshness(where)
         if name == "wants_history":
@@ -120,7 +132,7 @@ class Dispatcher:
                 project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
             if name in _CHANGES_MEMORY and not values.get("dry_run"):
-                self.events.publish("index", project=str(project.root))
+                self.on_recorded(project.root, where)
         return with_note(result, other_checkout_note(other)) if other else result
 
     def _query(self, name: str, where: ProjectRef, values: dict[str, Any], note: str, client: str) -> Any:
@@ -186,12 +198,12 @@ class Dispatcher:
         self.remove(store.name, drop_episodes=drop_episodes)
         self.events.publish("index", project=str(root))
 
-    def _erase(self, where: ProjectRef, values: dict[str, Any]) -> ErasureReport:
-        """Erase with the store out of everybody's reach: what an open engine remembers goes with it."""
+    def _erase(self, name: str, where: ProjectRef, values: dict[str, Any]) -> ErasureReport | PurgeReport:
+        """Erase or purge with the store out of everybody's reach: what an open engine remembers goes with it."""
         root, store = self.pool.locate(where)
         self._work.end_history(store)
         with self.pool.exclusive(store), closing(LocalEngine(root, store, load_config(root))) as engine:
-            report = engine.erase(**values)
+            report: ErasureReport | PurgeReport = getattr(engine, name)(**values)
             wants_history = engine.wants_history()
         if wants_history:
             self._work.catch_up(where)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cm_tui.config import load_config
 from cm_tui.daemon.checkout_waiters import CheckoutWaiters
@@ -22,19 +25,40 @@ from cm_tui.engine.index.summary import IndexOutcome
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 
+if TYPE_CHECKING:
+    from cm_tui.engine.local import LocalEngine
+
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
 IMPORT = "#import"
 """Where jobs that read agents' transcripts queue."""
+VECTORS = "#vectors"
+"""Where jobs queue that embed what was recorded, after everything else."""
 REFRESH = "refresh"
 """An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
 _SLICE_S = 10.0
 """After so long a job that reads the history lets another checkout of its project have the store."""
 _PAUSE_S = 0.2
+_NICENESS = 19
+"""Of the thread that embeds: a large import takes it an hour, in which questions are answered as quickly as before."""
+
+
+Steps = Generator[Progress, None, None]
 
 
 def _always() -> bool:
     return True
+
+
+def _never() -> bool:
+    return False
+
+
+def _after_all_others() -> None:
+    """Have this thread take the processor when nobody else wants it, where a system tells threads apart."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 @dataclass(frozen=True)
@@ -70,6 +94,8 @@ class LongWork:
         self.waiters = CheckoutWaiters()
         self._reflected: dict[Path, Path] = {}
         """Which checkout a store was last brought to, as far as that happened here."""
+        self._embedded: set[Path] = set()
+        """Stores that were looked at once."""
 
     def reflected(self, store: Path) -> Path | None:
         """Return the checkout that a store was last brought to, as far as that is known."""
@@ -147,9 +173,41 @@ class LongWork:
                     with self._pool.acquire(where) as project:
                         project.engine.read_recorded()
                     self._events.publish("index", project=str(root))
+                    self.embed_recorded(where)
                 yield step
 
         return self._jobs.submit(store, root, "import", work, lane=IMPORT)
+
+    def embed_once(self, where: ProjectRef) -> None:
+        """Have what an earlier daemon left without vectors embedded."""
+        _, store = self._pool.locate(where)
+        if store not in self._embedded:
+            self._embedded.add(store)
+            self.embed_recorded(where)
+
+    def embed_recorded(self, where: ProjectRef) -> None:
+        """Have what was recorded embedded in the background, unless that is waiting to be done already."""
+        root, store = self._pool.locate(where)
+        if any(job.state == "queued" for job in self._jobs.of(store, lane=VECTORS)):
+            return
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            return self._embed(where, store, cancel.with_pauses(Slices(self._turns)))
+
+        # The daemon is ending: the next one finds what has no vector.
+        with suppress(CmError):
+            self._jobs.submit(store, root, "vectors", work, lane=VECTORS)
+
+    def _embed(self, where: ProjectRef, store: Path, cancel: Cancel) -> Iterator[Progress]:
+        def begin(engine: LocalEngine) -> Steps:
+            _after_all_others()
+            # An index run embeds what it finds, and has the processor for itself.
+            while self._jobs.of(store):
+                cancel.check()
+                time.sleep(_PAUSE_S)
+            return engine.embed_recorded(cancel=cancel)
+
+        return self._in_slices(where, begin, lambda: bool(self._jobs.of(store)))
 
     # --- the history ---
 
@@ -180,20 +238,24 @@ class LongWork:
             job.join()
 
     def _read(self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
+        def begin(engine: LocalEngine) -> Steps:
+            return engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
+
+        return self._in_slices(where, begin)
+
+    def _in_slices(
+        self, where: ProjectRef, begin: Callable[[LocalEngine], Steps], gives_way: Callable[[], bool] = _never
+    ) -> Iterator[Progress]:
+        """Do what goes on where it was left, a slice at a time, so that another checkout can have the store."""
         more = True
         while more:
             more = False
             until = time.monotonic() + _SLICE_S
-            with self._pool.acquire(where, run=True) as project:
-                engine = project.engine
-                steps = (
-                    engine.catch_up(cancel=cancel) if arguments is None else engine.backfill(**arguments, cancel=cancel)
-                )
-                with closing(steps):
-                    for step in steps:
-                        yield step
-                        if time.monotonic() > until:
-                            more = True
-                            break
+            with self._pool.acquire(where, run=True) as project, closing(begin(project.engine)) as steps:
+                for step in steps:
+                    yield step
+                    if time.monotonic() > until or gives_way():
+                        more = True
+                        break
             if more:
                 time.sleep(_PAUSE_S)

@@ -60,22 +60,27 @@ def open_engine(
     return engine
 
 
-def open_fresh_engine(folder: Path | None = None, *, say: Say = lambda _: None) -> Engine:
+def open_fresh_engine(folder: Path | None = None, *, of_memory: bool = False, say: Say = lambda _: None) -> Engine:
     """Return the engine of the project around a folder, for questions: its index reflects HEAD.
 
     Args:
         folder: as for `open_engine`.
+        of_memory: what is asked is what people and agents left behind: that needs no index.
         say: told the same, and what was done to the index first.
 
     Raises:
-        NotIndexedError: there is no index.
+        NotIndexedError: there is no index, nor anything that is remembered where that is asked.
         CmError: the project cannot be opened, or its index cannot be brought up to HEAD.
     """
     from cm_tui.engine.freshness import policy
 
-    engine = open_engine(folder, create=False, say=say)
+    engine = open_engine(folder, create=of_memory and projects.has_memory(folder), say=say)
     try:
         policy.at_head(_FollowedIndex(engine, say))
+    except NotIndexedError:
+        if not of_memory:
+            engine.close()
+            raise
     except BaseException:
         engine.close()
         raise

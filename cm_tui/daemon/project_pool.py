@@ -192,7 +192,7 @@ class ProjectPool:
         """Open a store that nobody else can reach meanwhile, with one user."""
         self._close(store)
         signature = _signature(root, store)
-        engine = LocalEngine(root, store, load_config(root))
+        engine = LocalEngine(root, store, load_config(root), reads_beside=True)
         project = Project(root, store, engine, signature, users=1)
         project.refresh_signature()
         with self._changed:

@@ -81,7 +81,7 @@ class TranscriptFollower:
         try:
             if self._take(root):
                 assert self._dispatcher is not None
-                self._dispatcher.events.publish("index", project=str(root))
+                self._dispatcher.on_recorded(root)
             self._complaints.pop(root, None)
         except CancelledError:
             return

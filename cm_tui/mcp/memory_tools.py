@@ -9,14 +9,15 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from cm_tui.counts import count
+from cm_tui.engine.api.authors import author_of
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
-from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.errors import UsageError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
-from cm_tui.model import ENTRIES, EPISODES, Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
+from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
 from cm_tui.model.text import one_line
 
@@ -78,18 +79,11 @@ def _memory(hit: Hit, by: str) -> records.Memory:
 
 def _author(engine: Engine, path: str) -> str:
     """Return who wrote what stands at a path: actor and agent; nothing where that is not known."""
-    kind, _, id_ = path.partition("/")
-    try:
-        if kind == ENTRIES:
-            entry = engine.entry(id_)
-            return one_line(f"{entry.actor} {entry.agent}".strip())
-        if kind == EPISODES:
-            episode = engine.episode(id_)
-            return one_line(f"{episode.actor} {episode.agent}".strip())
-    except (NotFoundError, UsageError):
-        # Forgotten a moment ago, or of an id that no path can hold.
+    author = author_of(engine, path)
+    if author is None:
         return ""
-    return ""
+    last = f", changed by {author.changed_by} {author.changed_agent}".rstrip() if author.changed_by else ""
+    return one_line(f"{author.actor} {author.agent}".strip() + last)
 
 
 def _memory_text(row: records.Memory) -> str:
@@ -102,10 +96,10 @@ def remember(
     content: Content,
     where: Where,
     ctx: Request,
-    category: Annotated[Category, Field(description="Rule: what to do or leave.")] = "Experience",
+    category: Annotated[Category | None, Field(description="Rule: what to do or leave.")] = None,
     title: Short = "",
     keywords: Annotated[Short, Field(description="Separated by |.")] = "",
-    scope: Annotated[Scope, Field(description="user: in all projects.")] = "project",
+    scope: Annotated[Scope, Field(description="user: in all projects, if a person accepts.")] = "project",
     id: Annotated[Id | None, Field(description="Entry to change instead.")] = None,  # noqa: A002 - its name everywhere
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Kept]:
@@ -114,11 +108,22 @@ def remember(
     engine, agent = where.engine(), agent_name(ctx)
     words = tuple(keywords.split("|"))
     if id is not None:
+        if scope == "user" and engine.entry(id).scope != scope:
+            raise UsageError("An entry stays in its scope.", hint="Write it anew, and forget this one.")
         edit = EntryEdit(content, title or None, category, words if keywords else None)
         return _changed(engine.update_entry(id, edit, actor="agent", agent=agent))
+    if scope == "user":
+        return _changed(
+            engine.propose_entry(
+                content, category=category or "Experience", title=title, keywords=words, actor="agent", agent=agent
+            )
+        )
     entry = engine.remember(
-        content, category=category, title=title, keywords=words, scope=scope, actor="agent", agent=agent
+        content, category=category or "Experience", title=title, keywords=words, scope=scope, actor="agent", agent=agent
     )
+    if entry.again:
+        said = f"the {entry.category} {entry.id} says that already"
+        return _changed(MemoryChange(entry.id, "entry", said))
     kept = MemoryChange(entry.id, "entry", f"remembered as {entry.category} {entry.id}", entry.id, entry=entry)
     return _changed(kept)
 
@@ -130,7 +135,7 @@ def forget(
     reason: Annotated[Annotated[str, Field(max_length=500), Text], Field(description="Why, for the person.")] = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Kept]:
-    """Forget an entry or episode by its id; a person can bring it back. What a person wrote, pinned or rated is only proposed."""
+    """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
     _ = project
     engine = where.engine()
     return _changed(engine.forget_memory(id, actor="agent", agent=agent_name(ctx), reason=reason))

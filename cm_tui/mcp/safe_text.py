@@ -10,11 +10,10 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
 from cm_tui.counts import count
-from cm_tui.engine.api.fence import visible
 from cm_tui.engine.api.outgoing import without_secrets
 from cm_tui.mcp.records import Listing
 from cm_tui.model import Page
-from cm_tui.model.text import harmless, one_line
+from cm_tui.model.text import harmless, one_line, visible
 
 T = TypeVar("T")
 

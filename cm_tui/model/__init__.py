@@ -14,6 +14,7 @@ from cm_tui.model.episode import (
     EpisodeStats,
     EpisodeType,
     Facet,
+    Forgetting,
     Outcome,
     PurgeReport,
     RetentionReport,
@@ -36,7 +37,14 @@ from cm_tui.model.history import (
     SymbolHistory,
     SymbolSpan,
 )
-from cm_tui.model.imports import ImportPlan, ImportSource, ImportSummary
+from cm_tui.model.imports import (
+    AllImports,
+    ImportPlan,
+    ImportSource,
+    ImportSummary,
+    ProjectSessions,
+    UnknownRecord,
+)
 from cm_tui.model.need import Need
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
@@ -54,6 +62,7 @@ __all__ = [
     "EPISODES",
     "RECALL",
     "Actor",
+    "AllImports",
     "BackupReport",
     "Cancel",
     "Candidates",
@@ -78,6 +87,7 @@ __all__ = [
     "ErasureReport",
     "Facet",
     "FileEntry",
+    "Forgetting",
     "Freshness",
     "HistoryStatus",
     "Hit",
@@ -101,6 +111,7 @@ __all__ = [
     "Profile",
     "Progress",
     "ProjectBackup",
+    "ProjectSessions",
     "ProjectStatus",
     "Proposal",
     "ProposalKind",
@@ -131,5 +142,6 @@ __all__ = [
     "SymbolKey",
     "SymbolSpan",
     "Undone",
+    "UnknownRecord",
     "told_of_neighbours",
 ]

@@ -15,6 +15,9 @@ class ProjectBackup:
     """For people."""
     identity: str
     events: int
+    """Of the journal."""
+    archived: int = 0
+    """Episodes of the archive, each with its turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,21 @@ class RestoredProject:
     """In the backup."""
     new: int
     """Those of them that were not there."""
+    archived: int = 0
+    """Episodes of the archive, in the backup."""
+    new_archived: int = 0
+    """Those of them that were not there."""
+    entries: int = 0
+    """In the backup."""
+    new_entries: int = 0
+    """Those of them that were not there, and are restored."""
+    new_everywhere: int = 0
+    """Those of these that speak in all projects of the person."""
+
+    @property
+    def changes_something(self) -> bool:
+        """Return whether anything of it was not there."""
+        return bool(self.new or self.new_archived or self.new_entries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,3 +148,7 @@ class Source:
     """True when the file on disk no longer is what the index holds."""
     kept: bool = False
     """True when the text is what was indexed, as the file has gone, or a link or something unreadable is in its place."""
+    source: str = "code"
+    """What it is a passage of: a file's is code, all else is remembered."""
+    time: int | None = None
+    """When what is remembered was written: seconds since the epoch."""

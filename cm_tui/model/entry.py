@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from cm_tui.model.episode import Actor
+from cm_tui.model.episode import Actor, Forgetting
 
 Category = Literal["Knowledge", "Rule", "Experience"]
 """`Knowledge`: how things are; `Rule`: what is to be done or left; `Experience`: what was learned by doing."""
 Scope = Literal["user", "project"]
 """`user`: for all projects of this user; `project`: in the project's own file."""
-ProposalKind = Literal["change", "forget"]
+ProposalKind = Literal["write", "change", "forget"]
+"""`write`: an entry for all projects, which is none yet."""
 Remembered = Literal["entry", "episode"]
 """What of the memory is meant."""
 
@@ -37,6 +38,10 @@ class Entry:
     """Who wrote it."""
     agent: str = ""
     """Name of the agent that wrote it."""
+    changed_by: Actor | Literal[""] = ""
+    """Who changed it last, or let an agent change it; empty: nobody since it was written."""
+    changed_agent: str = ""
+    """Name of the agent that changed it last."""
     session: str = ""
     commit: str = ""
     """HEAD when it was written; empty: there was none."""
@@ -45,6 +50,10 @@ class Entry:
     """Secrets that were taken out of it."""
     held: bool = False
     """It came with the repository and nobody has trusted it: it is in no answer."""
+    again: bool = field(default=False, compare=False)
+    """It stood there already when it was to be remembered: nothing was written."""
+    forgotten: Forgetting | None = field(default=None, compare=False)
+    """Who forgot it; None: nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class EntryEdit:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that an agent may not make: it waits until a person accepts or declines it."""
+    """Something that an agent may not do by itself: it waits until a person accepts or declines it."""
 
     id: str
     kind: ProposalKind
@@ -75,7 +84,7 @@ class Proposal:
     time: float
     """When it was made: seconds since the epoch."""
     before: Entry | None = None
-    """The entry as it was then; None for an episode."""
+    """The entry as it was then; None for an episode, and for one that is none yet."""
     after: Entry | None = None
     """The entry as it would be; None: it would be forgotten."""
 

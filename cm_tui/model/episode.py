@@ -35,6 +35,18 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgetting:
+    """Who forgot something, when and why."""
+
+    actor: str
+    agent: str
+    """Name of the agent, where one did."""
+    time: float
+    """Seconds since the epoch; 0: not known."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Episode:
     """One turn of a session, or one event: what was asked, at which commit, and what came of it.
 
@@ -95,6 +107,8 @@ class Episode:
     """1: it was useful; -1: it misled; 0: nobody said."""
     pinned: bool = False
     state: EpisodeState = "shown"
+    forgotten: Forgetting | None = None
+    """Of one that is asked for by its name: who forgot it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +132,8 @@ class EpisodeFilter:
     pinned: bool | None = None
     rating: int | None = None
     state: EpisodeState = "shown"
+    by_hand: bool | None = None
+    """True: only those without an agent or without a session; False: only the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +179,8 @@ class EpisodeStats:
     agents: tuple[Facet, ...]
     tools: tuple[Facet, ...]
     tags: tuple[Facet, ...]
+    note: str = ""
+    """What they leave out, such as what is not read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +216,10 @@ class Conflict:
     """The text that undoing would bring back."""
     now: str
     """The text that is there."""
+    yours: str = ""
+    """The text that the change which is to be undone left."""
+    changed_by: str = ""
+    """Who changed it last, such as `agent codex`; empty: nobody knows, or it was forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +235,8 @@ class Undone:
     conflicts: tuple[Conflict, ...] = ()
     """What changed since: it was left as it is, unless that was to go too."""
     dry_run: bool = False
+    notes: tuple[str, ...] = ()
+    """What has to be said: of a later change that cannot be taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,3 +288,4 @@ class PurgeReport:
     ids: tuple[str, ...]
     bytes: int
     """Size of their lines, before they were compressed."""
+    notes: tuple[str, ...] = ()

@@ -37,6 +37,10 @@ class ImportPlan:
     imported: bool
     """Something was imported before."""
     notes: tuple[str, ...] = ()
+    unheld: tuple[str, ...] = ()
+    """Folders that were named as where the project lay before, and in which no session was held."""
+    elsewhere: tuple[str, ...] = ()
+    """Where the sessions of other projects were held, most of them first; not more than a hundred folders."""
 
     @property
     def sessions(self) -> int:
@@ -71,7 +75,56 @@ class ImportSummary:
     """How much was read."""
     seconds: float
     unknown: Mapping[str, int] = field(default_factory=dict)
-    """Kinds of records that are not known, with how many; they stay in the transcripts."""
+    """Kinds of records that are not known, with how many."""
     broken: Mapping[str, int] = field(default_factory=dict)
     """Lines that could not be read, by reason."""
     notes: tuple[str, ...] = ()
+    kept: int = 0
+    """How many of the records that are not known were kept as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRecord:
+    """A record of a transcript that is not understood, kept as it was but for secrets."""
+
+    id: str
+    """Of the event that holds it: erased by it."""
+    time: float | None
+    """When it was written: seconds since the epoch."""
+    agent: str
+    session: str
+    transcript: str
+    """Path of the file."""
+    kind: str
+    """What it is called there."""
+    raw: str
+    """As JSON."""
+    cut: int
+    """How many characters are left out at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSessions:
+    """The sessions of one project on this machine."""
+
+    root: str
+    """Folder of its checkout."""
+    agents: tuple[str, ...]
+    sessions: int
+    new: int
+    """How many have something that was not read yet."""
+    bytes: int
+    """How much there is to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllImports:
+    """What an import of all projects would read."""
+
+    projects: tuple[ProjectSessions, ...]
+    gone: int
+    """Transcripts of folders that have gone, or have no repository."""
+    never: int
+    """Transcripts of folders that are never recorded."""
+    silent: int
+    """Transcripts that do not say whose they are."""

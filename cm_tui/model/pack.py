@@ -25,6 +25,8 @@ class PackItem:
     """False when it fell to the budget."""
     within: str = ""
     """Signature of the symbol in whose middle it begins."""
+    remembered: str = ""
+    """Kind and age of what is remembered, such as `episode, 3 days ago`; empty: it is source."""
 
 
 @dataclass(frozen=True, slots=True)

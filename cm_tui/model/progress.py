@@ -37,7 +37,7 @@ class Progress:
     """A step of long work: `done` of `total` in `stage`; the last one carries the summary."""
 
     stage: str
-    """scan, parse, store, keywords, vectors, graph, done."""
+    """scan, parse, store, keywords, vectors, graph, done; backup, check, restore."""
     done: int
     total: int
     message: str = ""
@@ -46,6 +46,14 @@ class Progress:
     """True from the moment keyword and symbol queries answer."""
     imported: ImportSummary | None = None
     """What an import did, with its last step."""
+
+
+Tell = Callable[[Progress], None]
+"""Takes how far long work is."""
+
+
+def tell_nobody(step: Progress) -> None:
+    """Tell nobody how far long work is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from cm_tui.agent_hooks.daemon_query import ask
 from cm_tui.daemon import bootstrap, runtime_dir
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.journal import Journal
+from cm_tui.errors import DaemonError
 from tests.cli.conftest import Shop, git
 from tests.daemon.conftest import until
 from tests.planted import AWS, GITHUB, PASSWORD, leaked
@@ -178,12 +179,18 @@ def test_an_owner_that_hangs_is_not_waited_for(shop: Shop, shop_root: Path, owne
         try:
             assert deaf.stdout is not None
             deaf.stdout.readline()
-            assert ask("/v1/hook/prompt", {}, 0.2) is None
-            assert hook(shop, "prompt", prompt=ASKED) == ""
+            with pytest.raises(DaemonError, match=r"longer than 0\.2 s"):
+                ask("/v1/hook/prompt", {}, 0.2)
+            (place.parent / "owner.json").write_text("{}")
+            said = json.dumps({"session_id": "s", "cwd": str(shop.root), "prompt": ASKED})
+            done = shop.cm("hook", "prompt", "--agent", "codex", stdin=said)
+            assert (done.code, done.out) == (0, "")
+            assert "nothing was added to the prompt: the daemon took longer" in done.err
             hook(shop, "stop")
         finally:
             deaf.kill()
     place.unlink()
+    (place.parent / "owner.json").unlink()
     assert [event.kind for event in Journal.of(shop_root).read()] == ["hook.prompt", "hook.stop"]
 
 

@@ -64,11 +64,21 @@ def test_words_that_make_no_sense(new_shop: Shop, words: tuple[str, ...], code: 
 def test_a_session_is_never_recorded(recorded: Shop):
     assert recorded.cm("pause", "--session", "last", "--json").json["sessions"] == ["s-1"]
     assert "never recorded: s-1" in recorded.cm("pause", "--show").err
-    assert "is recorded again" in recorded.cm("resume", "--session", "s-1").err
+    assert "is recorded again" in recorded.cm("resume", "--session", "session/s-1").err
+
+
+def test_a_session_that_is_not_known_has_to_be_meant(recorded: Shop):
+    for words in (("pause", "--session", "nosuch"), ("resume", "--session", "nosuch")):
+        done = recorded.cm(*words)
+        assert (done.code, done.out, "No session 'nosuch' is " in done.err) == (3, "", True)
+    assert recorded.cm("pause", "--show", "--json").json["sessions"] == []
+    assert recorded.cm("pause", "--session", "nosuch", "--unknown", "--json").json["sessions"] == ["nosuch"]
+    assert "Session nosuch is recorded again" in recorded.cm("resume", "--session", "nosu").err
+    assert recorded.cm("pause", "--unknown").code == 2
 
 
 def test_a_name_of_a_session_cannot_reach_the_terminal(recorded: Shop):
-    recorded.cm("pause", "--session", "\x1b[2Jx")
+    recorded.cm("pause", "--session", "\x1b[2Jx", "--unknown")
     done = recorded.cm("pause", "--show")
     assert "\x1b" not in done.out + done.err
 
@@ -94,7 +104,58 @@ def test_backup_and_restore(recorded: Shop, tmp_path: Path, monkeypatch: pytest.
     assert [(one["id"], one["new"], one["here"]) for one in report["projects"]] == [
         (made["projects"][0]["id"], 1, True)
     ]
-    assert [event.data for event in Journal.of(recorded.root).read()] == [EPISODE]
+    assert [event.data for event in Journal.of(recorded.root).read()] == [{**EPISODE, "restored": True}]
+
+
+def test_status_says_of_a_pause_and_what_is_held_back(new_shop: Shop):
+    assert new_shop.cm("index").code == 0
+    assert new_shop.cm("status", "--json").json["recording"]["state"] == "on"
+    assert "recording What agents do is recorded." in new_shop.cm("status").out
+    until = new_shop.cm("pause", "2h", "--json").json["until"]
+    (new_shop.root / "held.py").write_text("x = 1\n")
+    found = new_shop.cm("status", "--json").json["recording"]
+    assert (found["state"], found["until"], found["by"], found["everywhere"]) == ("paused", until, "person", False)
+    assert found["held_back"] == ["held.py"]
+    told = new_shop.cm("status").out
+    assert "Recording is paused: nothing is recorded in this project until" in told
+    assert "paused by a person since" in told
+    assert "held back from patches, for they were changed in a pause: held.py" in told
+    new_shop.cm("resume")
+    assert new_shop.cm("status", "--json").json["recording"]["held_back"] == ["held.py"]
+    paused = new_shop.home / "data/recording/paused.json"
+    next(new_shop.home.rglob("paused.json"), paused).write_text("damage")
+    assert new_shop.cm("status", "--json").json["recording"]["state"] == "unknown"
+    assert "recording nothing is recorded:" in new_shop.cm("status").out
+
+
+def test_the_archive_is_listed_shown_backed_up_and_restored(
+    recorded: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    assert recorded.cm("index").code == 0
+    (row,) = recorded.cm("episodes", "list", "--json").json["rows"]
+    assert recorded.cm("episodes", "list", "--archived", "--json").json["rows"] == []
+    assert "1 episode would go" in recorded.cm("episodes", "retention", "--older-than", "0").err
+    assert recorded.cm("episodes", "list", "--json").json["total"] == 1, "a report moves nothing"
+    assert recorded.cm("episodes", "retention", "--apply", "--older-than", "0", "--yes").code == 0
+    assert recorded.cm("episodes", "list", "--archived", "--state", "forgotten").code == 2
+    file = tmp_path / "shop.backup"
+    assert "1 episode of the archive" in recorded.cm("backup", str(file)).out
+    elsewhere = Shop(recorded.root, tmp_path / "elsewhere")
+    monkeypatch.setenv("CM_HOME", str(elsewhere.home))
+    assert "1 of 1 episode of the archive new" in elsewhere.cm("restore", str(file), "--all", "--dry-run").out
+    done = elsewhere.cm("restore", str(file), "--yes", "--json")
+    assert (done.json["projects"][0]["new_archived"], done.err) == (1, "")
+    assert elsewhere.cm("index").code == 0
+    for shop in (recorded, elsewhere):
+        assert row["id"][:12] in shop.cm("episodes", "list", "--archived").out
+        assert shop.cm("episodes", "list", "--archived", "--json").json["rows"][0]["id"] == row["id"]
+        assert "why?" in shop.cm("episodes", "show", row["id"]).out
+        assert shop.cm("episodes", "show", row["id"], "--json").json["state"] == "archived"
+        assert shop.cm("episodes", "purge", row["id"]).code == 4, "nobody can be asked"
+        assert "1 episode would be deleted" in shop.cm("episodes", "purge", row["id"], "--dry-run").err
+        assert shop.cm("episodes", "purge", row["id"], "--yes").code == 0
+        assert shop.cm("episodes", "list", "--archived", "--json").json["rows"] == []
+        assert shop.cm("episodes", "show", row["id"]).code == 3
 
 
 def test_projects(recorded: Shop, tmp_path: Path):

@@ -79,6 +79,9 @@ def test_edits_are_told_and_taken_back(new_shop: Shop, told: list[str]):
     [
         (("list", "--state", "gone"), 2),
         (("list", "--outcome", "great"), 2),
+        (("list", "--type", "nonsense"), 2),
+        (("list", "--session", "nosuch"), 3),
+        (("list", "--sessions", "--before", "nosuch"), 3),
         (("list", "--since", "soon"), 2),
         (("list", "--sessions", "--stats"), 2),
         (("--match", "x", "list"), 2),
@@ -98,6 +101,56 @@ def test_what_is_wrong_is_told(shop: Shop, words: tuple[str, ...], code: int):
     done = shop.cm("episodes", *words)
     assert done.code == code, done.err
     assert "Traceback" not in done.err
+
+
+def test_what_is_forgotten_is_still_there_and_says_so(new_shop: Shop, told: list[str]):
+    new_shop.cm("forget", f"episode/{told[0][:18]}", "--reason", "it \x1b[2Jmisled")
+    shown = new_shop.cm("episodes", "show", told[0][:18])
+    assert (shown.code, "\x1b" in shown.out) == (0, False)
+    assert "forgotten by you at 20" in shown.out
+    assert "misled; `cm forget --undo" in shown.out
+    assert "round the" in shown.out
+    forgotten = new_shop.cm("episodes", told[0], "--json").json
+    assert (forgotten["state"], forgotten["forgotten"]["actor"]) == ("forgotten", "person")
+    assert "was forgotten already" in new_shop.cm("forget", told[0][:18]).err
+    assert new_shop.cm("episodes", "last", "--json").json["id"] == told[1]
+    assert "brought the episode" in new_shop.cm("forget", "--undo", f"episode/{told[0]}").err
+    assert new_shop.cm("episodes", told[0], "--json").json["forgotten"] is None
+    wrong = new_shop.cm("episodes", "list", "--state", "hidden")
+    assert "shown, forgotten, archived" in wrong.err
+    by_hand = new_shop.cm("episodes", "record", "a note", "--json").json["id"]
+    new_shop.cm("undo")
+    assert "forgotten by you: its recording was taken back" in new_shop.cm("episodes", by_hand).out
+
+
+def test_what_is_printed_can_be_typed(new_shop: Shop, told: list[str]):
+    first, second = (line.split("  ")[0] for line in new_shop.cm("episodes").out.splitlines())
+    assert (first, second) == (told[1][:16], told[0][:16])
+    page = new_shop.cm("episodes", "list", "--before", first, "--json").json
+    assert [row["id"] for row in page["rows"]] == told[:1]
+    found = new_shop.cm("recall", "round the tax").out.split()[1]
+    assert found == f"episode/{told[0]}"
+    for words in (("episodes", "show"), ("episodes", "tag", "--add", "x"), ("forget",), ("forget", "--undo")):
+        assert new_shop.cm(*words, found).code == 0
+    assert new_shop.cm("forget", "--erase", found, "--dry-run").code == 0
+    assert new_shop.cm("forget", "--erase", found, "--confirm", told[0]).code == 0
+    assert new_shop.cm("episodes", told[0]).code == 3
+
+
+def test_a_session_goes_by_the_beginning_of_its_id(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+    new_shop.cm("index")
+    journal = Journal.of(new_shop.root)
+    for session in ("abcd-1", "abcd-2", "efgh-1"):
+        journal.append("episode", {"prompts": [f"ask {session}"], "session": session})
+    assert new_shop.cm("episodes", "list", "--session", "session/efgh", "--json").json["total"] == 1
+    assert new_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "today", "--json").json["total"] == 1
+    assert new_shop.cm("episodes", "list", "--session", "efgh-1", "--until", "yesterday", "--json").json["total"] == 0
+    several = new_shop.cm("episodes", "list", "--session", "abcd")
+    assert (several.code, "abcd-1, abcd-2" in several.err) == (2, True)
+    page = new_shop.cm("episodes", "list", "--sessions", "--before", "efgh", "--json").json
+    assert [row["id"] for row in page["rows"]] == ["abcd-2", "abcd-1"]
+    assert len(new_shop.cm("recall", "ask", "--session", "efgh", "--since", "30d", "--json").json["hits"]) == 1
 
 
 def test_retention_asks_unless_it_is_told(new_shop: Shop, told: list[str]):

@@ -206,9 +206,11 @@ def test_what_agents_saw(grown: Shop):
     assert (first["id"], first["sha"], first["moment"]["ordinal"], first["patch_lines"]) == (new, second, 2, 5)
     assert "patch" not in first
     text = grown.cm("episodes")
-    assert f"{new[:12]}  " in text.out
+    assert f"{new[:16]}  " in text.out
     assert "#2 " in text.out
-    assert "no commit was recorded" in text.out
+    assert "  no commit  " in text.out
+    assert "no commit was recorded" not in text.out
+    assert "no commit was recorded" in grown.cm("episodes", old).err
     assert "\x1b" not in text.out
     assert grown.cm("episodes", "--match", "without", "--json").json["rows"][0]["id"] == old
     assert grown.cm("episodes", "--before", new, "--json").json["rows"][0]["id"] == old

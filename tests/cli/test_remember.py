@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from cm_tui.cli import trust as trust_module
+from cm_tui.engine.entries import Author, Entries
 from cm_tui.engine.local import LocalEngine
 from cm_tui.model import EntryEdit
 from tests.cli.conftest import Shop
@@ -37,6 +38,39 @@ def test_from_writing_to_bringing_back(new_shop: Shop):
     assert new_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"] == []
     assert new_shop.cm("forget", "--undo", rule["id"], "--json").json == {"restored": [rule["id"]]}
     assert new_shop.cm("search", "fridays", "--profile", "memory", "--mode", "keyword", "--json").json["hits"]
+
+
+def test_undo_shows_what_the_person_wrote(new_shop: Shop):
+    id_ = new_shop.cm("remember", "First.", "--json").json["id"]
+    new_shop.cm("remember", "Mine.", "--id", f"entry/{id_}")
+    entries = Entries(new_shop.root)
+    entries.change(entries.named(id_), EntryEdit("Theirs."), Author("agent", "codex"))
+    assert "person, changed by codex  Theirs." in new_shop.cm("remember").out
+    done = new_shop.cm("undo")
+    assert done.code == 1
+    for name, text in (("before your change", "First."), ("yours", "Mine."), ("now, by agent codex", "Theirs.")):
+        assert f"  {name}:\n    {text}\n" in done.out
+    told = new_shop.cm("undo", "--dry-run", "--json").json["conflicts"][0]
+    assert (told["yours"], told["now"], told["changed_by"]) == ("Mine.", "Theirs.", "agent codex")
+
+
+def test_what_is_written_twice_or_forgotten_says_so(new_shop: Shop):
+    id_ = new_shop.cm("remember", "Once.", "--json").json["id"]
+    again = new_shop.cm("remember", "Once.")
+    assert (again.code, id_ in again.out, "nothing was written" in again.err) == (0, True, True)
+    same = new_shop.cm("remember", "Once.", "--id", id_)
+    assert (same.code, "says that already: nothing was changed" in same.err) == (0, True)
+    new_shop.cm("forget", f"entry/{id_}", "--reason", "no longer so")
+    shown = new_shop.cm("remember", "--id", id_[:4])
+    assert (shown.code, "Once." in shown.out) == (0, True)
+    assert f"no longer so; `cm forget --undo {id_}` brings it back" in shown.out
+    assert new_shop.cm("remember", "--json").json["total"] == 0
+    listed = new_shop.cm("remember", "--forgotten", "--json").json["rows"]
+    assert [(row["id"], row["forgotten"]["reason"]) for row in listed] == [(id_, "no longer so")]
+    changed = new_shop.cm("remember", "Twice.", "--id", id_)
+    assert (changed.code, f"cm forget --undo {id_}" in changed.err) == (3, True)
+    assert new_shop.cm("forget", "--undo", f"entry/{id_[:5]}", "--json").json == {"restored": [id_]}
+    assert new_shop.cm("remember", "--forgotten").out == ""
 
 
 def test_an_entry_is_shown_changed_and_pinned(new_shop: Shop):
@@ -82,11 +116,16 @@ def test_what_agents_propose_is_decided_by_a_person(new_shop: Shop):
         engine.update_entry(ids[0], EntryEdit("Theirs"), **who, reason="it moved")
         engine.forget_memory(ids[1], **who)
         engine.forget_memory(ids[2], **who)
-    assert "3 proposals of agents wait for you" in new_shop.cm("remember").err
+        everywhere = engine.propose_entry("Never push.\nNever ever.", category="rule", agent="codex", reason="habit")
+    assert "4 proposals of agents wait for you" in new_shop.cm("remember").err
     listed = new_shop.cm("forget", "--proposed")
     assert f"change the entry {ids[0]}: Mine 0" in listed.out
     assert "why: it moved" in listed.out
     assert "content: Mine 0 → Theirs" in listed.out
+    assert f"write the entry {everywhere.id} for all projects: Never push." in listed.out
+    for line in ("category: Rule", "content: Never push.", "Never ever.", "why: habit"):
+        assert line in listed.out
+    assert new_shop.cm("forget", "--decline", everywhere.id, "--json").json == {"declined": [everywhere.id]}
     rows = new_shop.cm("forget", "--proposed", "--json").json["rows"]
     assert new_shop.cm("forget", "--proposed", rows[0]["id"], rows[1]["id"], "--json").json == {"accepted": ids[:2]}
     assert new_shop.cm("forget", "--decline", ids[2], "--json").json == {"declined": [ids[2]]}

@@ -64,6 +64,19 @@ def test_first_day(shop: Shop, places: Places):
     assert (refused.code, "claude-code, codex, opencode" in refused.err) == (2, True)
 
 
+def test_what_was_imported_is_embedded_behind(shop: Shop, places: Places):
+    one = Claude(places.claude, shop.root)
+    one.write(one.turn("Why do refunds take fourteen days?", "The bank needs ten of them."))
+    assert shop.cm("index").code == 0
+    assert shop.cm("import", **places.environment).code == 0
+
+    def recalled() -> list[str]:
+        found = shop.cm("recall", "reimbursement delay", "--json").json
+        return found["notes"] if found["hits"] else ["nothing is found"]
+
+    until(lambda: not recalled(), "vectors of what was imported")
+
+
 def test_nothing_is_imported_where_nothing_is_to_be_recorded(shop: Shop, places: Places):
     one = Claude(places.claude, shop.root)
     one.write(one.turn("First", "One."))
@@ -78,14 +91,14 @@ class _Dispatcher:
     """As much of a dispatcher as the follower asks."""
 
     def __init__(self) -> None:
-        self.pool = self.events = self
+        self.pool = self
         self.told: list[str] = []
 
     def opened(self) -> list[object]:
         return []
 
-    def publish(self, what: str, *, project: str) -> None:
-        self.told.append(project)
+    def on_recorded(self, root: Path) -> None:
+        self.told.append(str(root))
 
 
 def test_the_daemon_follows_sessions_of_projects_that_were_imported(

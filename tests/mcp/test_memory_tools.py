@@ -13,6 +13,7 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import RefusedError
+from cm_tui.model import EntryEdit, EpisodeEdit
 from tests.mcp.served import answering
 from tests.planted import GITHUB, leaked
 
@@ -25,7 +26,9 @@ async def test_what_one_session_writes_another_recalls(own: Path):
         assert (kept["kind"], kept["state"]) == ("entry", "done")
         assert "1 secret taken out of it" in text
         again = (await asked.ok("remember", content=f"Refunds go through {GITHUB} the ledger.", category="Rule"))[1]
-        assert again["id"] == kept["id"]
+        assert (again["id"], again["state"]) == (kept["id"], "unchanged")
+        told = f"Refunds go through {GITHUB} the ledger."
+        assert (await asked.ok("remember", content=told, id=f"entry/{kept['id'][:4]}"))[1]["state"] == "unchanged"
     entry = Entries(own).named(kept["id"])
     assert (entry.actor, entry.keywords) == ("agent", ("refund", "money"))
     assert entry.agent
@@ -75,6 +78,45 @@ async def test_what_is_a_persons_is_only_proposed(own: Path):
         assert (done.entry.content, done.entry.actor) == ("Deploy on sundays.", "person")
         with pytest.raises(RefusedError, match=r"It was: “Deploy on mondays\.”\. It is: “Deploy on sundays\.”"):
             engine.decide(waiting[0].id, accept=True)
+
+
+async def test_what_a_person_changed_is_theirs(own: Path):
+    async with answering(own) as asked:
+        ids = [(await asked.ok("remember", content=f"Fact {n}.", category="Rule"))[1]["id"] for n in range(3)]
+        entries = Entries(own)
+        entries.change(entries.named(ids[0]), EntryEdit("A person's fact."), Author())
+        entries.change(entries.named(ids[1]), EntryEdit(keywords=("mine",)), Author())
+        for changed in ids[:2]:
+            assert (await asked.ok("remember", content="An agent's.", id=changed))[1]["state"] == "proposed"
+            assert (await asked.ok("forget", id=changed))[1]["state"] == "proposed"
+        assert (await asked.ok("remember", content="An agent's.", id=ids[2]))[1]["state"] == "done"
+        assert entries.named(ids[2]).category == "Rule", "what was not given stays"
+        assert "in its scope" in await asked.refused("remember", content="x", id=ids[2], scope="user")
+        rows = (await asked.ok("recall", question="a person's fact"))[1]["rows"]
+        assert any(row["id"] == ids[0] and row["by"].endswith("changed by person") for row in rows)
+    assert [entries.named(one).content for one in ids] == ["A person's fact.", "Fact 1.", "An agent's."]
+    with LocalEngine.open(own) as engine:
+        accepted = engine.decide(engine.proposals().rows[0].id, accept=True).entry
+        assert accepted is not None
+        assert accepted.changed_by == "person"
+    async with answering(own) as asked:
+        # What a person approved is theirs as well.
+        assert (await asked.ok("remember", content="Once more.", id=accepted.id))[1]["state"] == "proposed"
+
+
+async def test_an_episode_that_a_person_tagged_or_brought_back_too(own: Path):
+    journal = Journal.of(own)
+    tagged, brought = (
+        journal.append("episode", EpisodeRecord(prompts=(f"ask {n}",)).to_event_data()).id for n in range(2)
+    )
+    with LocalEngine.open(own) as engine:
+        engine.edit_episodes([tagged], EpisodeEdit(add_tags=("keep",)))
+    async with answering(own) as asked:
+        assert (await asked.ok("forget", id=tagged))[1]["state"] == "proposed"
+        assert (await asked.ok("forget", id=f"episode/{brought[:16]}"))[1]["state"] == "done"
+        with LocalEngine.open(own) as engine:
+            engine.forget_memory(brought, undo=True)
+        assert (await asked.ok("forget", id=brought))[1]["state"] == "proposed"
 
 
 async def test_episodes_of_a_person_too(own: Path):
@@ -130,3 +172,25 @@ async def test_a_project_has_to_be_a_path(own: Path, tool: str, project: str):
         said = await asked.refused(tool, **{needed[tool]: "words"}, project=project)
     assert f"such as {own}, or leave `project` out" in said
     assert not (own / ".cm").exists()
+
+
+async def test_what_would_hold_in_all_projects_is_only_proposed(own: Path):
+    async with answering(own, tools="core,memory") as asked:
+        for _ in "twice":
+            text, kept = await asked.ok("remember", content="Always run it first.", category="Rule", scope="user")
+            assert (kept["kind"], kept["state"]) == ("entry", "proposed")
+            assert f"waits for a person to decide, as proposal {kept['proposal']}" in text
+    assert Entries(own).all().entries == ()
+    with LocalEngine.open(own) as engine:
+        waiting = engine.proposals().rows
+        assert [(one.kind, one.before, one.after and one.after.scope) for one in waiting] == [("write", None, "user")]
+        with pytest.raises(RefusedError, match="written by a person"):
+            engine.remember("Always.", scope="user", actor="agent", agent="codex")
+        done = engine.decide(kept["proposal"], accept=True)
+        assert (done.entry.scope, done.entry.content, done.entry.actor) == ("user", "Always run it first.", "agent")
+        change = engine.update_entry(done.id, EntryEdit("Or curl x | sh."), actor="agent", agent="codex")
+        assert (change.change, change.proposal != "") == ("", True)
+        assert engine.forget_memory(done.id, actor="agent", agent="codex").proposal
+        assert engine.propose_entry("Always run it first.", category="Rule", agent="codex").proposal == ""
+        assert engine.undo().ids == (done.id,)
+    assert Entries(own).all().entries == ()

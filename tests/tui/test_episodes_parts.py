@@ -19,6 +19,7 @@ from cm_tui.tui.modes.episodes.filter_dialog import facet_rows
 from cm_tui.tui.modes.episodes.growing import GrowingRows
 from cm_tui.tui.modes.episodes.marks import day_name, fitting
 from cm_tui.tui.modes.episodes.query import FIELDS, MANY, Term, filter_of, terms_of, text_of, toggled
+from cm_tui.tui.modes.episodes.scope import BY_HAND
 from cm_tui.tui.modes.episodes.session_list import SessionList, by_day
 from cm_tui.tui.modes.episodes.session_story import session_story
 from cm_tui.tui.modes.episodes.story import MOST_LINES, Part, lay_out
@@ -125,7 +126,7 @@ def test_values_to_filter_by_have_their_share_and_a_mark():
     stats = EpisodeStats(4, 2, 0, 0, (), (Facet("", 3), Facet("ok", 1)), (Facet("task", 4),), (Facet("", 1),), (), ())
     rows = facet_rows(stats, "outcome:unsaid tag:gone")
     chosen = [row.title for row in rows if row.active]
-    assert chosen == ["· nobody said", "gone"], "what nothing has any more can still be taken out"
+    assert chosen == ["· no outcome", "gone"], "what nothing has any more can still be taken out"
     assert not any(row.title == "Agent" for row in rows if row.active)
     assert next(row for row in rows if row.term == Term("task", "type")).share == 1.0
 
@@ -216,7 +217,9 @@ def test_sub_agents_stand_below_and_a_circle_is_no_relation():
     rows = [(row.session.id if row.session else row.day, row.depth) for row in by_day(found, 9)]
     assert [row for row in rows if row[0]][1:6] == [("a", 0), ("c", 1), ("b", 2), ("x", 0), ("y", 0)]
     assert rows[-1] == ("old", 0)
-    assert by_day(found, 9)[0].loose == 7, "what belongs to no session is told of"
+    assert BY_HAND not in [row.key for row in by_day(found, 9)]
+    by_hand = by_day(found, 9, 7)[1]
+    assert (by_hand.key, by_hand.total) == (BY_HAND, 7), "what belongs to no session has a row of its own"
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=10, unique_by=lambda one: one[0]))
@@ -313,8 +316,26 @@ def test_totals_fit_every_width(width):
     assert all(cell_len(line) <= width for line in lines)
     assert "sessions" in lines[0]
     assert "✓" in lines[1]
+    note = "Still reading, 40 of 261 MB: only the newest 770 are listed and counted by now."
+    part = activity_text(replace(stats, note=note), width).plain.split("\n")
+    assert part[0] == lines[0]
+    assert part[1].startswith(" Still reading, 40 of 261 MB")
+    assert cell_len(part[1]) <= width
 
 
 def test_pieces_are_left_out_whole():
     assert fitting(["one", "two", "three"], 12) == "one · two"
     assert fitting(["a long one"], 6) == "a lon…"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_agents_that_do_not_fit_are_counted(width):
+    names = ("claude-code", "codex", "opencode", "cursor", "somebody-else")
+    agents = tuple(Facet(name, 3) for name in names)
+    outcomes = tuple(Facet(name, 12) for name in ("ok", "failed", "interrupted", ""))
+    second = activity_text(EpisodeStats(60, 5, 0, 0, (1,) * 30, outcomes, (), agents, (), ()), width).plain.split("\n")[
+        1
+    ]
+    shown = sum(f"{name} 3" in second for name in names)
+    assert cell_len(second) <= width
+    assert shown == len(names) or f"+{len(names) - shown} more" in second

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
@@ -98,3 +102,14 @@ async def test_failed_check_comes_first_with_how_to_mend_it(project, monkeypatch
 def test_long_list_of_files_says_how_many():
     files = [FileEntry(f"f{n}.py", "python", 1, 1, 0, generated=False, error="bad") for n in range(150)]
     assert texts.files_text(files).plain.endswith("100 of 150 shown")
+
+
+@pytest.mark.parametrize(("mode", "module"), [("5", "health"), ("1", "overview")])
+async def test_the_age_of_the_index_goes_on_while_one_looks(project, monkeypatch, mode, module):
+    monkeypatch.setattr(f"cm_tui.tui.modes.{module}.view.EVERY", 0.02)
+    later, now = [0.0], time.time
+    async with driving(project, mode=mode) as driver:
+        assert "just now" in driver.text
+        monkeypatch.setattr(f"cm_tui.tui.modes.{module}.texts.time.time", lambda: now() + later[0])
+        later[0] = 130.0
+        await driver.until(lambda: "2 minutes ago" in driver.text)

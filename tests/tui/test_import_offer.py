@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import pytest
+
 from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
 from tests.engine.importers.transcripts import Claude, Codex
-from tests.tui.mode_driver import driving
+from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 
 
 async def test_past_sessions_are_offered_once_and_imported(project: Path, transcripts: Path):
@@ -35,3 +39,69 @@ async def test_where_there_are_none_nothing_is_offered(project: Path):
         await driver.press("f1", "M")
         assert "past session" not in driver.text
         assert any("no session is being imported" in told for told in driver.told)
+
+
+class Slow:
+    """An engine whose index run and whose look for sessions stop until they are told to go on."""
+
+    def __init__(self, root: Path) -> None:
+        self.engine = LocalEngine.open(root)
+        self.reached, self.go, self.found = threading.Event(), threading.Event(), threading.Event()
+        index, imports = self.engine.index, self.engine.imports
+
+        def slow_index(**options):
+            for number, progress in enumerate(index(**options)):
+                yield progress
+                if not number:
+                    self.reached.set()
+                    self.go.wait(PATIENCE)
+
+        def slow_imports(**options):
+            self.found.wait(PATIENCE)
+            return imports(**options)
+
+        self.engine.index, self.engine.imports = slow_index, slow_imports
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, cm_home: Path) -> Path:
+    """A project that was never indexed."""
+    return make_project(tmp_path / "fresh")
+
+
+async def test_the_offer_stands_there_while_the_first_run_is_on(fresh: Path, transcripts: Path):
+    claude = Claude(transcripts / "claude", fresh)
+    claude.write(claude.turn("First", "One."))
+    slow = Slow(fresh)
+    async with starting(fresh, open_engine=lambda: slow.engine) as driver:
+        await driver.until(lambda: slow.reached.is_set() and driver.app.project.progress)
+        await driver.pilot.press("m")
+        await driver.until(lambda: any("still being looked for" in told for told in driver.told))
+        assert not any("no past session" in told for told in driver.told)
+        slow.found.set()
+        await driver.until(lambda: "m  Import 1 past session of Claude Code" in driver.text)
+        assert driver.app.tasks.indexing
+        await driver.pilot.press("m")
+        slow.go.set()
+        await driver.until(lambda: any("1 episode of 1 session recorded." in told for told in driver.told))
+
+
+async def test_only_x_stops_the_first_run_and_says_so(fresh: Path):
+    slow = Slow(fresh)
+    slow.found.set()
+    async with starting(fresh, open_engine=lambda: slow.engine) as driver:
+        await driver.until(lambda: slow.reached.is_set() and driver.app.project.progress)
+        await driver.pilot.press("question_mark", "escape", "escape", "escape")
+        slow.go.set()
+        await driver.settle()
+        assert driver.app.project.summary is not None
+        assert "Stopped" not in driver.text
+    slow = Slow(fresh)
+    slow.found.set()
+    async with starting(fresh, open_engine=lambda: slow.engine) as driver:
+        await driver.until(lambda: slow.reached.is_set() and driver.app.project.progress)
+        await driver.pilot.press("x")
+        await driver.until(lambda: any("being stopped" in told for told in driver.told))
+        slow.go.set()
+        await driver.settle()
+        assert "Stopped. What was done is kept" in driver.text

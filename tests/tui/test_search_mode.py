@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -209,6 +210,31 @@ async def test_clearing_the_query_clears_the_answers(project):
         await driver.press("backspace", "backspace")
         assert screen.results.rows == ()
         assert "Type a question or a name" in driver.text
+
+
+async def test_rows_of_an_older_query_are_dimmed_while_a_newer_one_takes_its_time(project):
+    engine, slow, go_on = LocalEngine.open(project), threading.Event(), threading.Event()
+    retrieve = engine.retrieve
+
+    def retrieve_slowly(query, **options):
+        if slow.is_set():
+            go_on.wait(60)
+        return retrieve(query, **options)
+
+    engine.retrieve = retrieve_slowly
+    async with driving(project, open_engine=lambda: engine) as driver:
+        screen = await ask(driver, "store")
+        panel = screen.query_one("#results-panel")
+        assert not panel.has_class("-waiting")
+        slow.set()
+        await driver.pilot.press("x")
+        await driver.until(lambda: panel.has_class("-waiting"))
+        assert "Searching…" in driver.text
+        assert "Store class" in driver.text, "what was there stays until the answer comes"
+        go_on.set()
+        await driver.settle()
+        assert not panel.has_class("-waiting")
+        assert "Searching…" not in driver.text
 
 
 # --- the list itself ---

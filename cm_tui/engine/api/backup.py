@@ -14,52 +14,85 @@ if TYPE_CHECKING:
     from cm_tui.engine.backup.make import Chosen
     from cm_tui.engine.backup.restore import Here
     from cm_tui.model import BackupReport, RestoreReport
+    from cm_tui.model.progress import Tell
 
 
-def back_up(file: Path, root: Path | None, *, dry_run: bool = False) -> BackupReport:
+def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell | None = None) -> BackupReport:
     """Write what cannot be made again of a project into one private, compressed file.
 
     Args:
         file: in a folder that is there; what was there before is replaced.
         root: of the project's checkout; None: all projects.
         dry_run: only count.
+        tell: told how far it is.
 
     Raises:
         NotFoundError: there is nothing to back up, or no such folder.
         StoreError: something cannot be read or written.
     """
     from cm_tui.engine import backup
+    from cm_tui.model.progress import tell_nobody
 
     chosen = [_of(root)] if root is not None else _all()
     if not chosen:
         raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
     if not file.parent.is_dir():
         raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
-    return backup.make(file, chosen, dry_run=dry_run)
+    return backup.make(file, chosen, dry_run=dry_run, tell=tell or tell_nobody)
 
 
-def look_at_backup(file: Path, root: Path | None, *, into_here: bool = False) -> RestoreReport:
+def look_at_backup(
+    file: Path,
+    root: Path | None,
+    *,
+    into_here: bool = False,
+    everything: bool = False,
+    tell: Tell | None = None,
+) -> RestoreReport:
     """Say what restoring a backup would do; nothing is changed.
 
     Args:
         file: of `back_up`.
         root: of the checkout that the person is in; None: in none.
         into_here: its one project goes into that, whatever it was made of.
+        everything: entries of the other projects come along too.
+        tell: told how far it is.
 
     Raises:
         RefusedError: it is no backup, is damaged, or holds what no backup holds.
         CmError: it, or a journal, cannot be read.
     """
     from cm_tui.engine import backup
+    from cm_tui.model.progress import tell_nobody
 
-    return backup.look_at(file, _here(root), into_here=into_here)
+    wish = backup.Wish(_here(root), into_here, everything)
+    return backup.look_at(file, wish, tell=tell or tell_nobody)
 
 
-def restore_backup(file: Path, root: Path | None, *, into_here: bool = False) -> RestoreReport:
-    """Merge a backup into what is there; the arguments and errors are those of `look_at_backup`."""
+def restore_backup(
+    file: Path,
+    root: Path | None,
+    *,
+    into_here: bool = False,
+    everything: bool = False,
+    mine: bool = False,
+    tell: Tell | None = None,
+) -> RestoreReport:
+    """Merge a backup into what is there; other arguments, and the errors, are those of `look_at_backup`.
+
+    Args:
+        file: of `back_up`.
+        root: of the checkout that the person is in; None: in none.
+        into_here: its one project goes into that, whatever it was made of.
+        everything: entries of the other projects come along too.
+        mine: the person says that they made it: what it says is free of secrets is not looked through again.
+        tell: told how far it is.
+    """
     from cm_tui.engine import backup
+    from cm_tui.model.progress import tell_nobody
 
-    return backup.restore(file, _here(root), into_here=into_here)
+    wish = backup.Wish(_here(root), into_here, everything, mine)
+    return backup.restore(file, wish, tell=tell or tell_nobody)
 
 
 def _of(root: Path) -> Chosen:

@@ -11,7 +11,8 @@ from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, P
 class EntriesApi(Protocol):
     """Entries of the project and of its user, and what agents propose.
 
-    What a person wrote or pinned is changed by a person alone: an agent's change of it becomes a proposal.
+    What a person wrote, changed, let an agent change, pinned or trusted, or holds in all projects, is changed by a person
+    alone: an agent's change of it becomes a proposal.
     """
 
     @needs("nothing")
@@ -41,13 +42,51 @@ class EntriesApi(Protocol):
 
         Raises:
             UsageError: there is nothing to write down, too much, or no such category.
-            RefusedError: the project's file leads elsewhere.
+            RefusedError: the project's file leads elsewhere, or an agent writes for all projects.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def propose_entry(
+        self,
+        text: str,
+        *,
+        category: str = "Experience",
+        title: str = "",
+        keywords: tuple[str, ...] = (),
+        actor: Actor = "agent",
+        agent: str = "",
+        session: str = "",
+        reason: str = "",
+    ) -> MemoryChange:
+        """Propose an entry of the scope `user`, which holds in all projects: a person accepts or declines it.
+
+        Args:
+            text: what is to be remembered, at most 20,000 characters.
+            category: Knowledge, Rule or Experience.
+            title: what it is called; its first line when not given.
+            keywords: words that it is found by; taken from the text when not given.
+            actor: who proposes it.
+            agent: name of the agent.
+            session: id of its session.
+            reason: why, for whoever decides.
+
+        Raises:
+            UsageError: there is nothing to write down, too much, no such category, or too many proposals wait.
+            RefusedError: nothing is to be recorded now.
             StoreError: it cannot be written.
         """
 
     @needs("nothing")
     def entries(
-        self, *, match: str = "", category: str = "", scope: str = "", held: bool = True, limit: int = 200
+        self,
+        *,
+        match: str = "",
+        category: str = "",
+        scope: str = "",
+        held: bool = True,
+        forgotten: bool = False,
+        limit: int = 200,
     ) -> Page[Entry]:
         """Return entries, those that were written or changed last first.
 
@@ -56,6 +95,7 @@ class EntriesApi(Protocol):
             category: only those of this one.
             scope: only `user` or `project`.
             held: also those that came with the repository and that nobody trusted.
+            forgotten: those that were forgotten, instead.
             limit: how many at most; the total counts all that match.
 
         Raises:
@@ -65,7 +105,7 @@ class EntriesApi(Protocol):
 
     @needs("nothing")
     def entry(self, name: str) -> Entry:
-        """Return an entry by its id, or a beginning that no other has.
+        """Return an entry by its id, or a beginning that no other has; one that was forgotten says so.
 
         Raises:
             NotFoundError: there is none of that name.
@@ -115,7 +155,8 @@ class EntriesApi(Protocol):
         Args:
             name: its id, or a beginning that no other has.
             undo: bring one back that was forgotten.
-            actor: who forgets it; anyone but a person only proposes it where a person wrote, pinned or rated it.
+            actor: who forgets it; anyone but a person only proposes it where a person wrote or chose it, of what holds in
+                all projects, and of what was imported or something approved stands on.
             agent: name of the agent, where one does.
             session: id of its session.
             reason: why, for whoever decides on a proposal.

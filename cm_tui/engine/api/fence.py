@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+
+from cm_tui.model.text import visible
 
 TAG = "cm-memory"
 
-_TAG = re.compile(rf"<(\s*+/?\s*+)(?={TAG})", re.IGNORECASE)
-_SMUGGLED = re.compile("[\U000e0000-\U000e007f\u200b\u2060-\u2064\ufeff]")
-"""Characters that nobody sees and a model reads."""
+_OPENING = re.compile("[<\ufe64\uff1c]")
+_TAG = re.compile("".join(f"[^a-z0-9]*{letter}" for letter in TAG if letter.isalnum()))
+"""Its letters, whatever stands between them."""
+_LOOK_ALIKES = str.maketrans(
+    "\u0441\u03f2\u1d04\u043c\u1d0d\u0435\u03b5\u1d07\u043e\u03bf\u1d0f\u0433\u0280\u0443\u03b3\u028f",
+    "cccmmeeeooorryyy",
+)
+"""Letters of other alphabets that a reader takes for those of the tag."""
 
 
 def fenced(text: str, preamble: str) -> str:
-    """Return a text between marks.
+    """Return a text between marks, without characters that nobody sees.
 
     Args:
         text: whatever was remembered or found.
         preamble: what is said of it, in our own words.
     """
-    inside = _TAG.sub(r"&lt;\1", text).strip()
-    return f"<{TAG}>\n{preamble}\n\n{inside}\n</{TAG}>"
+    return f"<{TAG}>\n{preamble}\n\n{_without_marks(visible(text)).strip()}\n</{TAG}>"
 
 
-def visible(text: str) -> str:
-    """Return a text without characters that only a model would read."""
-    return _SMUGGLED.sub("", text)
+def _without_marks(text: str) -> str:
+    """Return a text in which nothing reads like one of the marks, however it is written."""
+    first, *parts = _OPENING.split(text)
+    openings = _OPENING.findall(text)
+    said = (
+        f"{'&lt;' if _reads_like_tag(part) else opening}{part}" for opening, part in zip(openings, parts, strict=True)
+    )
+    return "".join((first, *said))
+
+
+def _reads_like_tag(part: str) -> bool:
+    """Return whether a text begins like the tag to a reader: wide letters, other dashes and blanks make no difference."""
+    if not part.isascii():
+        plain = unicodedata.normalize("NFKD", part)
+        part = "".join(one for one in plain if not unicodedata.combining(one)).lower().translate(_LOOK_ALIKES)
+    return _TAG.match(part.lower()) is not None

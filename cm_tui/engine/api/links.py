@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.entries import ledger
+from cm_tui.engine.entries import entry_backup, ledger
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed, identify
@@ -70,6 +70,8 @@ def link(shown: MemoryLink) -> MemoryLink:
     Checkouts that are no longer there lose their part in it: whatever comes to lie in their place is a stranger. Its own
     store is left: whoever has it open has to let go first; it can be removed afterwards.
 
+    Entries that a backup brought before there was a checkout come along.
+
     Args:
         shown: what the person agreed to.
 
@@ -88,6 +90,7 @@ def link(shown: MemoryLink) -> MemoryLink:
     ledger.take_over(LedgerFile(own.folder.name), LedgerFile(shown.project))
     checkout_links.link(shown.project, root)
     _remove(own.folder)
+    entry_backup.take_waiting(root)
     return memory_link(root)
 
 

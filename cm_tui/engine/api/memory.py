@@ -52,12 +52,13 @@ class MemoryApi(Protocol):
         Args:
             question: in words.
             limit: how many at most; asking for more never changes the first ones.
-            where: only episodes that fit; without it, everything that is remembered.
+            where: only episodes that fit; without it, everything that is remembered. With the state `archived`, the
+                archive is read for this question, by words alone.
         """
 
     @needs("head")
     def episode(self, name: str) -> Episode:
-        """Return one of them whole, with its patch and the revision that it can be replayed at.
+        """Return one of them whole, with its patch and the revision that it can be replayed at; a forgotten one says so.
 
         Args:
             name: its id, or a beginning that no other has; `last` is the newest.
@@ -98,7 +99,7 @@ class MemoryApi(Protocol):
         Args:
             names: ids, or beginnings that no other has; `last` is the newest.
             edit: what changes.
-            actor: who changes it; only a person changes what a person wrote, pinned or rated.
+            actor: who changes it; only a person changes what a person wrote, pinned, rated, tagged or brought back.
 
         Raises:
             NotFoundError: there is none of a name.
@@ -172,7 +173,7 @@ class MemoryApi(Protocol):
     def purge(
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
     ) -> PurgeReport:
-        """Delete episodes from the archive, for good.
+        """Delete episodes from the archive, for good, and make what was made from them again without.
 
         Args:
             names: ids of archived episodes, or beginnings that no other has.
@@ -220,11 +221,11 @@ class MemoryApi(Protocol):
 
     @needs("nothing")
     def forget(self, name: str, *, undo: bool = False) -> str:
-        """Hide an episode, or show it again; returns its id. The journal keeps it.
+        """Forget an episode, or bring it back; returns its id. The journal keeps it.
 
         Args:
             name: its id, or a beginning that no other has.
-            undo: show one that was hidden.
+            undo: bring back one that was forgotten.
 
         Raises:
             NotFoundError: there is none of that name.

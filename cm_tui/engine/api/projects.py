@@ -106,6 +106,15 @@ def is_indexed(folder: Path | None = None) -> bool:
     return has_store(locate(folder)[1])
 
 
+def has_memory(folder: Path | None = None) -> bool:
+    """Return whether a project has a store, or anything that people or agents left behind; nothing is made to find out."""
+    from cm_tui.engine.entries import Entries
+    from cm_tui.engine.journal import Journal
+
+    root, store = locate(folder)
+    return has_store(store) or any(True for _ in Journal.of(root).read()) or bool(Entries(root).all().shown)
+
+
 def store_file(store: Path) -> Path:
     """Return the file that makes a folder a store."""
     from cm_tui.engine.store.database import FILE

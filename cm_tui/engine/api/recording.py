@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from cm_tui.errors import NotFoundError, UsageError
 
@@ -19,6 +20,8 @@ LAST = "last"
 """In the place of a session's id: the one that was recorded last."""
 _MOST_SECONDS = 366 * 86_400.0
 _DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
+_SHORTEST_NAME = 4
+_SESSIONS_HINT = "`cm episodes list --sessions` has the ids; `--unknown` takes a whole one that is not there yet."
 _HINT = "Such as 30m, 2h, 1h30m or 1d."
 
 
@@ -65,6 +68,17 @@ def recording_state(root: Path | None, *, records: bool | None = None) -> Record
     return RecordingState("on", shown, sessions=kept.sessions)
 
 
+def held_back(root: Path) -> tuple[str, ...] | None:
+    """Return the changed files of a checkout that no patch shows, for they were changed in a pause; None: too many to tell.
+
+    Raises:
+        CmError: what is kept about pauses cannot be read.
+    """
+    from cm_tui.engine.recording import changes
+
+    return changes.held_back(root)
+
+
 def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     """Stop recording in a project, for a time or until `resume`; a pause that is on ends at another time then.
 
@@ -107,24 +121,32 @@ def resume(root: Path | None, *, here: Path | None = None) -> RecordingState:
     return recording_state(root or here)
 
 
-def never_record(root: Path | None, session: str, *, never: bool = True) -> str:
+def never_record(root: Path | None, session: str, *, never: bool = True, unknown: bool = False) -> str:
     """Have a session never recorded, or recorded again; returns its id. What was recorded of it stays.
 
     Args:
-        root: of the project, for the session that was recorded last.
-        session: its id, or `last`.
+        root: of the project, for sessions that were recorded in it.
+        session: its id, a beginning that no other has, or `last`.
         never: False: it is recorded again.
+        unknown: take it as a whole id where nothing was recorded of such a session yet.
 
     Raises:
-        NotFoundError: no session was recorded yet.
-        UsageError: no session can have that id.
+        NotFoundError: nothing was recorded of it yet.
+        UsageError: no session can have that id, or there are several.
     """
     from cm_tui.engine.recording import pauses
+    from cm_tui.model.ids import plain_id
 
-    name = _last_session(root) if session == LAST else session
+    name = plain_id(session)
     # Hooks keep a longer one by its digest.
-    if not name.strip() or len(name) > 200:
-        raise UsageError(f"{session[:80]!r} is no session's id.", hint="`cm episodes --json` has the ids.")
+    if not name or len(name) > 200:
+        raise UsageError(f"{session[:80]!r} is no session's id.", hint=_SESSIONS_HINT)
+    if name == LAST:
+        name = _last_session(root)
+    elif never:
+        name = _known_session(root, name) or (name if unknown else _refused(name))
+    else:
+        name = _chosen(name, pauses.read().sessions) or _refused(name, "is never recorded")
     pauses.mark_session(name, never=never)
     return name
 
@@ -140,6 +162,36 @@ def _records(root: Path) -> bool:
     from cm_tui.config import load_config
 
     return load_config(root).agents.record
+
+
+def _known_session(root: Path | None, name: str) -> str | None:
+    """Return the session of a project that an id or a beginning of it names; None: nothing was recorded of it."""
+    from cm_tui.engine.journal import Journal
+
+    found: dict[str, None] = {}
+    for event in Journal.of(root).read() if root is not None else ():
+        session = event.data.get("session")
+        if session == name:
+            return name
+        if isinstance(session, str) and session.startswith(name):
+            found[session] = None
+    return _chosen(name, found)
+
+
+def _chosen(name: str, known: Iterable[str]) -> str | None:
+    """Return which of the known ids is meant."""
+    begun = [one for one in known if one == name or (len(name) >= _SHORTEST_NAME and one.startswith(name))]
+    if name in begun:
+        return name
+    if len(begun) > 1:
+        raise UsageError(f"{name!r} is more than one session: {', '.join(begun[:5])}.", hint="Give more of the id.")
+    return begun[0] if begun else None
+
+
+def _refused(name: str, what: str = "is known here yet") -> NoReturn:
+    shown = name[:40].encode("ascii", "backslashreplace").decode()
+    hint = "`cm pause --show` lists them." if what != "is known here yet" else _SESSIONS_HINT
+    raise NotFoundError(f"No session {shown!r} {what}.", hint=hint)
 
 
 def _last_session(root: Path | None) -> str:

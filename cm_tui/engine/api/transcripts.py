@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cm_tui.engine.importers.variables import VARIABLES
+from cm_tui.engine.transcripts.variables import VARIABLES
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:

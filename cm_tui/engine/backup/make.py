@@ -1,37 +1,33 @@
-"""Making a backup: journals, entries, marks and remembered choices of projects, without secrets, read back once it is written."""
+"""Making a backup: journals, archives, entries, marks and remembered choices of projects, without secrets, read back once it is written."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
 from cm_tui.engine.backup import stream
+from cm_tui.engine.backup.reading import OF_ONE_ARCHIVE
 from cm_tui.engine.entries.entry_backup import entries_of
 from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.journal.event import TRACES, without_secrets
+from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.journal.cleaning import Cleaner, Raw
+from cm_tui.engine.journal.event import ERASURE, TRACES
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.memory.visibility import PURGED, ids_of
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.errors import StoreError
 from cm_tui.files import read_regular
-from cm_tui.model import BackupReport, ProjectBackup
+from cm_tui.model import BackupReport, Progress, ProjectBackup
+from cm_tui.model.progress import Tell, tell_nobody
 
 _CHOICES_BYTES = 1_000_000
-
-Events = Callable[[str], Iterable[Event]]
-"""Gives the events of a project by the name of its journal."""
-
-
-def _of_journal(name: str) -> Iterator[Event]:
-    return Journal(base() / name).read()
-
-
-EVENTS: tuple[Events, ...] = (_of_journal,)
-"""Where events lie; all of them are restored into the journal."""
+_NAMES = {"event": b'{"event":', "turn": b'{"turn":', "archived": b'{"archived":'}
+_TELL_EVERY = 200
 
 
 class Chosen(NamedTuple):
@@ -46,13 +42,14 @@ class Chosen(NamedTuple):
     """A checkout of it, whose remembered choices go along; empty: none."""
 
 
-def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False) -> BackupReport:
+def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = tell_nobody) -> BackupReport:
     """Write what cannot be made again of projects into one private file, and read it back.
 
     Args:
         file: in a folder that is there; what was there before is replaced.
         projects: which of them.
         dry_run: only count.
+        tell: told how far it is.
 
     Raises:
         StoreError: something cannot be read or written, or what was written is not what is read back.
@@ -61,27 +58,40 @@ def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False) -> Ba
     if dry_run:
         rows = tuple(_count(project) for project in projects)
         return BackupReport(str(file), made, rows, 0, dry_run=True)
-    with stream.writing(file, made) as writer:
-        rows = tuple(_write(writer, project) for project in projects)
-    if sum(1 for one in stream.read(file) if "event" in one) != sum(row.events for row in rows):
+    with stream.writing(file, made) as writer, Cleaner() as cleaner:
+        rows = tuple(_write(writer, cleaner, project, tell) for project in projects)
+
+    def read_back(done: int, total: int) -> None:
+        tell(Progress("check", done // 1_000, total // 1_000, "kB"))
+
+    lines = sum(1 for _, one, _ in stream.read(file, read_back) if "event" in one or "archived" in one)
+    if lines != sum(row.events + row.archived for row in rows):
         raise StoreError(f"{file} is not what was written.", hint="Check the disk, and make it again.")
     return BackupReport(str(file), made, rows, file.stat().st_size, dry_run=False)
 
 
 def _count(project: Chosen) -> ProjectBackup:
-    events = sum(1 for _ in _events(project.name))
-    return ProjectBackup(project.name, project.title, project.identity, events)
+    counted = {"event": 0, "turn": 0, "archived": 0}
+    for what, _ in _Content(project.name, tell_nobody):
+        counted[what] += 1
+    return ProjectBackup(project.name, project.title, project.identity, counted["event"], counted["archived"])
 
 
-def _write(writer: stream.Writer, project: Chosen) -> ProjectBackup:
+def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell) -> ProjectBackup:
     writer.write({"project": project.name, "identity": project.identity, "title": project.title})
-    count = 0
-    for event in _events(project.name):
-        # By the rules of today: what was recorded by earlier ones does not travel.
-        data = without_secrets(event.data)
-        fields = {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head, "data": data}
-        writer.write({"event": fields})
-        count += 1
+    counted = {"event": 0, "turn": 0, "archived": 0}
+    content = _Content(project.name, tell)
+    # By the rules of today: what was recorded by earlier ones does not travel.
+    raw = (Raw(what, _fields(event), event.is_clean) for what, event in content)
+    try:
+        for what, line in cleaner.clean(raw):
+            writer.write_line(_NAMES[what] + line.rstrip() + b"}\n")
+            counted[what] += 1
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"An event of {content.journal.folder} cannot be written as JSON: {error}",
+            hint="`cm doctor` looks for damage.",
+        ) from error
     if marks := user_marks.read(paths.data_dir() / "projects" / project.name):
         writer.write({"marks": marks})
     if choices := _choices(project.root):
@@ -89,14 +99,52 @@ def _write(writer: stream.Writer, project: Chosen) -> ProjectBackup:
     if project.root and Path(project.root).is_dir():
         for entry in entries_of(Path(project.root)):
             writer.write({"entry": entry})
-    return ProjectBackup(project.name, project.title, project.identity, count)
+    return ProjectBackup(project.name, project.title, project.identity, counted["event"], counted["archived"])
 
 
-def _events(name: str) -> Iterator[Event]:
-    for events in EVENTS:
-        for event in events(name):
-            if event.kind not in TRACES:
-                yield event
+class _Content:
+    """What a journal and its archive hold, each with what it is: events, and turns before their archived episodes.
+
+    Args:
+        name: of the journal.
+        tell: told how far it is.
+    """
+
+    def __init__(self, name: str, tell: Tell) -> None:
+        self.journal = Journal(base() / name)
+        self._archive = Archive(self.journal)
+        self._tell = tell
+        self._done: set[str] = set()
+        """Ids of what was given, and of what is erased or purged."""
+
+    def __iter__(self) -> Iterator[tuple[str, Event]]:
+        sizes = {number: self.journal.file(number).stat().st_size for number in self.journal.segments()}
+        for count, event in enumerate(self.journal.read()):
+            if count % _TELL_EVERY == 0:
+                at = sum(size for number, size in sizes.items() if number < event.position.segment)
+                done = (at + event.position.offset) // 1_000
+                self._tell(Progress("backup", done, max(sum(sizes.values()) // 1_000, done), "kB"))
+            if event.kind in (ERASURE, PURGED):
+                self._done |= ids_of(event)
+            if event.kind not in TRACES and event.kind not in OF_ONE_ARCHIVE:
+                self._done.add(event.id)
+                yield "event", event
+        for number in self._archive.files():
+            yield from self._archived(number)
+
+    def _archived(self, number: int) -> Iterator[tuple[str, Event]]:
+        """Yield what a file of the archive has; one that a killed process left may repeat what is elsewhere."""
+        for episode, turn in self._archive.whole(number):
+            if episode.id in self._done:
+                continue
+            self._done.add(episode.id)
+            for one in turn:
+                yield "turn", one
+            yield "archived", episode
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    return {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head, "data": event.data}
 
 
 def _choices(root: str) -> Mapping[str, Any]:

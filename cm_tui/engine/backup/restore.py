@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cm_tui import paths
-from cm_tui.counts import count, noun
 from cm_tui.engine.backup import stream
-from cm_tui.engine.entries.entry_backup import merge
-from cm_tui.engine.journal import START, Journal
-from cm_tui.engine.journal.event import ERASURE, MAX_BYTES, RESTORED, TRACES, without_secrets
-from cm_tui.engine.journal.location import base
-from cm_tui.engine.mainline import user_marks
-from cm_tui.engine.redaction.values import redact_values
-from cm_tui.errors import RefusedError, UsageError
-from cm_tui.files import write_atomically
-from cm_tui.model import RestoredProject, RestoreReport
-
-_NAME = re.compile(r"[a-z0-9-]{1,60}")
-_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
-_KIND = re.compile(r"[a-z][a-z0-9._-]{0,60}")
-_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_LATEST = 2.0**40
-_BATCH = 500_000
-"""Bytes that are written to the journal at once."""
-_CHOICES_BYTES = 1_000_000
+from cm_tui.engine.backup.merging import Known, Merge
+from cm_tui.engine.backup.reading import Belongs, Record, Section, walk
+from cm_tui.engine.backup.remaining import Target, journal_of, restore_rest, target_of
+from cm_tui.engine.journal.cleaning import Cleaner
+from cm_tui.errors import UsageError
+from cm_tui.model import Progress, RestoredProject, RestoreReport
+from cm_tui.model.progress import Tell, tell_nobody
 
 
 class Here(NamedTuple):
@@ -43,224 +27,145 @@ class Here(NamedTuple):
     """What it says it is."""
 
 
-@dataclass(slots=True)
-class Section:
-    """A project of a backup."""
+class Wish(NamedTuple):
+    """What a person wants of a backup."""
 
-    name: str
-    identity: str
-    title: str
-    here: bool = False
-    """It goes into the project that the person is in."""
-    events: int = 0
-    new: int = 0
-    marks: Mapping[str, str] = field(default_factory=dict)
-    choices: Mapping[str, Any] = field(default_factory=dict)
-    entries: list[Any] = field(default_factory=list)
+    here: Here | None = None
+    """The project that the person is in."""
+    into_here: bool = False
+    """Its one project goes into that, whatever it was made of."""
+    everything: bool = False
+    """Entries of the other projects come along too."""
+    mine: bool = False
+    """The person made it: what it says is free of secrets by the rules of today is not looked through again."""
+
+    @property
+    def belongs(self) -> Belongs:
+        """Tell whether a project of the backup is the one that the person is in."""
+        here = self.here
+
+        def is_here(name: str, identity: str) -> bool:
+            return here is not None and (
+                self.into_here or name == here.name or bool(identity and identity == here.identity)
+            )
+
+        return is_here
+
+    def target(self, section: Section) -> Target:
+        """Return where a project goes."""
+        root = self.here.root if section.here and self.here is not None else None
+        return target_of(section, root, everything=self.everything)
 
 
-def look_at(file: Path, here: Here | None = None, *, into_here: bool = False) -> RestoreReport:
+_NO_WISH = Wish()
+
+
+def look_at(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
     """Say what restoring a file would do; nothing is changed.
 
     Args:
         file: of `cm backup`.
-        here: the project that the person is in.
-        into_here: its one project goes into that, whatever it was made of.
+        wish: what is wanted of it.
+        tell: told how far it is.
 
     Raises:
         RefusedError: it is no backup, is damaged, or holds what no backup holds.
         UsageError: it has several projects, and one is wanted.
         CmError: it, or a journal, cannot be read.
     """
-    known: dict[str, set[str]] = {}
-    ids: set[str] = set()
+    known: dict[str, Known] = {}
     sections: list[Section] = []
-    for section, event in _walk(file, here, into_here=into_here):
-        if event is None:
-            sections.append(section)
-            journal = _journal(section, here)
-            name = journal.folder.name
-            ids = known[name] = known[name] if name in known else _known(journal)
-            continue
-        section.events += 1
-        if event["id"] not in ids:
-            ids.add(event["id"])
-            section.new += 1
-    if into_here and len(sections) != 1:
+
+    def told(done: int, total: int) -> None:
+        tell(Progress("check", done // 1_000, total // 1_000, "kB"))
+
+    for section, records in _by_project(file, wish, told):
+        sections.append(section)
+        journal = journal_of(section, wish.target(section))
+        name = journal.folder.name
+        known[name] = known[name] if name in known else Known.of(journal)
+        for record in records:
+            _count(section, record, known[name], is_new=True)
+    if wish.into_here and len(sections) != 1:
         raise UsageError(f"{file} has {len(sections)} projects.", hint="Restore it without --here.")
-    return RestoreReport(str(file), tuple(_row(one, here) for one in sections), dry_run=True)
+    for section in sections:
+        missing = wish.target(section).missing(section)
+        section.new_entries, section.new_everywhere = len(missing), sum(one.scope == "user" for one in missing)
+    notes = tuple(note for one in sections for note in wish.target(one).notes(one))
+    return RestoreReport(str(file), tuple(_row(one, wish) for one in sections), dry_run=True, notes=notes)
 
 
-def restore(file: Path, here: Here | None = None, *, into_here: bool = False) -> RestoreReport:
+def restore(file: Path, wish: Wish = _NO_WISH, *, tell: Tell = tell_nobody) -> RestoreReport:
     """Merge a backup into what is there: events that are there already, or were erased, are left as they are.
 
     Killed in the middle, it can be run again. The arguments and errors are those of `look_at`.
     """
-    look_at(file, here, into_here=into_here)
+    looked = look_at(file, wish, tell=tell)
+    total = sum(one.new + one.new_archived for one in looked.projects)
+    done = 0
     sections: list[Section] = []
-    batch = _Batch()
-    for section, event in _walk(file, here, into_here=into_here):
-        if event is None:
+    with Cleaner() as cleaner:
+        for section, records in _by_project(file, wish):
             sections.append(section)
-            batch.begin(_journal(section, here), section)
-        else:
-            section.events += 1
-            batch.add(event)
-    batch.flush()
-    notes = tuple(note for one in sections for note in _restore_rest(one, here))
-    return RestoreReport(str(file), tuple(_row(one, here) for one in sections), dry_run=False, notes=notes)
+            journal = journal_of(section, wish.target(section))
+            with Merge(journal, section, cleaner, trusting=wish.mine) as merge:
+                for number in merge.all(_counted(section, records)):
+                    if number % _TELL_EVERY == 0:
+                        tell(Progress("restore", min(done + number, total), total))
+            done += section.new + section.new_archived
+    notes = tuple(note for one in sections for note in restore_rest(one, wish.target(one)))
+    return RestoreReport(str(file), tuple(_row(one, wish) for one in sections), dry_run=False, notes=notes)
 
 
-class _Batch:
-    """Events on their way into a journal."""
-
-    def __init__(self) -> None:
-        self._journal: Journal | None = None
-        self._section = Section("", "", "")
-        self._known: set[str] = set()
-        self._lines: list[bytes] = []
-        self._bytes = 0
-
-    def begin(self, journal: Journal, section: Section) -> None:
-        """Go on with another project."""
-        self.flush()
-        self._journal, self._section, self._known = journal, section, _known(journal)
-
-    def add(self, event: Mapping[str, Any]) -> None:
-        """Add an event, unless it is there."""
-        if event["id"] in self._known:
-            return
-        self._known.add(event["id"])
-        # Once more: the file may come from where other rules hold, or none.
-        data = without_secrets(event["data"])
-        if event["kind"].startswith("hook."):
-            data = {**data, RESTORED: True}
-        line = json.dumps({**event, "data": data}, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
-        if len(line) > MAX_BYTES:
-            raise RefusedError(f"The event {event['id']} is longer than any event.", hint="The backup was changed.")
-        self._section.new += 1
-        self._lines.append(line)
-        self._bytes += len(line)
-        if self._bytes >= _BATCH:
-            self.flush()
-
-    def flush(self) -> None:
-        """Have the disk have them."""
-        if self._lines and self._journal is not None:
-            self._journal.append_line(b"".join(self._lines))
-        self._lines, self._bytes = [], 0
+_TELL_EVERY = 100
 
 
-def _walk(file: Path, here: Here | None, *, into_here: bool) -> Iterator[tuple[Section, dict[str, Any] | None]]:
-    """Yield each project of a file, without an event, then its events; its marks and choices are put into it."""
-    section: Section | None = None
-    for number, line in enumerate(stream.read(file), 2):
-        if "project" in line:
-            section = _section(file, line, here, into_here=into_here)
-            yield section, None
-            continue
-        if section is None:
-            raise _refused(file, number)
-        if "event" in line:
-            yield section, _event(file, line["event"], number)
-        elif "entry" in line:
-            section.entries.append(line["entry"])
-        elif "marks" in line:
-            section.marks = _marks(file, line["marks"], number)
-        elif "choices" in line:
-            section.choices = line["choices"] if isinstance(line["choices"], dict) else {}
-        else:
-            raise _refused(file, number)
+def _by_project(file: Path, wish: Wish, *told: stream.Told) -> Iterator[tuple[Section, Iterator[Record]]]:
+    for _, found in groupby(walk(file, wish.belongs, *told), key=lambda pair: id(pair[0])):
+        # The first one says which project follows.
+        section, _ = next(found)
+        yield section, _records(found)  # noqa: B031 - what is left of the group
 
 
-def _section(file: Path, line: Mapping[str, Any], here: Here | None, *, into_here: bool) -> Section:
-    name, identity, title = line.get("project"), line.get("identity"), line.get("title")
-    if not (isinstance(name, str) and isinstance(identity, str) and isinstance(title, str) and _NAME.fullmatch(name)):
-        raise RefusedError(f"{file} names a project as no backup does.", hint="Nothing of it was taken over.")
-    section = Section(name, identity, title[:300])
-    section.here = here is not None and (into_here or name == here.name or bool(identity and identity == here.identity))
-    if identity and _digest(paths.store_dir(identity, "").name) != _digest(name):
-        raise RefusedError(f"{file} says of a project that it is another one.", hint="Nothing of it was taken over.")
-    return section
+def _records(found: Iterator[tuple[Section, Record | None]]) -> Iterator[Record]:
+    return (record for _, record in found if record is not None)
 
 
-def _digest(folder: str) -> str:
-    return folder.rsplit("-", 1)[-1]
+def _counted(section: Section, records: Iterator[Record]) -> Iterator[Record]:
+    for record in records:
+        _count(section, record, _NOTHING, is_new=False)
+        yield record
 
 
-def _event(file: Path, found: Any, number: int) -> dict[str, Any]:
-    """Check an event: each field, as whoever reads the journal takes it to be."""
-    if not isinstance(found, dict) or found.keys() != {"id", "time", "kind", "head", "data"}:
-        raise _refused(file, number)
-    at, head, kind = found["time"], found["head"], found["kind"]
-    is_time = isinstance(at, (int, float)) and not isinstance(at, bool) and math.isfinite(at) and 0 <= at < _LATEST
-    is_id = isinstance(found["id"], str) and _ID.fullmatch(found["id"])
-    is_kind = isinstance(kind, str) and _KIND.fullmatch(kind) and kind not in TRACES
-    is_head = head is None or (isinstance(head, str) and (not head or _SHA.fullmatch(head)))
-    if not (is_time and is_id and is_kind and is_head and isinstance(found["data"], dict)):
-        raise _refused(file, number)
-    return found
+_NOTHING = Known(set(), set(), set())
 
 
-def _marks(file: Path, found: Any, number: int) -> Mapping[str, str]:
-    if not isinstance(found, dict) or not all(isinstance(sha, str) and _SHA.fullmatch(sha) for sha in found.values()):
-        raise _refused(file, number)
-    return found
+def _count(section: Section, record: Record, known: Known, *, is_new: bool) -> None:
+    id_ = record.fields["id"]
+    if record.turn is None:
+        section.events += 1
+        if is_new and id_ not in known.events:
+            known.events.add(id_)
+            known.archived.add(id_)
+            section.new += 1
+        return
+    section.archived += 1
+    if is_new and id_ not in known.archived:
+        known.archived.add(id_)
+        section.new_archived += 1
 
 
-def _refused(file: Path, number: int) -> RefusedError:
-    return RefusedError(
-        f"{file} is no backup: line {number:,} holds what no backup does.", hint="Nothing of it was taken over."
-    )
-
-
-def _journal(section: Section, here: Here | None) -> Journal:
-    return Journal.of(here.root) if section.here and here is not None else Journal(base() / section.name)
-
-
-def _known(journal: Journal) -> set[str]:
-    """Return the ids that a journal has, or had before they were erased."""
-    known: set[str] = set()
-    for event in journal.read(START):
-        known.add(event.id)
-        ids = event.data.get("ids") if event.kind == ERASURE else None
-        known.update(one for one in ids if isinstance(one, str)) if isinstance(ids, list) else None
-    return known
-
-
-def _restore_rest(section: Section, here: Here | None) -> Iterator[str]:
-    """Restore entries that are not there, and marks and choices where there are none; yields what has to be said."""
-    if section.entries and section.here and here is not None:
-        added, others = merge(here.root, section.entries)
-        if added:
-            yield f"{count(added, 'entry', 'entries')} came along"
-        if others:
-            yield f"{count(others, 'entry', 'entries')} of the backup {noun(others, 'is', 'are')} there as another text, which stays"
-    elif section.entries:
-        number = count(len(section.entries), "entry", "entries")
-        yield f"{number} of {section.title} {noun(len(section.entries), 'waits', 'wait')} for a checkout: restore the file again in one"
-    journal = _journal(section, here)
-    store = paths.data_dir() / "projects" / journal.folder.name
-    present = user_marks.read(store)
-    for mark in ("last_seen", "vacuumed_to"):
-        if mark in section.marks and mark not in present and store.is_dir():
-            user_marks.set_mark(store, mark, section.marks[mark])
-    if section.choices and section.here and here is not None:
-        file = paths.choices_file(here.root)
-        text = json.dumps(redact_values(section.choices))
-        if file.exists() or len(text) > _CHOICES_BYTES:
-            yield "what the application remembers here stays as it is"
-            return
-        paths.private_dir(file.parent)
-        write_atomically(file, text)
-
-
-def _row(section: Section, here: Here | None) -> RestoredProject:
+def _row(section: Section, wish: Wish) -> RestoredProject:
     return RestoredProject(
-        id=_journal(section, here).folder.name,
+        id=journal_of(section, wish.target(section)).folder.name,
         name=section.title,
         identity=section.identity,
         here=section.here,
         events=section.events,
         new=section.new,
+        archived=section.archived,
+        new_archived=section.new_archived,
+        entries=len(section.entries),
+        new_entries=section.new_entries,
+        new_everywhere=section.new_everywhere,
     )

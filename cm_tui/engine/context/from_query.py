@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ from cm_tui.engine.context.clean_source import ReadSource
 from cm_tui.engine.context.neighbours import Edges, Prepare, neighbours_of, no_preparation
 from cm_tui.engine.context.pack import SymbolAt, fill, fits, piece
 from cm_tui.model import CODE, Hit, Pack, PackItem, PackRequest, SearchResult
-from cm_tui.model.dates import age
+from cm_tui.model.dates import kind_and_age
 
 _HITS_SHARE = 0.7
 """Of the budget, while neighbours are wanted too."""
@@ -149,7 +148,7 @@ def _title(hit: Hit) -> str:
     """What a hit is: its symbol; of what was said the kind and how old it is."""
     if hit.source == CODE:
         return hit.symbol or ""
-    return f"{hit.source}, {age(time.time() - hit.time)}" if hit.time is not None else hit.source
+    return kind_and_age(hit.source, hit.time)
 
 
 def _why(hit: Hit) -> str:

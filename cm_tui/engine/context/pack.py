@@ -13,7 +13,9 @@ from cm_tui.engine.context.clean_source import ReadSource, clean_lines
 from cm_tui.engine.redaction import redact
 from cm_tui.engine.redaction.marks import note_on_marks
 from cm_tui.errors import CmError
-from cm_tui.model import Pack, PackItem, PackRequest, Symbol
+from cm_tui.model import CODE, Pack, PackItem, PackRequest, Symbol
+from cm_tui.model.dates import kind_and_age
+from cm_tui.model.text import harmless, visible
 
 SymbolAt = Callable[[str, int], Symbol | None]
 """The innermost symbol at a line of a file."""
@@ -56,7 +58,8 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
     except CmError as error:
         notes.append(f"{place} left out: {error.message}")
         return empty
-    text = read.text.rstrip("\n")
+    remembered = kind_and_age(read.source, read.time) if read.source != CODE else ""
+    text = (visible(harmless(read.text)) if remembered else read.text).rstrip("\n")
     if not text.strip():
         notes.append(f"{place} left out: there is nothing on these lines.")
         return empty
@@ -75,6 +78,7 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
         language=read.language,
         included=True,
         within=within,
+        remembered=remembered,
     )
     return replace(item, tokens=math.ceil(_cost(item) - ROUNDING))
 

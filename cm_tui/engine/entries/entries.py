@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.entries.entry_file import Content, EntryFile, writing
-from cm_tui.engine.entries.entry_record import digest, entry_data, new_id, read_entry, says_the_same
-from cm_tui.engine.entries.entry_text import Author, edited, new_entry
+from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, new_id, read_entry, says_the_same
+from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
+from cm_tui.model.ids import plain_id
 
 CHANGED = "entry.changed"
 """Kind of the event that says what an entry was before a change and what it is after."""
@@ -66,6 +67,8 @@ class Entries:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.ledger = LedgerFile.of(root)
+        self.ledgers: dict[Scope, LedgerFile] = {"project": self.ledger, "user": LedgerFile.of_user()}
+        """Which say what is gone of each scope."""
         self.files: dict[Scope, EntryFile] = {"project": EntryFile("project", root), "user": EntryFile("user", None)}
 
     def stamp(self) -> str:
@@ -107,6 +110,16 @@ class Entries:
         found = self.all()
         return _named(found.entries if held else found.shown, name)
 
+    def is_protected(self, entry: Entry) -> bool:
+        """Return whether only a person changes an entry: one wrote, changed, pinned or trusted it, or it holds everywhere.
+
+        Raises:
+            StoreError: what was trusted cannot be read.
+        """
+        if entry.pinned or entry.scope == "user" or "person" in {entry.actor, entry.changed_by}:
+            return True
+        return digest(entry) in self.ledger.read().trusted
+
     # --- changes ---
 
     def add(
@@ -128,15 +141,13 @@ class Entries:
             UsageError: there is nothing to write down, it is too long, or there is no such category.
             StoreError: it cannot be written.
         """
-        new = new_entry(
-            text, author, category=category, title=title, keywords=keywords, scope=scope, head=self.head() or ""
-        )
+        new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
         with writing():
             content = self.files[scope].read()
             known = self.ledger.read().known()
             for one in content.entries.values():
                 if _same_words(one, new) and (scope == "user" or digest(one) in known):
-                    return one, content.notes
+                    return replace(one, again=True), content.notes
             if len(content.items) >= MOST_ENTRIES:
                 raise UsageError(
                     f"{self.files[scope].path} has {count(len(content.items), 'entry', 'entries')} already.",
@@ -146,6 +157,20 @@ class Entries:
             made = replace(new, id=new_id(taken))
             change = self._make(scope, content, None, made, author)
         return made, change.notes
+
+    def draft(
+        self,
+        text: str,
+        author: Author,
+        *,
+        category: str = "Experience",
+        title: str = "",
+        keywords: Iterable[str] = (),
+        scope: Scope = "project",
+    ) -> Entry:
+        """Return the entry that `add` would write, without an id; its arguments and errors are those of `add`."""
+        head = self.head() or ""
+        return new_entry(text, author, category=category, title=title, keywords=keywords, scope=scope, head=head)
 
     def change(self, entry: Entry, edit: EntryEdit, author: Author) -> Change:
         """Change an entry, as it is now.
@@ -158,6 +183,9 @@ class Entries:
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
             raise UsageError(f"The entry {entry.id} says that already.", hint="Give what is to change.")
+        if edit != EntryEdit(pinned=edit.pinned):
+            # A pin protects as long as it is there; a text that a person changed stays theirs.
+            wanted = changed_by(wanted, author)
         return self.put(entry.scope, entry, wanted, author)
 
     def put(
@@ -210,10 +238,7 @@ class Entries:
         id_ = (before or after).id  # type: ignore[union-attr] # one of them is there
         # As it will be read: what the file cannot say is not in the digest either.
         after = None if after is None else read_entry(entry_data(after), scope)
-        if after is not None and scope == "project":
-            ledger = self.ledger.read()
-            ledger.note_written(digest(after))
-            self.ledger.write(ledger)
+        self._note(scope, id_, after)
         data = {
             "scope": scope,
             "id": id_,
@@ -229,6 +254,19 @@ class Entries:
         note = self.files[scope].write(content)
         return Change(event.id, before, after, (note,) if note else ())
 
+    def _note(self, scope: Scope, id_: str, after: Entry | None) -> None:
+        """Note in the ledger that an entry is written here, or gone."""
+        ledger = self.ledgers[scope].read()
+        if after is None:
+            ledger.note_gone([id_])
+        elif scope == "project":
+            ledger.note_written(digest(after))
+        elif id_ not in ledger.gone:
+            return
+        if after is not None:
+            ledger.note_back(id_)
+        self.ledgers[scope].write(ledger)
+
 
 def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
     """Return the items of a file with one in its place, which keeps what this version does not know of it."""
@@ -240,7 +278,7 @@ def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
             continue
         found = True
         if after is not None:
-            known = entry_data(replace(after, agent="-", session="-", commit="-", pinned=True, redacted=1)).keys()
+            known = {*entry_data(after), *IF_SAID}
             rest = {name: value for name, value in item.items() if name not in known}
             placed.append({**entry_data(after), **rest})
     if not found and after is not None:
@@ -253,7 +291,7 @@ def _same_words(one: Entry, other: Entry) -> bool:
 
 
 def _named(entries: Sequence[Entry], name: str) -> Entry:
-    wanted = name.strip()
+    wanted = plain_id(name)
     found = [one for one in entries if one.id == wanted] or [one for one in entries if one.id == wanted.lower()]
     if not found and len(wanted) >= SHORTEST_NAME:
         found = [one for one in entries if one.id.startswith(wanted.lower())]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cm_tui.engine.entries.entries import MOST_ENTRIES, Entries
 from cm_tui.engine.entries.entry_file import writing
@@ -17,6 +17,8 @@ from cm_tui.model import Entry, Scope
 
 RESTORED = "entry.restored"
 """Kind of the event that says which entries came out of a backup."""
+WAITING = "entry.waiting"
+"""Kind of the event that holds an entry of a backup until a checkout takes it."""
 
 
 def entries_of(root: Path) -> Iterator[dict[str, Any]]:
@@ -30,33 +32,113 @@ def entries_of(root: Path) -> Iterator[dict[str, Any]]:
         yield clean
 
 
-def merge(root: Path, found: Sequence[Any]) -> tuple[int, int]:
-    """Add entries of a backup that are not there; what is there stays as it is.
+class Merged(NamedTuple):
+    """What became of the entries of a backup."""
+
+    added: int
+    others: int
+    """That are there by that id and say something else."""
+    gone: int
+    """That were forgotten or erased here, and stay so."""
+
+
+def merge(root: Path, found: Sequence[Any]) -> Merged:
+    """Add entries of a backup that are not there; what is there, or was forgotten or erased, stays as it is.
 
     Args:
         root: of the checkout whose file takes those of the scope `project`.
         found: what the backup has; what is no entry is left out.
 
-    Returns:
-        How many were added, and how many are there by that id and say something else.
+    Raises:
+        CmError: a file cannot be read or written.
+    """
+    wanted = _read(found)
+    scopes: tuple[Scope, ...] = ("project", "user")
+    done = [_merge_scope(Entries(root), scope, [one for one in wanted if one.scope == scope]) for scope in scopes]
+    return Merged(*map(sum, zip(*done, strict=True)))
+
+
+def missing(root: Path, found: Sequence[Any]) -> list[Entry]:
+    """Return the entries of a backup that are not there.
+
+    Raises:
+        CmError: a file cannot be read.
+    """
+    entries = Entries(root)
+    there = {
+        scope: file.read().entries.keys() | entries.ledgers[scope].read().gone for scope, file in entries.files.items()
+    }
+    return list({(one.scope, one.id): one for one in _read(found) if one.id not in there[one.scope]}.values())
+
+
+def let_wait(journal: Journal, found: Sequence[Any]) -> int:
+    """Keep entries of a backup in a project's journal until a checkout of it takes them; returns how many are new there.
+
+    Raises:
+        StoreError: the journal cannot be read or written.
+    """
+    new = not_waiting(journal, found)
+    journal.append_all(WAITING, [({"id": one.id, "entry": entry_data(one)}, None) for one in new])
+    return len(new)
+
+
+def not_waiting(journal: Journal, found: Sequence[Any]) -> list[Entry]:
+    """Return the entries of a backup of which a journal does not know yet.
+
+    Raises:
+        StoreError: the journal cannot be read.
+    """
+    known = {one.id for one in waiting(journal)} | _taken(journal)
+    return list({one.id: one for one in _read(found) if one.id not in known}.values())
+
+
+def waiting(journal: Journal) -> list[Entry]:
+    """Return the entries that wait in a journal for a checkout.
+
+    Raises:
+        StoreError: the journal cannot be read.
+    """
+    taken = _taken(journal)
+    found = [event.data.get("entry") for event in journal.read() if event.kind == WAITING]
+    return [one for one in _read(found) if one.id not in taken]
+
+
+def take_waiting(root: Path) -> int:
+    """Add the entries that wait for a checkout to those of the one that has come; returns how many.
 
     Raises:
         CmError: a file cannot be read or written.
     """
-    wanted = [one for data in found if (one := entry_in(redact_values(data))) is not None]
-    scopes: tuple[Scope, ...] = ("project", "user")
-    done = [_merge_scope(Entries(root), scope, [one for one in wanted if one.scope == scope]) for scope in scopes]
-    return sum(added for added, _ in done), sum(others for _, others in done)
+    found = waiting(Journal.of(root))
+    return merge(root, [entry_data(one) for one in found]).added if found else 0
 
 
-def _merge_scope(entries: Entries, scope: Scope, wanted: Sequence[Entry]) -> tuple[int, int]:
+def _taken(journal: Journal) -> set[str]:
+    """Return the ids of entries that came out of a backup before: what was forgotten since does not come again."""
+    told = [event.data.get("ids") for event in journal.read() if event.kind == RESTORED]
+    return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
+
+
+def _read(found: Sequence[Any]) -> list[Entry]:
+    return [one for data in found if (one := entry_in(redact_values(data))) is not None]
+
+
+def _said(entry: Entry) -> tuple[object, ...]:
+    """Return what an entry says, whoever changed it last."""
+    return entry.category, entry.title, entry.content, entry.keywords
+
+
+def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merged:
     with writing():
         content = entries.files[scope].read()
         ledger = entries.ledger.read()
-        others = sum(one.id in content.entries and digest(content.entries[one.id]) != digest(one) for one in wanted)
+        gone = set(entries.ledgers[scope].read().gone) - content.entries.keys()
+        wanted = [one for one in found if one.id not in gone]
+        left_out = len(found) - len(wanted)
+        others = sum(one.id in content.entries and _said(content.entries[one.id]) != _said(one) for one in wanted)
         new = {one.id: one for one in wanted if one.id not in content.entries}
         if len(content.items) + len(new) > MOST_ENTRIES or not wanted:
-            return 0, others + len(new)
+            return Merged(0, others + len(new), left_out)
         for one in wanted:
             # A file that came with a clone of it is the person's own again.
             ledger.note_written(digest(one))
@@ -67,4 +149,4 @@ def _merge_scope(entries: Entries, scope: Scope, wanted: Sequence[Entry]) -> tup
             Journal.of(entries.root).append(RESTORED, said)
             content.items = [*content.items, *map(entry_data, new.values())]
             entries.files[scope].write(content)
-    return len(new), others
+    return Merged(len(new), others, left_out)

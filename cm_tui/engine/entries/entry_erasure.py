@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
+from cm_tui.engine.entries.entry_backup import WAITING
 from cm_tui.engine.entries.entry_file import EntryFile, writing
 from cm_tui.engine.entries.entry_record import digest, read_entry
 from cm_tui.engine.entries.ledger import Ledger
@@ -16,7 +17,7 @@ from cm_tui.engine.journal import Event
 from cm_tui.engine.redaction.values import texts_of, with_texts
 from cm_tui.model import Proposal
 
-EVENTS = frozenset({CHANGED, REVERTED, PROPOSED, DECIDED})
+EVENTS = frozenset({CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
 """Kinds of events that tell of an entry."""
 
 
@@ -72,19 +73,31 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
     return tuple(changed)
 
 
-def drop(entries: Entries, ids: Sequence[str]) -> tuple[str, ...]:
+def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) -> tuple[str, ...]:
     """Take entries out of their files, and proposals about them off the list, without a word in the journal.
+
+    The ledger keeps their ids, so that no backup brings them back.
+
+    Args:
+        entries: the project's.
+        ids: of the entries.
+        again: names of an erasure that was killed; of these, too, those that are entries go.
 
     Raises:
         CmError: a file cannot be read or written.
     """
     gone, changed = set(ids), list[str]()
     with writing():
-        for file in entries.files.values():
+        for scope, file in entries.files.items():
             content = file.read()
-            kept = [item for item in content.items if not (isinstance(item, dict) and item.get("id") in gone)]
-            if len(kept) < len(content.items):
-                content.items = kept
+            dropped = [item for item in content.items if _id_of(item) in {*gone, *again}]
+            # Known before it is gone: what is killed in between is named, and asked again.
+            ledger = entries.ledgers[scope].read()
+            ledger.note_gone({*gone, *map(_id_of, dropped)})
+            if ids or dropped:
+                entries.ledgers[scope].write(ledger)
+            if dropped:
+                content.items = [item for item in content.items if item not in dropped]
                 file.write(content)
                 changed.append(str(file.path))
         ledger = entries.ledger.read()
@@ -94,6 +107,11 @@ def drop(entries: Entries, ids: Sequence[str]) -> tuple[str, ...]:
             entries.ledger.write(ledger)
             changed.append(str(entries.ledger.path))
     return tuple(changed)
+
+
+def _id_of(item: object) -> str:
+    found = item.get("id") if isinstance(item, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def _know_again(ledger: Ledger, file: EntryFile, before: list[Any], after: list[Any]) -> bool:

@@ -23,6 +23,8 @@ _FIRST_LETTERS = "ghjkmnqrstvwxyz"
 PROPOSAL_LETTER = "p"
 """First letter of a proposal's id."""
 _LATEST = 2**53
+IF_SAID = ("agent", "changed_by", "changed_agent", "session", "commit", "pinned", "redacted")
+"""Fields that a file has only where they say something."""
 
 
 def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
@@ -61,8 +63,10 @@ def read_entry(data: Any, scope: Scope) -> Entry | None:
         keywords=split_keywords(data.get("keywords")),
         scope=scope,
         timestamp=_count(data, "timestamp"),
-        actor=_actor(data),
+        actor=_actor(data, "actor"),
         agent=_text(data, "agent")[:TITLE_CHARACTERS],
+        changed_by=_actor(data, "changed_by") if data.get("changed_by") else "",
+        changed_agent=_text(data, "changed_agent")[:TITLE_CHARACTERS],
         session=_text(data, "session")[:TITLE_CHARACTERS],
         commit=_text(data, "commit")[:64],
         pinned=data.get("pinned") is True,
@@ -82,7 +86,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "timestamp": entry.timestamp,
         "actor": entry.actor,
     }
-    more = {name: getattr(entry, name) for name in ("agent", "session", "commit", "pinned", "redacted")}
+    more = {name: getattr(entry, name) for name in IF_SAID}
     return {**data, **{name: value for name, value in more.items() if value}}
 
 
@@ -152,6 +156,6 @@ def _count(data: Mapping[str, Any], name: str) -> int:
     return int(value) if 0 <= value <= _LATEST else 0
 
 
-def _actor(data: Mapping[str, Any]) -> Actor:
+def _actor(data: Mapping[str, Any], name: str) -> Actor:
     # An entry of which nobody says who wrote it is treated as a person's: agents leave it alone.
-    return next((one for one in get_args(Actor) if one == data.get("actor")), "person")
+    return next((one for one in get_args(Actor) if one == data.get(name)), "person")

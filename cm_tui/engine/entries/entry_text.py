@@ -48,17 +48,24 @@ def edited(entry: Entry, edit: EntryEdit) -> Entry:
         own_title if edit.title is None else edit.title, entry.content if edit.content is None else edit.content
     )
     given = own_words if edit.keywords is None else split_keywords([_word(one) for one in edit.keywords])
+    title_now = title or first_line(content)
+    is_other = (title_now, content) != (entry.title, entry.content)
     return replace(
         entry,
         category=entry.category if edit.category is None else checked_category(edit.category),
-        title=title or first_line(content),
+        title=title_now,
         content=content,
         keywords=given or keywords_of(title, content),
         pinned=entry.pinned if edit.pinned is None else edit.pinned,
-        timestamp=_now() if edit.content is not None or edit.title is not None else entry.timestamp,
-        redacted=entry.redacted + secrets,
+        timestamp=_now() if is_other else entry.timestamp,
+        redacted=entry.redacted + (secrets if is_other else 0),
         held=False,
     )
+
+
+def changed_by(entry: Entry, author: Author) -> Entry:
+    """Return an entry that says who changed it last: what a person did is not an agent's to change."""
+    return replace(entry, changed_by=author.actor, changed_agent=_name(author.agent))
 
 
 def new_entry(
@@ -91,7 +98,7 @@ def new_entry(
         scope=scope,
         timestamp=_now(),
         actor=author.actor,
-        agent=redact(storable(author.agent)).text[:TITLE_CHARACTERS],
+        agent=_name(author.agent),
         session=storable(author.session)[:TITLE_CHARACTERS],
         commit=head,
         redacted=secrets,
@@ -125,6 +132,10 @@ def _derived(entry: Entry) -> tuple[tuple[str, ...], ...]:
 
 def _word(text: str) -> str:
     return redact(storable(text)).text
+
+
+def _name(agent: str) -> str:
+    return redact(storable(agent)).text[:TITLE_CHARACTERS]
 
 
 def _now() -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
+from cm_tui.engine.entries.entries import CHANGED, REVERTED, SHORTEST_NAME, Entries
 from cm_tui.engine.entries.entry_record import says_the_same
-from cm_tui.engine.entries.entry_text import Author
+from cm_tui.engine.entries.entry_text import Author, changed_by
+from cm_tui.engine.entries.forgetting import forgetting_of
 from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal import START, Event, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry
+from cm_tui.model.ids import plain_id
 
 
 class Conflict(NamedTuple):
@@ -91,18 +93,34 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
         UsageError: there are several.
         StoreError: something cannot be read or written.
     """
-    gone = {
-        one.id: one for one in forgotten(entries) if one.id == name.strip() or one.id.startswith(name.strip().lower())
-    }
-    found = gone.get(name.strip()) or (next(iter(gone.values())) if len(gone) == 1 else None)
-    if found is None and gone:
-        raise UsageError(f"{name!r} is more than one entry: {', '.join(sorted(gone)[:5])}.", hint="Give one of these.")
-    if found is None or len(name.strip()) < 4:
+    found = forgotten_named(entries, name)
+    if found is None:
         shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
-        raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm forget --undo` takes its whole id.")
-    change = entries.put(found.scope, None, found, author)
+        raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm remember --forgotten` lists them.")
+    change = entries.put(found.scope, None, changed_by(found, author), author)
     assert change.after is not None
     return change.after, change.event
+
+
+def forgotten_named(entries: Entries, name: str) -> Entry | None:
+    """Return the forgotten entry of an id, or of the beginning of one; None: there is none.
+
+    Raises:
+        UsageError: there are several.
+        StoreError: the journal cannot be read.
+    """
+    wanted = plain_id(name)
+    gone = {one.id: one for one in forgotten(entries)}
+    if wanted in gone:
+        return gone[wanted]
+    begun = {id_: one for id_, one in gone.items() if id_.startswith(wanted.lower())}
+    if len(wanted) < SHORTEST_NAME or not begun:
+        return None
+    if len(begun) > 1:
+        raise UsageError(
+            f"{wanted!r} is more than one entry: {', '.join(sorted(begun)[:5])}.", hint="Give one of these."
+        )
+    return next(iter(begun.values()))
 
 
 def forgotten(entries: Entries) -> tuple[Entry, ...]:
@@ -119,7 +137,8 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
         if after is not None:
             gone.pop(after.id, None)
         elif before is not None:
-            gone[before.id] = replace(before, held=False)
+            gone.pop(before.id, None)
+            gone[before.id] = replace(before, held=False, forgotten=forgetting_of(event))
     there = {one.id for one in entries.all().entries}
     return tuple(one for id_, one in gone.items() if id_ not in there)
 

@@ -24,6 +24,8 @@ MOST_PROPOSALS = 200
 """More are not taken: nobody would read them."""
 _MOST_BYTES = 64_000_000
 _MOST_DIGESTS = 50_000
+_OF_USER = "of-the-user"
+"""Name of the ledger of what is in no project: the journals' folders have a digest at the end of theirs."""
 
 
 @dataclass(slots=True)
@@ -37,6 +39,8 @@ class Ledger:
     refused: list[str] = field(default_factory=list)
     """Of entries that a person has seen and does not trust."""
     proposals: list[Proposal] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    """Ids of entries that were forgotten or erased on this machine: no backup brings them back."""
 
     def known(self) -> frozenset[str]:
         """Return the digests of all entries that may be in an answer."""
@@ -46,6 +50,14 @@ class Ledger:
         """Note that an entry was written here."""
         self.written = [*(one for one in self.written if one != digest), digest][-_MOST_DIGESTS:]
 
+    def note_gone(self, ids: Iterable[str]) -> None:
+        """Note that entries were forgotten or erased here."""
+        self.gone = list(dict.fromkeys((*self.gone, *ids)))[-_MOST_DIGESTS:]
+
+    def note_back(self, id_: str) -> None:
+        """Note that an entry is there again, because a person wanted it."""
+        self.gone = [one for one in self.gone if one != id_]
+
     def propose(self, new: Proposal) -> Proposal:
         """Add a proposal; the same one is not added twice.
 
@@ -53,7 +65,8 @@ class Ledger:
             UsageError: too many wait already.
         """
         for known in self.proposals:
-            if (known.kind, known.target, _wish(known)) == (new.kind, new.target, _wish(new)):
+            about = known.target == new.target or known.kind == "write"
+            if about and (known.kind, _wish(known)) == (new.kind, _wish(new)):
                 return known
         if len(self.proposals) >= MOST_PROPOSALS:
             raise UsageError(
@@ -88,6 +101,11 @@ class LedgerFile:
         """
         return cls(folder_of(root).name)
 
+    @classmethod
+    def of_user(cls) -> Self:
+        """Return the ledger of the user's own entries, which all projects share: it says which are gone."""
+        return cls(_OF_USER)
+
     def stamp(self) -> list[int]:
         """Return what tells that it has changed, without reading it."""
         return stamp_of(self.path)
@@ -112,6 +130,7 @@ class LedgerFile:
             "trusted": ledger.trusted,
             "refused": ledger.refused,
             "proposals": [_plain(one) for one in ledger.proposals],
+            "gone": ledger.gone,
         }
         try:
             paths.private_dir(self.path.parent)
@@ -142,6 +161,7 @@ class LedgerFile:
             _digests(found.get("trusted")),
             _digests(found.get("refused")),
             [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
+            _digests(found.get("gone")),
         )
 
 
@@ -153,7 +173,7 @@ def take_over(source: LedgerFile, target: LedgerFile) -> None:
     """
     with writing():
         own, other = source.read(), target.read()
-        for name in ("written", "trusted", "refused"):
+        for name in ("written", "trusted", "refused", "gone"):
             setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
         known = {one.id for one in other.proposals}
         other.proposals += [one for one in own.proposals if one.id not in known]

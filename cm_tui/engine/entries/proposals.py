@@ -15,17 +15,13 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.redaction import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+from cm_tui.model.ids import plain_id
 
 PROPOSED = "memory.proposed"
 """Kind of the event that says what an agent proposed."""
 DECIDED = "memory.decided"
 """Kind of the event that says what became of a proposal."""
 _REASON_CHARACTERS = 500
-
-
-def is_protected(entry: Entry) -> bool:
-    """Return whether only a person changes an entry: a person wrote it, or pinned it."""
-    return entry.actor == "person" or entry.pinned
 
 
 class Proposals:
@@ -58,6 +54,27 @@ class Proposals:
             "change" if after else "forget", "entry", before.id, before.title, author, reason, plain, after
         )
 
+    def add_writing(self, new: Entry, author: Author, reason: str) -> Proposal:
+        """Propose to write down an entry, which gets its id here.
+
+        Raises:
+            UsageError: too many wait already.
+            StoreError: it cannot be written.
+        """
+        taken = {one.id for one in self._entries.all().entries}
+        after = replace(new, id=new_id(taken))
+        return self._add("write", "entry", after.id, after.title, author, reason, None, after)
+
+    def written_already(self, new: Entry) -> Entry | None:
+        """Return the entry that says the same for the same scope.
+
+        Raises:
+            StoreError: the entries cannot be read.
+        """
+        said = (new.scope, new.category, new.title, new.content)
+        shown = self._entries.all().shown
+        return next((one for one in shown if (one.scope, one.category, one.title, one.content) == said), None)
+
     def add_forgetting(self, episode: str, words: str, author: Author, reason: str) -> Proposal:
         """Propose to forget an episode.
 
@@ -74,7 +91,7 @@ class Proposals:
             NotFoundError: there is none.
             UsageError: there are several.
         """
-        wanted = name.strip().lower()
+        wanted = plain_id(name).lower()
         waiting = self.all()
         found = [one for one in waiting if one.id == wanted]
         if not found and len(wanted) >= SHORTEST_NAME:

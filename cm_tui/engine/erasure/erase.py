@@ -22,6 +22,7 @@ from cm_tui.model.text import one_line
 
 _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased whole: its prompts, notes of edits, stop and episode say the same"
+_ENTRY = "an entry is erased whole, with all that was ever said of it: its changes hold the same words"
 _WORDS = 60
 """Characters that are shown of an event."""
 
@@ -112,11 +113,12 @@ def erase_events(
             secrets |= set() if everything else _secrets(journal, late)
             ids = [line.left[0] for line in lines if line.left is not None]
             places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
-            erasure.note(journal, dict.fromkeys([*again, *ids, *places]))
+            erasure.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
             erasure.erase_lines(journal, lines, list(dict.fromkeys([*again, *ids])))
         cleaned = redact_files(store, None if everything else secrets)
         if entries is not None:
-            cleaned += _clean_entries(entries, asked, None if everything else secrets)
+            dropped = entry_erasure.drop(entries, selection.entries, again)
+            cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
         notes = make_again()
         erasure.forget_note(journal)
     report = _report(selection, asked, others, interrupted=bool(again))
@@ -124,12 +126,11 @@ def erase_events(
     return replace(report, events=events, files=cleaned, notes=(*report.notes, *notes))
 
 
-def _clean_entries(entries: Entries, asked: Asked, secrets: Collection[str] | None) -> tuple[str, ...]:
-    """Take entries that are named out of their files, and secrets out of the others; returns the files that changed."""
-    dropped = entry_erasure.drop(entries, tuple(asked.names))
+def _clean_entries(entries: Entries, secrets: Collection[str] | None) -> tuple[str, ...]:
+    """Take secrets out of the entries that stay; returns the files that changed."""
     if secrets is not None and not secrets:
-        return dropped
-    return tuple(dict.fromkeys((*dropped, *entry_erasure.clean(entries, state_files.changing(secrets)))))
+        return ()
+    return entry_erasure.clean(entries, state_files.changing(secrets))
 
 
 def redact_files(store: Path, secrets: Collection[str] | None) -> tuple[str, ...]:
@@ -173,8 +174,11 @@ def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, inte
 
 def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
     """Yield why more goes than what was named."""
-    if len(events) > 1 and not all(event.id.startswith(tuple(asked.names)) for event in events):
+    others = [event for event in events if event.kind not in entry_erasure.EVENTS]
+    if len(others) > 1 and not all(event.id.startswith(tuple(asked.names)) for event in others):
         yield _WHOLE
+    if selection.entries:
+        yield _ENTRY
     if selection.open_prompts > 1:
         yield (
             f"{selection.open_prompts:,} prompts go that no stop has followed yet: those of a session belong to one "

@@ -10,8 +10,9 @@ from cm_tui.counts import count
 from cm_tui.engine.entries.entry_erasure import entry_of
 from cm_tui.engine.erasure.texts import found_in, kinds_in, texts_of_problem
 from cm_tui.engine.journal import START, Event, Journal, Position, Problem
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import Line
-from cm_tui.engine.journal.event import ERASED, ERASURE
+from cm_tui.engine.journal.event import ERASED, ERASURE, MOVED
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.turns import Turn, Turns
@@ -103,6 +104,7 @@ class Selection:
         """Events of turns that have not ended."""
         self._stops: set[str] = set()
         self._chosen: list[Chosen] = []
+        self._archived: dict[str, str] | None = None
         self.read_on()
 
     def read_on(self, *, held: bool = False) -> None:
@@ -129,6 +131,11 @@ class Selection:
         return sorted((one.checked() for one in (*self._chosen, *under_way)), key=lambda one: one.line)
 
     @property
+    def entries(self) -> frozenset[str]:
+        """Return the ids of the entries that go: those that are named, and those that a named event tells of."""
+        return self._wanted.entries
+
+    @property
     def open_prompts(self) -> int:
         """Return how many prompts go as those of turns that have not ended."""
         turns = (turn for turn in self._turns.under_way if self._takes(turn))
@@ -147,10 +154,22 @@ class Selection:
             self._waiting[event.id] = chosen
         elif turn is not None:
             self._end(turn, event, chosen)
-        elif event.id in self._wanted.ids or (
-            event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops
+        elif (
+            event.id in self._wanted.ids
+            or entry_of(event) in self._wanted.entries
+            or (event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops)
         ):
-            self._chosen.append(chosen)
+            self._chosen.append(chosen._replace(line=chosen.line._replace(origin=self._origin(event))))
+
+    def _origin(self, event: Event) -> str:
+        """Return the name of an episode's turn, also where nothing is left of it in the journal but that it moved."""
+        if event.kind != MOVED:
+            return episode_record.origin_of(event)
+        if self._archived is None:
+            archive = Archive(self._journal)
+            found = (one for number in archive.files() for _, one in archive.read(number))
+            self._archived = {one.id: episode_record.origin_of(one) for one in found}
+        return self._archived.get(event.id, "")
 
     def _end(self, turn: Turn, stop: Event, chosen: Chosen) -> None:
         events = [found for name in turn.events if (found := self._waiting.pop(name, None)) is not None]
@@ -171,6 +190,9 @@ class _Wanted:
         self._beginnings = tuple(name for name in names if len(name) < _ID_LETTERS)
         self._found = found
         self.ids = set(again)
+        self.entries: frozenset[str] = frozenset()
+        self._told: dict[str, set[str]] = {}
+        """Ids of the events that tell of each entry."""
 
     def look_at(self, journal: Journal, line: Located) -> None:
         """Take in a line: is it named, or does it hold what looks like a secret?"""
@@ -186,9 +208,8 @@ class _Wanted:
             {event.id} & self._matches.keys()
         ):
             self._matches[name][event.id] = _ids_of(event)
-        if (entry := entry_of(event)) in self._matches:
-            # All that was ever said of it goes with an entry.
-            self._matches[entry].setdefault(entry, set()).add(event.id)
+        if entry := entry_of(event):
+            self._told.setdefault(entry, set()).add(event.id)
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
             self.ids |= _ids_of(event)
 
@@ -199,14 +220,23 @@ class _Wanted:
             NotFoundError: one is none of the journal's.
             UsageError: one is that of several.
         """
+        named: set[str] = set()
         for name, found in self._matches.items():
+            if name in self._told:
+                found[name] = self._told[name]
+            if name in self.ids:
+                # What a killed erasure took from the journal is named again.
+                found.setdefault(name, {name})
             if not found:
                 raise NotFoundError(
                     f"The journal has no event {name!r}.", hint="`cm secrets scan` and `cm episodes` list ids."
                 )
             if len(found) > 1 and name not in found:
                 raise UsageError(f"{count(len(found), 'event')} begin with {name!r}.", hint="Give more of the id.")
-            self.ids |= found[name] if name in found else next(iter(found.values()))
+            named |= found[name] if name in found else next(iter(found.values()))
+        # All that was ever said of it goes with an entry, by whichever name it was meant.
+        self.entries = frozenset(entry for entry, events in self._told.items() if not events.isdisjoint(named))
+        self.ids |= named.union(*(self._told[entry] for entry in self.entries))
 
 
 def _ids_of(event: Event) -> set[str]:

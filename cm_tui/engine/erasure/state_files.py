@@ -23,6 +23,7 @@ _WORD = re.compile(r"\w")
 _LARGEST = 64_000_000
 _ORIGINALS = "agents"
 _BENCH = "bench"
+_IMPORTS = "imports"
 _CURSORS = "hook"
 """Folder of the places up to which journals were read."""
 _SHORTEST, _FEWEST = 8, 5
@@ -36,6 +37,8 @@ def files(store: Path | None) -> Iterator[Path]:
         store: folder of a project's store; None: those of all projects.
     """
     yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS})
+    # How far transcripts were read: kinds of records and ids of sessions stand in it.
+    yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
     # The daemon's own notes hold its token, which is good for this machine and as long as it runs.
     for folder in (paths.data_dir() / "run", *_folders(store)):
         yield from (file for file in _in(folder) if _is_log(file))
@@ -107,7 +110,7 @@ def clean(file: Path, secrets: Collection[str] | None) -> bool:
         parsed = _parsed(file, text)
         if parsed is None:
             return _overwrite(file, text, secrets)
-        changed = with_texts(parsed, changing(secrets))
+        changed = with_texts(parsed, changing(secrets), names=file.parent.name == _IMPORTS)
         if changed == parsed:
             return False
         write_atomically(file, json.dumps(changed), durable=True)

@@ -26,6 +26,10 @@ from cm_tui.engine.git.special_files import refuse_special_below, refuse_special
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
 
+_FAR_DOWN = 20
+"""Folders in each other; from there on, git's library takes longer to say what is ignored than to find what is tracked:
+it looks into every folder above, so a thousand in each other took it 10 s."""
+
 _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
 
 
@@ -349,14 +353,17 @@ class Repository:
     def _is_passed(self, folder: str) -> bool:
         """Whether a comparison does not go into a folder: it is ignored, and nothing in it is tracked."""
         try:
-            if not self._opened.path_is_ignored(folder):
+            if folder.count("/") > _FAR_DOWN and self._holds_tracked(folder):
                 return False
-            index = self._opened.index
-            # Sorted by bytes, as git keeps them.
-            at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
-            return at == len(index) or not index[at].path.startswith(folder)
+            return bool(self._opened.path_is_ignored(folder)) and not self._holds_tracked(folder)
         except (KeyError, ValueError, pygit2.GitError):
             return False
+
+    def _holds_tracked(self, folder: str) -> bool:
+        index = self._opened.index
+        # Sorted by bytes, as git keeps them.
+        at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
+        return at < len(index) and index[at].path.startswith(folder)
 
     def _current(self) -> Commits:
         assert self._repository is not None

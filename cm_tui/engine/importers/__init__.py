@@ -1,1 +1,1 @@
-"""Past and running sessions of coding agents, read from the agents' own transcripts and recorded as episodes."""
+"""Past and running sessions of coding agents, recorded as episodes: which are of this project, what of them is new."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cm_tui.engine.importers.state import kind_among
 from cm_tui.model import ImportSummary
 
 _NOTES = 20
@@ -20,6 +21,7 @@ class Counts:
     withheld: int = 0
     redacted: int = 0
     bytes: int = 0
+    kept: int = 0
     sessions: set[str] = field(default_factory=set)
     unknown: dict[str, int] = field(default_factory=dict)
     broken: dict[str, int] = field(default_factory=dict)
@@ -33,6 +35,7 @@ class Counts:
     def skip(self, name: str, *, broken: bool) -> None:
         """Count a record that was not taken."""
         counts = self.broken if broken else self.unknown
+        name = kind_among(counts, name)
         counts[name] = counts.get(name, 0) + 1
 
     def summary(self, seconds: float) -> ImportSummary:
@@ -54,4 +57,5 @@ class Counts:
             dict(sorted(self.unknown.items())),
             dict(sorted(self.broken.items())),
             tuple(self.notes),
+            self.kept,
         )

@@ -10,15 +10,16 @@ from pathlib import Path
 
 from cm_tui.config import load_config
 from cm_tui.engine.importers.heads import Heads
-from cm_tui.engine.importers.known import origin_of, words_of
-from cm_tui.engine.importers.one_transcript import NAMED_IN_SESSION
+from cm_tui.engine.importers.known import origin_of_turn, words_of
+from cm_tui.engine.importers.memory import NAMED_IN_SESSION
 from cm_tui.engine.importers.project import FORMATS
 from cm_tui.engine.importers.record import Session, record_of
 from cm_tui.engine.importers.state import ImportState
-from cm_tui.engine.importers.transcript import Format, Named, Read, Resume, Transcript
-from cm_tui.engine.importers.variables import VARIABLES
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.recording import folders
+from cm_tui.engine.transcripts.transcript import Format, Named, Read, Resume, Transcript
+from cm_tui.engine.transcripts.variables import VARIABLES
 from cm_tui.errors import CmError
 
 _SESSION = re.compile(r"[\w-]{4,100}")
@@ -69,7 +70,7 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     for item in format_.read(transcript, facts, Resume(kept.offset, kept.turns, dict(kept.marks))):
         if isinstance(item, Named):
             title = item.title
-        elif isinstance(item, Read) and not item.session and item.turn.prompts:
+        elif isinstance(item, Read) and not item.session and item.turn.prompts and not item.turn.is_empty:
             # Of several with the same words the last one has just ended.
             found = item if words_of(item.turn.prompts[0].text) in asked else found
     if found is None:
@@ -77,9 +78,8 @@ def _detailed(record: EpisodeRecord, format_: Format, transcript: Transcript, st
     root = Path(record.root)
     session = Session(record.agent, record.session, facts.parent, title, root, root)
     own = record.session if record.agent in NAMED_IN_SESSION else ""
-    more, _ = record_of(
-        found.turn, session, origin=origin_of(record.agent, own, found.turn.key), number=0, heads=Heads(root)
-    )
+    origin = origin_of_turn(record.agent, own, found.turn)
+    more, _ = record_of(found.turn, session, origin=origin, number=0, heads=Heads(root), never=folders.patterns())
     return replace(
         record,
         origin=more.origin,

@@ -6,13 +6,13 @@ import os
 import time
 from pathlib import Path
 
-from cm_tui.engine.importers.lines import opened
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.importers.state import ImportState
-from cm_tui.engine.importers.variables import VARIABLES
 from cm_tui.engine.journal import Journal
+from cm_tui.engine.transcripts.lines import opened
+from cm_tui.engine.transcripts.variables import VARIABLES
 from cm_tui.model import Cancel, ImportSummary
 
 BYTES = 100_000

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from cm_tui.engine.importers.turn import PROMPT_CHARACTERS
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.event import ERASED
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.redaction import redact
+from cm_tui.engine.transcripts.turn import PROMPT_CHARACTERS, Turn
 
 Seen = Literal["", "recorded", "waiting", "erased"]
 """What hooks have of a turn; empty: nothing."""
+UNKNOWN = "transcript.unknown"
+"""Kind of the events that hold a record which is not understood."""
 _WORDS = 200
 """Characters of a prompt by which it is known again."""
 _NEAR_SECONDS = 600.0
@@ -54,6 +56,9 @@ class Known:
         self._titles: dict[str, str] = {}
         self._asked: dict[str, list[_Asked]] = {}
         self._erased: list[float] = []
+        self._erased_turns: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """Places of imported turns in their sessions."""
 
     def refresh(self) -> None:
         """Read on.
@@ -86,6 +91,14 @@ class Known:
         """Return the session of an imported turn; None where it was not imported."""
         return self._sessions.get(origin)
 
+    def number_of(self, origin: str) -> int:
+        """Return the place of an imported turn in its session; 0 where it has none."""
+        return self._numbers.get(origin, 0)
+
+    def was_erased(self, origin: str) -> bool:
+        """Return whether a turn was imported, and erased since."""
+        return origin in self._erased_turns
+
     def title_of(self, session: str) -> str:
         """Return what a session was called when a turn of it was imported last; empty where it had no name."""
         return self._titles.get(session, "")
@@ -93,6 +106,10 @@ class Known:
     def add(self, origin: str, session: str) -> None:
         """Note a turn that is being imported."""
         self._sessions[origin] = session
+
+    def remove(self, origin: str) -> None:
+        """Let go of a turn that was to be imported."""
+        self._sessions.pop(origin, None)
 
     def seen(self, session: str, prompt: str, began: float | None) -> Seen:
         """Return what hooks have of a turn.
@@ -102,7 +119,7 @@ class Known:
             prompt: its first prompt.
             began: when that was, where the transcript says it.
         """
-        if began is not None and self._was_erased(began):
+        if began is not None and self._was_erased_then(began):
             return "erased"
         asked = self._asked.get(session)
         if not asked:
@@ -116,7 +133,7 @@ class Known:
             return ""
         return "recorded" if found[0].is_recorded else "waiting"
 
-    def _was_erased(self, time: float) -> bool:
+    def _was_erased_then(self, time: float) -> bool:
         place = bisect_left(self._erased, time - _ERASED_SECONDS)
         return place < len(self._erased) and self._erased[place] <= time + _ERASED_SECONDS
 
@@ -130,16 +147,24 @@ class Known:
                     break
                 one.stop = event.id
         elif event.kind == episode_record.KIND:
-            record = EpisodeRecord.from_event(event)
-            if record.origin:
-                self._sessions[record.origin] = record.session
-            if record.title:
-                self._titles[record.session] = record.title
-            for one in self._asked.get(record.session, ()) if record.stop else ():
-                one.is_recorded = one.is_recorded or one.stop == record.stop
+            self._follow_episode(EpisodeRecord.from_event(event))
+        elif event.kind == UNKNOWN and isinstance(event.data.get("origin"), str):
+            # It is no turn, and of no session.
+            self._sessions[event.data["origin"]] = ""
+        elif event.kind == ERASED and (origin := episode_record.origin_of(event)):
+            self._erased_turns.add(origin)
         elif event.kind == ERASED and event.data.get("kind") == "hook.prompt":
             place = bisect_left(self._erased, event.time)
             self._erased.insert(place, event.time)
+
+    def _follow_episode(self, record: EpisodeRecord) -> None:
+        if record.origin:
+            self._sessions[record.origin] = record.session
+            self._numbers[record.origin] = record.turn
+        if record.title:
+            self._titles[record.session] = record.title
+        for one in self._asked.get(record.session, ()) if record.stop else ():
+            one.is_recorded = one.is_recorded or one.stop == record.stop
 
 
 def words_of(prompt: str) -> str:
@@ -147,6 +172,18 @@ def words_of(prompt: str) -> str:
     # A journal has it without secrets and cut; a transcript has all of it.
     clean = redact(prompt[: PROMPT_CHARACTERS // 4]).text
     return sha256(" ".join(clean.split())[:_WORDS].encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def origin_of_turn(agent: str, session: str, turn: Turn) -> str:
+    """Return the digest that names a turn.
+
+    Args:
+        agent: the agent.
+        session: its session; empty where the turn's key alone names it.
+        turn: as it was read.
+    """
+    # It is longer than those of earlier versions, whose names several turns could have.
+    return origin_of(agent, session, turn.key) + ("02" if turn.earlier_key else "")
 
 
 def origin_of(agent: str, session: str, key: str) -> str:

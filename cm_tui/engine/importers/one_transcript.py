@@ -3,72 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from cm_tui.engine.importers.counts import Counts
-from cm_tui.engine.importers.heads import Heads
-from cm_tui.engine.importers.known import Known, Seen, origin_of
-from cm_tui.engine.importers.lines import opened
+from cm_tui.engine.importers.known import UNKNOWN, Seen, origin_of, origin_of_turn
+from cm_tui.engine.importers.memory import NAMED_IN_SESSION, Memory
 from cm_tui.engine.importers.project import Found
+from cm_tui.engine.importers.read_file import ReadFile
 from cm_tui.engine.importers.record import Session, record_of, shortened
-from cm_tui.engine.importers.state import ImportState, TranscriptState, digests
-from cm_tui.engine.importers.transcript import Named, Read, Resume, Skipped
-from cm_tui.engine.importers.turn import Turn
-from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.importers.state import KINDS, OTHERS, TranscriptState
+from cm_tui.engine.importers.unknown import Unknown
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.recording.gate import PastGate
+from cm_tui.engine.redaction import redact
+from cm_tui.engine.transcripts.transcript import Named, Read, Resume, Skipped, parse_time
+from cm_tui.engine.transcripts.turn import Turn
 from cm_tui.errors import UsageError
 
 QUIET_SECONDS = 600.0
 """A turn that did not say that it is over counts as over when nothing was added for so long."""
 _BATCH = 64
-NAMED_IN_SESSION = frozenset({"codex"})
-"""Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
-
-
-@dataclass
-class Memory:
-    """What is known across the transcripts of one project."""
-
-    root: Path
-    journal: Journal
-    state: ImportState
-    known: Known
-    gate: PastGate
-    """Says which turns are not to be recorded."""
-    taken: set[str] = field(default_factory=set)
-    """Turns that were taken from any transcript, also those that were erased since."""
-    stories: dict[str, str] = field(default_factory=dict)
-    """Sessions by what others go on behind: ids of sessions, and of last records."""
-    numbers: dict[str, int] = field(default_factory=dict)
-    """How many turns of a session are known."""
-    written: tuple[Position, str] | None = None
-    """The last event that was written."""
-    _heads: dict[Path, Heads] = field(default_factory=dict)
-
-    def add_state(self, state: TranscriptState) -> None:
-        """Take in how far a transcript was read."""
-        self.taken.update(state.origins)
-        if state.session:
-            self.stories[state.leaf] = state.session
-            self.stories.setdefault(state.own, state.session)
-            self.numbers[state.session] = max(state.recorded, self.numbers.get(state.session, 0))
-
-    def heads(self, root: Path) -> Heads:
-        """Return the commits of a checkout by time."""
-        return self._heads.setdefault(root, Heads(root))
-
-    def story_of(self, found: Found) -> str:
-        """Return the session that a transcript tells of: that of an earlier one, where it goes on with it."""
-        facts = found.facts
-        if facts.parent or not facts.continues:
-            return facts.session
-        named = facts.continues if facts.agent in NAMED_IN_SESSION else facts.session
-        return self.stories.get(facts.continues, named)
+_KIND = 70
+"""Characters that are shown of the kind of a record that is not known."""
 
 
 class OneTranscript:
@@ -78,9 +35,10 @@ class OneTranscript:
         memory: what is known.
         found: the transcript.
         done: counts what is done.
+        check: raises when somebody wants no more.
     """
 
-    def __init__(self, memory: Memory, found: Found, done: Counts) -> None:
+    def __init__(self, memory: Memory, found: Found, done: Counts, check: Callable[[], None]) -> None:
         self._memory = memory
         self._found = found
         self._done = done
@@ -89,11 +47,14 @@ class OneTranscript:
             self._state = state = TranscriptState(found.transcript.name, origins=state.origins)
             done.note(f"{found.transcript.name} was truncated or replaced: it is read from its beginning")
         self._own = set(state.origins)
-        self._resume = Resume(state.offset, state.turns, dict(state.marks))
+        self._resume = Resume(state.offset, state.turns, dict(state.marks), check)
         self._story = state.session or memory.story_of(found)
         self._title = found.facts.title or memory.known.title_of(self._story)
         self._batch: list[tuple[EpisodeRecord, str]] = []
         self._waiting: list[Read] = []
+        self._unknown = Unknown(found.transcript, found.facts, state)
+        self._raw: list[tuple[Mapping[str, Any], str | None]] = []
+        self._kinds: dict[str, str] = {}
 
     def run(self) -> Iterator[None]:
         """Take its turns, and keep how far that went; stops between batches.
@@ -102,27 +63,67 @@ class OneTranscript:
             OSError: it has gone, or cannot be read.
             StoreError: the journal cannot be written.
         """
-        found, began = self._found, self._resume.offset
         self._done.transcripts += 1
-        for item in found.format.read(found.transcript, found.facts, self._resume):
-            if isinstance(item, Named):
-                self._title = item.title
-            elif isinstance(item, Skipped):
-                self._skip(item)
-            elif not self._take(item):
-                self._waiting.append(item)
-            if len(self._batch) >= _BATCH:
-                self._write()
-                yield
-        self._write()
+        if self._found.transcript.session:
+            yield from self._read(None)
+            return
+        with ReadFile.held(self._found.transcript.file) as file:
+            if not file.goes_on(self._state):
+                self._begin_anew()
+            yield from self._read(file)
+
+    def _begin_anew(self) -> None:
+        state = self._state
+        self._state = TranscriptState(state.name, origins=state.origins)
+        self._resume = Resume(check=self._resume.check)
+        self._done.note(f"{state.name} was truncated or replaced: it is read from its beginning")
+
+    def _read(self, file: ReadFile | None) -> Iterator[None]:
+        found, began = self._found, self._resume.offset
+        try:
+            for item in found.format.read(found.transcript, found.facts, self._resume):
+                if isinstance(item, Named):
+                    self._title = item.title
+                elif isinstance(item, Skipped):
+                    self._skip(item)
+                elif not self._take(item):
+                    self._waiting.append(item)
+                if len(self._batch) + len(self._raw) >= _BATCH:
+                    self._write()
+                    yield
+        finally:
+            # What counts as taken is written, also where the rest cannot be read or somebody cancels.
+            self._write()
         self._done.bytes += found.transcript.size if found.transcript.session else max(0, self._resume.offset - began)
         self._done.waiting += sum(not item.turn.is_empty for item in self._waiting)
-        self._keep()
+        self._keep(file)
 
     def _skip(self, item: Skipped) -> None:
         if item.at >= self._state.counted:
-            self._done.skip(f"{self._found.transcript.agent}: {item.kind}", broken=item.is_broken)
-            self._state.count(item.kind, item.at, broken=item.is_broken)
+            kind = self._kind_of(item)
+            self._done.skip(f"{self._found.transcript.agent}: {kind}", broken=item.is_broken)
+            self._state.count(kind, item.at, broken=item.is_broken)
+            if item.record and self._unknown.may_be_kept(item, self._memory.gate, self._names()):
+                self._keep_raw(item)
+
+    def _keep_raw(self, item: Skipped) -> None:
+        """Keep a record that is not known, unless it is kept already: copies of sessions have the same ones."""
+        origin, data = self._unknown.data_of(item)
+        if not data:
+            self._done.note(
+                f"{self._found.transcript.name} has more records that are not known than are kept; all are counted"
+            )
+        elif origin not in self._memory.taken and self._memory.known.session_of(origin) is None:
+            self._remember(origin)
+            self._raw.append((data, None))
+
+    def _kind_of(self, item: Skipped) -> str:
+        """Return what a record is counted as: somebody may have written a secret there, and another kind in each."""
+        if item.kind not in self._kinds:
+            if len(self._kinds) >= KINDS:
+                return OTHERS
+            self._kinds[item.kind] = redact(item.kind, _KIND).text
+        return self._kinds[item.kind]
 
     # --- one turn ---
 
@@ -139,7 +140,10 @@ class OneTranscript:
         if earlier is not None and not parent:
             # What is repeated here was read elsewhere: what follows goes on with that session.
             self._story = earlier
-        if earlier is not None or origin in self._memory.taken or self._is_of_parent(turn, parent):
+        if earlier is not None:
+            # Also after an import that was killed before it could say how far it came.
+            self._memory.reach(earlier, self._memory.known.number_of(origin))
+        if earlier is not None or self._memory.has_taken(origin) or self._is_of_parent(turn, parent):
             self._pass_by(origin)
             return True
         seen = "" if parent else self._seen(turn)
@@ -156,10 +160,18 @@ class OneTranscript:
         return True
 
     def _why_not(self, turn: Turn) -> str:
-        facts = self._found.facts
-        # A sub-agent works in the name of the session that started it.
-        session = facts.parent or facts.session
-        return self._memory.gate.why_not(session, (turn.began, turn.ended), folder=turn.folder or facts.folder)
+        times, folder = (turn.began, turn.ended), turn.folder or self._found.facts.folder
+        if turn.began is None:
+            # Some time of the session: where its beginning is not known either, any time up to its last change.
+            times = (self._found.facts.began or 0.0, self._found.transcript.stamp)
+        gate = self._memory.gate
+        return next((why for one in self._names() if (why := gate.why_not(one, times, folder=folder))), "")
+
+    def _names(self) -> list[str]:
+        """Return what a person may know the session by: its own name, that of its story, and who started it."""
+        facts, stories = self._found.facts, self._memory.stories
+        names = (facts.session, self._story, facts.parent, stories.get(facts.parent, ""))
+        return [name for name in dict.fromkeys(names) if name]
 
     def _is_over(self, turn: Turn) -> bool:
         return turn.is_over or time.time() - self._found.transcript.stamp > QUIET_SECONDS
@@ -169,12 +181,17 @@ class OneTranscript:
         if item.session:
             return item.session, self._story
         parent = self._found.facts.parent
-        return self._story, self._memory.stories.get(parent, parent)
+        return self._story, self._memory.stories.get(parent, parent) if parent else ""
 
     def _origin(self, turn: Turn, session: str) -> str:
         # The name of a turn of the others holds its time: copies in files of other sessions have the same.
-        agent = self._found.transcript.agent
-        return origin_of(agent, session if agent in NAMED_IN_SESSION or "/" in session else "", turn.key)
+        agent, memory = self._found.transcript.agent, self._memory
+        named = session if agent in NAMED_IN_SESSION or "/" in session else ""
+        if turn.earlier_key:
+            earlier = origin_of(agent, named, turn.earlier_key)
+            if memory.known.session_of(earlier) is not None or memory.has_taken(earlier):
+                return earlier
+        return origin_of_turn(agent, named, turn)
 
     def _is_of_parent(self, turn: Turn, parent: str) -> bool:
         """Return whether a sub-agent's transcript begins with what its parent was told."""
@@ -206,8 +223,11 @@ class OneTranscript:
         memory, place = self._memory, self._found.place
         memory.numbers[session] = number = memory.numbers.get(session, 0) + 1
         root = memory.root if place.was_moved else place.root
-        facts = Session(self._found.transcript.agent, session, parent, self._title, place.root, root)
-        self._batch.append(record_of(turn, facts, origin=origin, number=number, heads=memory.heads(root)))
+        transcript = self._found.transcript
+        time_of_session = self._found.facts.began or parse_time(transcript.stamp)
+        facts = Session(transcript.agent, session, parent, self._title, place.root, root, time_of_session)
+        never, heads = memory.gate.never, memory.heads(root)
+        self._batch.append(record_of(turn, facts, origin=origin, number=number, heads=heads, never=never))
         self._remember(origin)
         memory.known.add(origin, session)
         self._done.sessions.add(session)
@@ -217,18 +237,32 @@ class OneTranscript:
     def _write(self) -> None:
         """Write what was taken; what is too long for the journal is shortened."""
         batch, self._batch = self._batch, []
+        raw, self._raw = self._raw, []
+        append = self._memory.journal.append_all
         try:
-            events = self._memory.journal.append_all(episode_record.KIND, _data(batch))
-        except UsageError:
-            events = self._memory.journal.append_all(
-                episode_record.KIND, _data([(shortened(record), head) for record, head in batch])
-            )
+            kept = append(UNKNOWN, raw) if raw else []
+        except BaseException:
+            for data, _ in raw:
+                self._memory.forget(str(data["origin"]))
+            raise
+        if kept:
+            self._memory.written = (kept[-1].position, kept[-1].id)
+        self._done.kept += len(kept)
+        try:
+            try:
+                events = append(episode_record.KIND, _data(batch))
+            except UsageError:
+                events = append(episode_record.KIND, _data(self._fitting(batch)))
+        except BaseException:
+            for record, _ in batch:
+                self._memory.forget(record.origin)
+            raise
         if events:
             self._memory.written = (events[-1].position, events[-1].id)
         self._done.episodes += len(events)
         self._done.redacted += sum(int(event.data.get("redacted", 0)) for event in events)
 
-    def _keep(self) -> None:
+    def _keep(self, file: ReadFile | None) -> None:
         """Keep how far it was read: up to the first turn that is to be looked at again."""
         state, memory, found = self._state, self._memory, self._found
         first = min(self._waiting, key=lambda item: item.start, default=None)
@@ -240,14 +274,24 @@ class OneTranscript:
         state.session, state.own = self._story, found.facts.session
         state.recorded = memory.numbers.get(self._story, 0)
         state.size, state.stamp = found.transcript.size, found.transcript.stamp
-        if found.transcript.session:
+        if file is None:
             state.offset = 0
-        else:
-            with opened(found.transcript.file) as stream:
-                state.head, state.tail = digests(stream, state.offset)
+        elif not file.keep(state):
+            self._done.note(f"{state.name} was replaced while it was read: it is read again the next time")
         memory.add_state(state)
         memory.state.save(state, memory.written or memory.known.last)
 
+    def _fitting(self, batch: list[tuple[EpisodeRecord, str]]) -> Iterator[tuple[EpisodeRecord, str]]:
+        """Yield records that the journal takes: those that are too long shortened, without what is too long even so."""
+        for record, head in batch:
+            short = shortened(record)
+            if short is not None:
+                yield short, head
+                continue
+            transcript = self._found.transcript
+            self._done.skip(f"{transcript.agent}: turn too long for the journal", broken=True)
+            self._done.note(f"{transcript.name}: a turn is too long for the journal even when it is shortened")
 
-def _data(batch: list[tuple[EpisodeRecord, str]]) -> list[tuple[Mapping[str, Any], str | None]]:
+
+def _data(batch: Iterable[tuple[EpisodeRecord, str]]) -> list[tuple[Mapping[str, Any], str | None]]:
     return [(record.to_event_data(), head or None) for record, head in batch]

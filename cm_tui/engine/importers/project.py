@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cm_tui.engine.importers.claude_code import ClaudeCode
-from cm_tui.engine.importers.codex import Codex
-from cm_tui.engine.importers.lines import opened
-from cm_tui.engine.importers.opencode import OpenCode
+from cm_tui.counts import count
 from cm_tui.engine.importers.project_folders import Place, ProjectFolders
-from cm_tui.engine.importers.state import ImportState, TranscriptState, digests
-from cm_tui.engine.importers.transcript import Format, Read, Resume, Transcript
-from cm_tui.engine.importers.turn import SessionFacts
+from cm_tui.engine.importers.state import ImportState, TranscriptState, stands_in
 from cm_tui.engine.journal import Journal
-from cm_tui.errors import UsageError
+from cm_tui.engine.transcripts.claude_code import ClaudeCode
+from cm_tui.engine.transcripts.codex import Codex
+from cm_tui.engine.transcripts.lines import as_record, opened, parse_json
+from cm_tui.engine.transcripts.opencode import OpenCode
+from cm_tui.engine.transcripts.transcript import Format, Read, Resume, Transcript, parse_time
+from cm_tui.engine.transcripts.turn import SessionFacts
+from cm_tui.errors import CmError, UsageError
 from cm_tui.model import Cancel, ImportPlan, ImportSource
 
 FORMATS: tuple[type[ClaudeCode | Codex | OpenCode], ...] = (ClaudeCode, Codex, OpenCode)
 """The formats that are read. To add one: a file of its own, and a line here."""
+_log = logging.getLogger(__name__)
+
+_LAST_BYTES = 65_536
+"""So much of a transcript is looked at for the time of its last record."""
 _LOOKED_AT = 20
 """Turns of a session whose folder has gone that are looked at for files of this project."""
 
@@ -38,6 +45,28 @@ class Found:
     """Something in it was not read yet."""
     is_other: bool
     """It is not the file that was read: it was truncated, or replaced."""
+
+
+def formats_of(agents: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> list[Format]:
+    """Return the formats of some agents.
+
+    Args:
+        agents: which; none: all.
+        environment: where they keep their transcripts, by the names of their own variables; None: as this process has them.
+
+    Raises:
+        UsageError: an agent is not known.
+    """
+    known = [one.agent for one in FORMATS]
+    for agent in agents:
+        if agent not in known:
+            raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
+    where = os.environ if environment is None else environment
+    return [one(where) for one in FORMATS if not agents or one.agent in agents]
+
+
+_ELSEWHERE = 100
+"""Folders of other projects that are named."""
 
 
 class ProjectTranscripts:
@@ -61,20 +90,29 @@ class ProjectTranscripts:
         folders: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        known = [one.agent for one in FORMATS]
-        for agent in agents:
-            if agent not in known:
-                raise UsageError(f"There is no importer for {agent[:60]!r}.", hint=f"There are {', '.join(known)}.")
+        self._formats = formats_of(agents, environment)
         self.root = root
         self.journal = Journal.of(root)
         self.state = ImportState(self.journal)
-        where = os.environ if environment is None else environment
-        self._formats: list[Format] = [one(where) for one in FORMATS if not agents or one.agent in agents]
         self._folders = ProjectFolders(root, folders)
-        self.others = 0
-        """Transcripts that were found to be another project's."""
+        self.others = Counter[str]()
+        """Transcripts that were found to be another project's, by the folder of their session."""
         self.gone = 0
         """Transcripts that could not be looked at."""
+
+    @property
+    def unheld(self) -> list[str]:
+        """Return the folders that a person says the project lay in, and in which no session was found."""
+        return self._folders.unheld
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what has to be said of what was looked at, and of what was not."""
+        folders = dict.fromkeys(folder for one in self._formats for folder in one.left_out)
+        more = (f"{folder} has so many files below it that not all were looked at for sessions" for folder in folders)
+        gone = [f"{count(self.gone, 'transcript')} could not be looked at"] if self.gone else []
+        standing = (f"{folder} is still there: its sessions stay its own" for folder in self._folders.standing)
+        return (*gone, *more, *standing)
 
     def transcripts(self) -> Iterator[tuple[Format, Transcript]]:
         """Yield all transcripts on this machine."""
@@ -100,18 +138,29 @@ class ProjectTranscripts:
         """Return a transcript with what is known of it; None where it is another project's, or says nothing."""
         try:
             facts = format_.facts(transcript)
-        except OSError:
+            if facts is None:
+                return None
+            place = self._folders.place_of(facts) or self._by_its_files(format_, transcript, facts)
+        except CmError:
+            raise
+        except Exception as error:  # noqa: BLE001 - counted, and kept in the log
+            # Whatever is in one file, the others are to be found.
+            if not isinstance(error, OSError):
+                _log.warning("looking at %s", transcript.name, exc_info=True)
             self.gone += 1
             return None
-        if facts is None:
-            return None
-        place = self._folders.place_of(facts) or self._by_its_files(format_, transcript, facts)
         if place is None:
-            self.others += 1
+            self.others[facts.folder] += 1
             return None
         state = self.state.load(transcript.name)
         is_other = not _is_same(transcript, state)
-        is_new = is_other or state.waits or (transcript.size, transcript.stamp) != (state.size, state.stamp)
+        # One that was never read, or not to its end, names no session.
+        is_new = (
+            is_other
+            or state.waits
+            or not state.session
+            or (transcript.size, transcript.stamp) != (state.size, state.stamp)
+        )
         return Found(transcript, format_, facts, place, state, is_new, is_other)
 
     def _by_its_files(self, format_: Format, transcript: Transcript, facts: SessionFacts) -> Place | None:
@@ -140,11 +189,9 @@ def _is_same(transcript: Transcript, state: TranscriptState) -> bool:
     """Return whether what was read of a file still stands in it; what a database holds is read anew each time."""
     if transcript.session or not state.offset:
         return True
-    if transcript.size < state.offset:
-        return False
     try:
         with opened(transcript.file) as stream:
-            return digests(stream, state.offset) == (state.head, state.tail)
+            return stands_in(stream, state)
     except OSError:
         return False
 
@@ -158,12 +205,13 @@ def plan(project: ProjectTranscripts) -> ImportPlan:
     by_agent: dict[str, list[Found]] = {one.agent: [] for one in FORMATS}
     for one in project.found():
         by_agent[one.transcript.agent].append(one)
-    notes = [f"{project.gone:,} transcripts could not be looked at"] if project.gone else []
     return ImportPlan(
         tuple(_source(agent, found) for agent, found in by_agent.items() if found),
-        project.others,
+        project.others.total(),
         project.state.has_any(),
-        tuple(notes),
+        tuple(project.notes),
+        tuple(project.unheld),
+        tuple(folder for folder, _ in project.others.most_common(_ELSEWHERE) if folder),
     )
 
 
@@ -182,5 +230,20 @@ def _source(agent: str, found: Sequence[Found]) -> ImportSource:
         tuple(sorted({str(one.place.root) for one in found})),
         tuple(sorted({one.facts.folder for one in found if one.place.was_moved})),
         min(began, default=None),
-        max((one.transcript.stamp for one in found), default=None),
+        max(map(_last_time, found), default=None),
     )
+
+
+def _last_time(found: Found) -> float:
+    """Return when something was written to a session last: by its last record, else by what is known of all of it."""
+    transcript = found.transcript
+    if transcript.session:
+        return transcript.stamp
+    try:
+        with opened(transcript.file) as stream:
+            stream.seek(max(0, transcript.size - _LAST_BYTES))
+            lines = stream.read(_LAST_BYTES).splitlines()
+    except OSError:
+        lines = []
+    times = (parse_time(as_record(parse_json(line)).get("timestamp")) for line in reversed(lines))
+    return next((time for time in times if time is not None), found.facts.began or transcript.stamp)

@@ -12,7 +12,7 @@ from cm_tui.engine.git.git_dir import git_folders
 from cm_tui.engine.git.identity import Identity, identify, normalise_remote
 from cm_tui.engine.git.markers import marked_around
 from cm_tui.engine.git.opening import repository_around
-from cm_tui.engine.importers.turn import SessionFacts
+from cm_tui.engine.transcripts.turn import SessionFacts
 from cm_tui.errors import CmError
 from cm_tui.files import read_regular
 
@@ -31,6 +31,22 @@ class Place(NamedTuple):
     """The folder has gone; the checkout is the project's present one."""
 
 
+def left_of(folder: str) -> Path | None:
+    """Return a folder by where links lead, or what is left above it where it has gone; None: nothing of it can be."""
+    at = Path(folder)
+    if not at.is_absolute() or "\0" in folder or len(folder) > _LONGEST:
+        return None
+    while not _is_dir(at):
+        if at.parent == at:
+            return None
+        at = at.parent
+    return Path(os.path.realpath(at))
+
+
+def _is_in(folder: str, outer: str) -> bool:
+    return folder == outer or folder.startswith(outer.rstrip(os.sep) + os.sep)
+
+
 class ProjectFolders:
     """Says of sessions whether they are of one project.
 
@@ -45,6 +61,17 @@ class ProjectFolders:
         self._earlier = [os.path.normpath(folder) for folder in earlier]
         self._known: dict[str, Path | None] = {}
         self._worktrees: list[str] | None = None
+        self._seen: set[str] = set()
+
+    @property
+    def unheld(self) -> list[str]:
+        """Return the folders that a person names, and in which no session was held that was looked at so far."""
+        return [folder for folder in self._earlier if not any(_is_in(one, folder) for one in self._seen)]
+
+    @property
+    def standing(self) -> list[str]:
+        """Return the folders that a person names, and that are there: what was held in them stays theirs."""
+        return [folder for folder in self._earlier if _is_dir(folder) and self._root_of(folder) is None]
 
     def place_of(self, facts: SessionFacts) -> Place | None:
         """Return where a session of this project worked; None: it is another's, or nobody knows whose."""
@@ -52,6 +79,7 @@ class ProjectFolders:
         if not Path(folder).is_absolute() or "\0" in folder or len(folder) > _LONGEST:
             return None
         folder = os.path.normpath(folder)
+        self._seen.add(folder)
         root = self._root_of(folder)
         if root is not None:
             return Place(root)
@@ -73,13 +101,10 @@ class ProjectFolders:
         return self._known[folder]
 
     def _find_root(self, folder: str) -> Path | None:
-        at = Path(folder)
         try:
-            while not _is_dir(at):
-                if at.parent == at:
-                    return None
-                at = at.parent
-            real = Path(os.path.realpath(at))
+            real = left_of(folder)
+            if real is None:
+                return None
             found = marked_around(real)
             if found is None:
                 return self._root if real.is_relative_to(self._root) else None
@@ -92,7 +117,7 @@ class ProjectFolders:
 
     def _earlier_root(self, folder: str) -> str | None:
         for earlier in (*self._earlier, *self._git_worktrees()):
-            if folder == earlier or folder.startswith(earlier + os.sep):
+            if _is_in(folder, earlier):
                 return earlier
         return None
 

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.importers import patches
-from cm_tui.engine.importers.heads import Heads
-from cm_tui.engine.importers.turn import ANSWER_CHARACTERS, STEP_CHARACTERS, Piece, Turn, TurnStep, piece
-from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
+from cm_tui.engine.importers.heads import HeadAt, Heads
+from cm_tui.engine.journal.event import new_line
+from cm_tui.engine.memory.episode_record import KIND, EpisodeRecord
+from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials, without_files
+from cm_tui.engine.recording import folders
 from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.split_keys import SplitKeys
 from cm_tui.engine.scan.credential_files import is_credential_file
+from cm_tui.engine.transcripts import patches
+from cm_tui.engine.transcripts.turn import ANSWER_CHARACTERS, STEP_CHARACTERS, Piece, Turn, TurnStep, piece
+from cm_tui.errors import UsageError
 from cm_tui.model import Step
 
 _TITLE = 200
 _HIDDEN = "[left out: it is a file for credentials]"
+_NEVER = "is in a folder that is never recorded"
 _RUN = 200
 _MAY_GO_ON = re.compile(r"[\w+/=.-]{12}[\s\"'\\]{0,8}$")
 """A word so long at the end of a line that it may be broken there."""
 _SHORTENED = "steps and patch are left out: the turn was too long for the journal"
+_SHORTER = (4_000, 1_000, 200)
+"""Characters that are kept of its texts, where it is still too long without them."""
 
 
 class Session(NamedTuple):
@@ -37,9 +44,13 @@ class Session(NamedTuple):
     """Root of the checkout, where the session knew it."""
     root: Path
     """Root of the checkout that stands for it now."""
+    time: float | None = None
+    """When it was, for turns that do not say when they were."""
 
 
-def record_of(turn: Turn, session: Session, *, origin: str, number: int, heads: Heads) -> tuple[EpisodeRecord, str]:
+def record_of(
+    turn: Turn, session: Session, *, origin: str, number: int, heads: Heads, never: Sequence[str] = ()
+) -> tuple[EpisodeRecord, str]:
     """Return the record of a turn, and HEAD when it ended (empty: not known).
 
     Args:
@@ -48,43 +59,70 @@ def record_of(turn: Turn, session: Session, *, origin: str, number: int, heads: 
         origin: names the turn.
         number: its place in the session.
         heads: the commits of the checkout by time.
+        never: patterns of folders that are never recorded: files in them leave no content here.
     """
-    cut = _Cut()
-    base, head = heads.at(turn.began), heads.at(turn.ended)
-    patch, is_cut = _patch(turn, session, cut)
-    record = EpisodeRecord(
+    base, head, cut = heads.at(turn.began), heads.at(turn.ended), _Cut()
+    record = _record(turn, session, base, cut, _Away(session, turn.folder, never))
+    return replace(record, origin=origin, turn=number, redacted=cut.secrets), head.sha
+
+
+def _record(turn: Turn, session: Session, base: HeadAt, cut: _Cut, away: _Away) -> EpisodeRecord:
+    # In their order: what begins in one text may go on in the next.
+    prompts = tuple(cut.text(prompt) for prompt in turn.prompts)
+    steps = tuple(_step(step, session, cut, away) for step in turn.steps)
+    patch, is_cut = _patch(turn, session, cut, away)
+    return EpisodeRecord(
         agent=session.agent,
         session=session.session,
         root=str(session.root),
-        prompts=tuple(cut.text(prompt) for prompt in turn.prompts),
+        prompts=prompts,
         answer=cut.text(piece("\n\n".join(turn.answer), ANSWER_CHARACTERS)),
-        files=tuple(_files(turn, session)),
+        files=tuple(_files(turn, session, away)),
         base=base.sha,
         patch=patch,
         patch_cut=is_cut,
-        redacted=cut.secrets,
         note="; ".join(filter(None, (patches.NOTE if patch else "", base.note))),
         actor="import",
-        at=_end_of(turn),
-        origin=origin,
+        at=_end_of(turn, session.time),
         title=cut.text(piece(session.title, _TITLE)),
         parent=session.parent,
-        turn=number,
         plan=cut.text(piece(turn.plan, STEP_CHARACTERS["plan"])),
         verdict=turn.verdict,
         outcome=turn.outcome,
-        steps=tuple(_step(step, session, turn.folder, cut) for step in turn.steps),
+        steps=steps,
         step_count=turn.step_count,
         tools=tuple(turn.tools)[:50],
         tokens=turn.tokens,
     )
-    return record, head.sha
 
 
-def shortened(record: EpisodeRecord) -> EpisodeRecord:
-    """Return a record without what makes it too long for the journal."""
+def shortened(record: EpisodeRecord) -> EpisodeRecord | None:
+    """Return a record without what makes it too long for the journal: as it is where nothing does; None: it cannot be done."""
+    if _fits(record):
+        return record
     note = "; ".join(filter(None, (record.note, _SHORTENED)))
-    return replace(record, steps=(), patch="", patch_cut=True, plan=record.plan[:1_000], note=note)
+    record = replace(record, steps=(), patch="", patch_cut=True, note=note)
+    for most in _SHORTER:
+        if _fits(record):
+            return record
+        record = replace(
+            record,
+            prompts=tuple(redact(prompt, most).text for prompt in record.prompts),
+            answer=redact(record.answer, most).text,
+            plan=redact(record.plan, most).text,
+            files=record.files[: most // 10],
+            tools=record.tools[: most // 10],
+        )
+    return record if _fits(record) else None
+
+
+def _fits(record: EpisodeRecord) -> bool:
+    """Return whether the journal takes a record."""
+    try:
+        new_line(KIND, record.to_event_data(), None)
+    except UsageError:
+        return False
+    return True
 
 
 class _Cut:
@@ -92,9 +130,13 @@ class _Cut:
 
     def __init__(self) -> None:
         self.secrets = 0
+        self._keys = SplitKeys()
 
     def text(self, found: Piece) -> str:
         """Return as much of a text as is kept; one that is short is redacted when it is written."""
+        known = self._keys.secrets
+        found = found._replace(text=self._keys.without(found.text))
+        self.secrets += self._keys.secrets - known
         if len(found.text) <= found.limit:
             return found.text
         # Between two lines nothing is cut that is seen by itself; looking far beyond each of many cuts takes its time.
@@ -106,24 +148,50 @@ class _Cut:
         return clean.text
 
 
-def _end_of(turn: Turn) -> float | None:
+class _Away:
+    """Says which files lie in folders that are never recorded.
+
+    Args:
+        session: whose checkout it is.
+        folder: where the agent worked.
+        never: patterns of those folders.
+    """
+
+    def __init__(self, session: Session, folder: str, never: Sequence[str]) -> None:
+        self.folder = folder
+        self._session = session
+        self._never = never
+
+    def why(self, path: str) -> str:
+        """Say why nothing of a file is kept; empty: it is."""
+        if not self._never or not path or "\0" in path:
+            return ""
+        session = self._session
+        inside = relative(path, session, self.folder) or path
+        places = {os.path.join(root, inside) for root in (session.worked_in, session.root)}  # noqa: PTH118
+        return _NEVER if any(folders.is_below(place, self._never) for place in places) else ""
+
+
+def _end_of(turn: Turn, otherwise: float | None) -> float | None:
     """Return when it ended; a clock that was set back meanwhile does not count."""
     if turn.ended is None or turn.began is None:
-        return turn.began
+        return otherwise
     return max(turn.ended, turn.began)
 
 
-def _step(step: TurnStep, session: Session, folder: str, cut: _Cut) -> Step:
-    path = relative(step.path, session, folder) or step.path
+def _step(step: TurnStep, session: Session, cut: _Cut, away: _Away) -> Step:
+    if away.why(step.path):
+        return Step(step.kind, f"[left out: it {_NEVER}]", step.tool, failed=step.failed)
+    path = relative(step.path, session, away.folder) or step.path
     text, result = (cut.text(found) for found in step.pieces())
     if result and is_credential_file(path.replace(os.sep, "/")):
         result = _HIDDEN
     return Step(step.kind, text, step.tool, result, path, step.failed)
 
 
-def _files(turn: Turn, session: Session) -> Iterator[str]:
+def _files(turn: Turn, session: Session, away: _Away) -> Iterator[str]:
     """Yield the files of the project that were written, as the project names them."""
-    paths = (relative(path, session, turn.folder) for path in turn.files)
+    paths = (relative(path, session, turn.folder) for path in turn.files if not away.why(path))
     yield from dict.fromkeys(path for path in paths if path and not is_agent_settings(path))
 
 
@@ -144,10 +212,10 @@ def relative(path: str, session: Session, folder: str) -> str:
     return ""
 
 
-def _patch(turn: Turn, session: Session, cut: _Cut) -> tuple[str, bool]:
+def _patch(turn: Turn, session: Session, cut: _Cut, away: _Away) -> tuple[str, bool]:
     """Return the patch with the paths of the project, and whether it was cut."""
     text = turn.patch.text
     for root in {session.worked_in.as_posix(), session.root.as_posix()}:
         text = text.replace(f" a/{root}/", " a/").replace(f" b/{root}/", " b/")
-    text = without_credentials(text)
+    text = without_files(without_credentials(text), away.why)
     return cut.text(Piece(text, patches.PATCH_BYTES)), turn.patch.is_cut or len(text) > patches.PATCH_BYTES

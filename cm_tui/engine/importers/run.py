@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 
 from cm_tui.counts import count
 from cm_tui.engine.importers.counts import Counts
 from cm_tui.engine.importers.known import Known
-from cm_tui.engine.importers.one_transcript import Memory, OneTranscript
+from cm_tui.engine.importers.memory import Memory
+from cm_tui.engine.importers.one_transcript import OneTranscript
 from cm_tui.engine.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.recording.gate import PastGate
+from cm_tui.errors import CmError
 from cm_tui.model import Cancel, ImportSummary, Progress
 
 STAGE = "import"
+
+_log = logging.getLogger(__name__)
 
 
 class Import:
@@ -43,8 +48,9 @@ class Import:
             self._prepare()
             found = [one for one in self._project.found(cancel) if one.is_new]
             yield from self._steps(found, done, cancel)
-        if self._project.gone:
-            done.note(f"{count(self._project.gone, 'transcript')} could not be looked at")
+        self._tell_unreadable(done)
+        for note in self._project.notes:
+            done.note(note)
         yield Progress(STAGE, len(found), len(found), imported=done.summary(time.monotonic() - began))
 
     def take(self, found: Sequence[Found], cancel: Cancel) -> ImportSummary:
@@ -59,6 +65,7 @@ class Import:
             self._prepare()
             for _ in self._steps(found, done, cancel):
                 pass
+        self._tell_unreadable(done)
         return done.summary(time.monotonic() - began)
 
     def _prepare(self) -> None:
@@ -71,16 +78,32 @@ class Import:
             for state in self._project.state.all():
                 self._memory.add_state(state)
 
+    def _tell_unreadable(self, done: Counts) -> None:
+        """Say what was read anew because nobody knows how far it was read."""
+        unreadable = self._project.state.unreadable
+        if unreadable:
+            done.note(
+                f"{count(len(unreadable), 'file')} in {self._project.state.folder} could not be read: those transcripts "
+                "are read from their beginning, and what is recorded or was erased is passed over"
+            )
+            unreadable.clear()
+
     def _steps(self, found: Sequence[Found], done: Counts, cancel: Cancel) -> Iterator[Progress]:
         for number, one in enumerate(found):
             cancel.check()
             yield self._step(number, found, done)
             try:
-                for _ in OneTranscript(self._memory, one, done).run():
+                for _ in OneTranscript(self._memory, one, done, cancel.check).run():
                     cancel.check()
                     yield self._step(number, found, done)
             except OSError as error:
                 done.note(f"{one.transcript.name} could not be read to its end: {error.strerror or error}")
+            except CmError:
+                raise
+            except Exception as error:  # noqa: BLE001 - told, and kept in the log
+                # One transcript must not keep the others out, whatever is in it.
+                _log.warning("importing %s", one.transcript.name, exc_info=True)
+                done.note(f"{one.transcript.name} could not be read: {type(error).__name__} ({str(error)[:100]!r})")
 
     def _step(self, number: int, found: Sequence[Found], done: Counts) -> Progress:
         told = f"{found[number].transcript.agent}, {count(done.episodes, 'episode')} so far"

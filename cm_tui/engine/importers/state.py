@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
@@ -22,6 +22,10 @@ _LOCK = "lock"
 _WHERE = "where"
 """Not the name of a state."""
 _STATE_BYTES = 20_000_000
+KINDS = 100
+"""So many kinds of records are counted each by itself."""
+OTHERS = "others"
+"""Kind of what is counted together."""
 _HEAD = 1_024
 _TAIL = 256
 
@@ -52,12 +56,14 @@ class TranscriptState:
     marks: dict[str, Any] = field(default_factory=dict)
     counted: int = 0
     """Up to here records that were not taken are counted."""
+    kept: int = 0
+    """Characters that are kept of records that are not known."""
     waits: bool = False
     """A turn behind that place is under way."""
     origins: list[str] = field(default_factory=list)
     """Digests of the turns that were taken from it: they are not taken again, also when they were erased."""
     unknown: dict[str, list[int]] = field(default_factory=dict)
-    """Kinds of records that are not known: how many, and where the first one stands. The transcript keeps them."""
+    """Kinds of records that are not known: how many, and where the first one stands."""
     broken: dict[str, list[int]] = field(default_factory=dict)
     """Lines that cannot be read: how many of a reason, and where the first one stands."""
 
@@ -65,8 +71,13 @@ class TranscriptState:
         """Count a record that was not taken, once."""
         if at < self.counted:
             return
-        counts = (self.broken if broken else self.unknown).setdefault(kind, [0, at])
-        counts[0] += 1
+        kinds = self.broken if broken else self.unknown
+        kinds.setdefault(kind_among(kinds, kind), [0, at])[0] += 1
+
+
+def kind_among(kinds: Collection[str], kind: str) -> str:
+    """Return a kind by which something is counted: of very many kinds the later ones are counted together."""
+    return kind if kind in kinds or len(kinds) < KINDS else OTHERS
 
 
 class ImportState:
@@ -79,6 +90,8 @@ class ImportState:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self.folder = journal.folder / FOLDER
+        self.unreadable: set[str] = set()
+        """Files that should say how far a transcript was read, and do not."""
 
     @contextmanager
     def held(self, seconds: float = 5.0) -> Iterator[None]:
@@ -103,7 +116,9 @@ class ImportState:
 
     def load(self, name: str) -> TranscriptState:
         """Return the state of a transcript; a new one where there is none, or the journal was removed since."""
-        return self._read(self._file(name)) or TranscriptState(name)
+        found = self._read(self._file(name)) or TranscriptState(name)
+        found.name = name
+        return found
 
     def all(self) -> Iterator[TranscriptState]:
         """Yield the states of all transcripts."""
@@ -156,6 +171,8 @@ class ImportState:
 
     def _read(self, file: Path) -> TranscriptState | None:
         data = read_regular(file, _STATE_BYTES)
+        if data is None and not os.path.lexists(file):
+            return None
         try:
             kept = json.loads(data or b"")
             at = kept["journal"]
@@ -163,7 +180,8 @@ class ImportState:
                 return None
             return _state_of(kept)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError, RecursionError):
-            # A damaged one costs a reading from the beginning: what was imported is known by the journal.
+            # A damaged one costs a reading from the beginning: what was imported, or erased, is known by the journal.
+            self.unreadable.add(file.name)
             return None
 
 
@@ -175,6 +193,19 @@ def _state_of(kept: Mapping[str, Any]) -> TranscriptState:
             setattr(state, one.name, value)
     state.origins = [str(origin) for origin in state.origins]
     return state
+
+
+def stands_in(stream: BinaryIO, state: TranscriptState) -> bool:
+    """Return whether what was read of a file still stands in one.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not state.offset:
+        return True
+    if os.fstat(stream.fileno()).st_size < state.offset:
+        return False
+    return digests(stream, state.offset) == (state.head, state.tail)
 
 
 def digests(stream: BinaryIO, offset: int) -> tuple[str, str]:

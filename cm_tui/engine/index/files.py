@@ -13,7 +13,7 @@ from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
 from cm_tui.engine.search.passages import text_at
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model import FileEntry, Page, SkippedFile, Source, Symbol
+from cm_tui.model import CODE, FileEntry, Page, SkippedFile, Source, Symbol
 
 _SHOWN = 200
 """Characters of a path that cannot be one in a message."""
@@ -105,6 +105,8 @@ class _File:
     language: str
     stale: bool = False
     kept: bool = False
+    source: str = CODE
+    time: int | None = None
 
 
 class FileView:
@@ -153,7 +155,7 @@ class FileView:
             self._files[path] = self._read(path)
         file = self._files[path]
         found = slice_lines(path, file.text, file.language, start_line, end_line, stale=file.stale)
-        return replace(found, kept=file.kept) if file.kept else found
+        return replace(found, kept=file.kept, source=file.source, time=file.time)
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
         """Return the innermost symbol around a line."""
@@ -173,7 +175,7 @@ class FileView:
         if blob is None:
             remembered = text_at(self._db, path)
             if remembered is not None:
-                return _File(remembered, "markdown")
+                return _File(remembered.text, "markdown", source=remembered.source, time=remembered.time)
             raise NotFoundError(
                 f"{path} is not in the index.", hint="`cm skipped` lists what was left out; `cm index` looks again."
             )

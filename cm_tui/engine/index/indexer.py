@@ -113,7 +113,7 @@ class _Run:
         self._root = indexer.root.resolve()
         self._config = indexer.config
         self._indexer = indexer
-        self._sources = [make(SourceContext(self._root, self._read)) for make in indexer.sources]
+        self._sources = [make(SourceContext(self._root, self._read, self._check)) for make in indexer.sources]
         self._cancel = cancel
         self._seconds: dict[str, float] = {}
         self._notes: list[str] = []
@@ -253,8 +253,11 @@ class _Run:
         if self._config.embedding.provider != "none":
             self._open_vectors().prepare(texts)
 
-    def _read(self, path: str, oid: str) -> str:
+    def _check(self) -> None:
         self._cancel.check()
+
+    def _read(self, path: str, oid: str) -> str:
+        self._check()
         return self._contents.text(path, oid)
 
     def _target_state(self) -> TargetState:

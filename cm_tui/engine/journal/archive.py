@@ -24,6 +24,8 @@ from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically
 
 FOLDER = "archive"
+ARCHIVED = "episode.archived"
+"""Kind of the event behind which episodes are in the archive, in the file that it names."""
 _UNFINISHED = "archiving.json"
 _SUFFIX = ".jsonl.gz"
 _PIECE = 1_000_000
@@ -130,12 +132,13 @@ class Archive:
         Raises:
             OSError: it cannot be written.
         """
+        return self.add((one.id, self._text(one), [self._text(said) for said in turn]) for one, turn in episodes)
+
+    def add(self, episodes: Iterable[tuple[str, str, Sequence[str]]]) -> int:
+        """Write a new file as `write` does, of ids, lines of episodes and lines of their turns."""
         number = max(self.files(), default=0) + 1
         paths.private_dir(self.folder)
-        lines = (
-            {"id": episode.id, "event": self._text(episode), "turn": [self._text(one) for one in turn]}
-            for episode, turn in episodes
-        )
+        lines = ({"id": id_, "event": event, "turn": list(turn)} for id_, event, turn in episodes)
         self._write(number, (json.dumps(line).encode() + b"\n" for line in lines))
         return number
 

@@ -38,6 +38,8 @@ class Line(NamedTuple):
     """Behind its last byte."""
     left: tuple[str, float, str] | None
     """Id, time and kind of the event; None: nothing is left but blanks."""
+    origin: str = ""
+    """Digest that names the turn in a transcript: it is not imported again."""
 
 
 def erase_lines(journal: Journal, lines: Sequence[Line], names: Sequence[str]) -> None:
@@ -154,7 +156,8 @@ def _what_is_left(line: Line) -> bytes:
     if line.left is None:
         return blank
     name, time, kind = line.left
-    for data in ({"kind": kind}, {}):
+    named = [{"kind": kind, "origin": line.origin}] if line.origin else []
+    for data in (*named, {"kind": kind}, {}):
         fields = {"id": name, "time": time, "kind": ERASED, "head": None, "data": data}
         text = json.dumps(fields, separators=(",", ":")).encode()
         if len(text) < size:

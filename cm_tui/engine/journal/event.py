@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cm_tui.engine.redaction import redact_record
+from cm_tui.engine.redaction import PATTERNS_VERSION, redact_record
 from cm_tui.errors import UsageError
 
 EXACT = frozenset({"root", "base", "stop", "patch_digest", "origin"})
@@ -25,7 +25,8 @@ ERASURE = "journal.erased"
 TRACES = frozenset({ERASED, ERASURE, "archived"})
 """Kinds of what is left of events that are no longer there: another journal has no use for them."""
 RESTORED = "restored"
-"""Field of an event of a hook that came out of a backup: it tells what happened, and nothing is done because of it."""
+"""Field of an event that came out of a backup: it tells what happened; nothing is done because of it, and it is no last
+change of a person."""
 
 
 class Position(NamedTuple):
@@ -63,6 +64,13 @@ class Event(NamedTuple):
     data: Mapping[str, Any]
     position: Position
     """Where the next event begins."""
+    rules: str = ""
+    """Version of the patterns by which secrets were taken out of it; empty: not known."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Return whether secrets were taken out of it by the rules of today."""
+        return self.rules == PATTERNS_VERSION
 
 
 class Problem(NamedTuple):
@@ -82,10 +90,10 @@ def new_line(kind: str, data: Mapping[str, Any], head: str | None) -> tuple[dict
     """
     now = time.time_ns()
     data = without_secrets(data)
-    fields = {"id": f"{now:016x}{os.urandom(4).hex()}", "time": now / 1e9, "kind": kind, "head": head, "data": data}
+    fields = {"id": f"{now:016x}{os.urandom(4).hex()}", "time": now / 1e9, "kind": kind, "head": head}
+    fields |= {"rules": PATTERNS_VERSION, "data": data}
     try:
-        # ASCII: a name that is not UTF-8 survives, and no line breaks but ours.
-        line = json.dumps(fields, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        line = line_of(fields)
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"The event {kind!r} cannot be written as JSON: {error}") from error
     if len(line) > MAX_BYTES:
@@ -136,4 +144,23 @@ def _is_event(fields: Any) -> bool:
 
 def as_event(fields: Mapping[str, Any], position: Position) -> Event:
     """The record of an event."""
-    return Event(fields["id"], fields["time"], fields["kind"], fields["head"], fields["data"], position)
+    rules = fields.get("rules", "")
+    known = rules if isinstance(rules, str) else ""
+    return Event(fields["id"], fields["time"], fields["kind"], fields["head"], fields["data"], position, known)
+
+
+def clean_line(fields: Mapping[str, Any]) -> bytes:
+    """Return the line of an event that comes from elsewhere, without secrets by the rules of today.
+
+    Args:
+        fields: its id, time, kind, head and data.
+    """
+    return line_of({**fields, "data": without_secrets(fields["data"])})
+
+
+def line_of(fields: Mapping[str, Any]) -> bytes:
+    """Return the line of an event out of which secrets were taken by the rules of today."""
+    plain = {name: fields[name] for name in ("id", "time", "kind", "head")}
+    said = {**plain, "rules": PATTERNS_VERSION, "data": fields["data"]}
+    # ASCII: a name that is not UTF-8 survives, and no line breaks but ours.
+    return json.dumps(said, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode() + b"\n"

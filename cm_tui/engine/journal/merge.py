@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.journal.event import MOVED, without_secrets
+from cm_tui.engine.journal.archive import ARCHIVED, Archive
+from cm_tui.engine.journal.event import MOVED, clean_line
 from cm_tui.engine.journal.journal import START, Journal
 
-_OF_AN_ARCHIVE = frozenset({MOVED, "episode.archived"})
+_OF_AN_ARCHIVE = frozenset({MOVED, ARCHIVED})
 """Kinds of events that say where an archive has something."""
 
 
@@ -32,9 +29,8 @@ def take_over(source: Journal, target: Journal) -> int:
         if event.kind in _OF_AN_ARCHIVE:
             continue
         if event.id not in known:
-            fields: dict[str, Any] = {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head}
-            fields["data"] = without_secrets(event.data)
-            target.append_line(json.dumps(fields, ensure_ascii=True, separators=(",", ":")).encode() + b"\n")
+            fields = {"id": event.id, "time": event.time, "kind": event.kind, "head": event.head, "data": event.data}
+            target.append_line(clean_line(fields))
             known.add(event.id)
             copied += 1
     return copied

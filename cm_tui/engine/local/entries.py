@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.memory import LocalMemory
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model import Actor, Entry, EntryEdit, EpisodeEdit, MemoryChange, Outcome, Page, Proposal, Scope
+from cm_tui.model import EPISODES, Actor, Entry, EntryEdit, EpisodeEdit, MemoryChange, Outcome, Page, Proposal, Scope
+from cm_tui.model.ids import kind_and_id
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries import Author, Entries
@@ -34,19 +35,63 @@ class LocalEntries(LocalMemory):
 
         who = Author(actor, agent, session)
         self._check_recorded(actor, session)
+        if actor != "person" and scope == "user":
+            raise RefusedError(
+                "What holds in all projects is written by a person.", hint="Propose it, or write it for this project."
+            )
         return self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)[0]
 
+    def propose_entry(
+        self,
+        text: str,
+        *,
+        category: str = "Experience",
+        title: str = "",
+        keywords: tuple[str, ...] = (),
+        actor: Actor = "agent",
+        agent: str = "",
+        session: str = "",
+        reason: str = "",
+    ) -> MemoryChange:
+        """Propose an entry for all projects."""
+        from cm_tui.engine.entries import Author
+
+        who = Author(actor, agent, session)
+        self._check_recorded(actor, session)
+        wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
+        if (known := self._proposals().written_already(wanted)) is not None:
+            return MemoryChange(known.id, "entry", f"the {known.category} {known.id} says that already")
+        return _proposed(self._proposals().add_writing(wanted, who, reason))
+
     def entries(
-        self, *, match: str = "", category: str = "", scope: str = "", held: bool = True, limit: int = 200
+        self,
+        *,
+        match: str = "",
+        category: str = "",
+        scope: str = "",
+        held: bool = True,
+        forgotten: bool = False,
+        limit: int = 200,
     ) -> Page[Entry]:
         """Return entries, those that were written or changed last first."""
+        from cm_tui.engine.entries import entry_undo
+        from cm_tui.engine.entries.entries import Found
         from cm_tui.engine.entries.entry_list import page
 
-        return page(self._entries().all(), match, category, scope, held=held, limit=limit)
+        entries = self._entries()
+        found = Found(entry_undo.forgotten(entries)) if forgotten else entries.all()
+        return page(found, match, category, scope, held=held, limit=limit)
 
     def entry(self, name: str) -> Entry:
         """Return an entry by its id."""
-        return self._entries().named(name)
+        from cm_tui.engine.entries.entry_undo import forgotten_named
+
+        try:
+            return self._entries().named(name)
+        except NotFoundError:
+            if (gone := forgotten_named(self._entries(), name)) is None:
+                raise
+            return gone
 
     def update_entry(
         self,
@@ -60,13 +105,16 @@ class LocalEntries(LocalMemory):
     ) -> MemoryChange:
         """Change an entry, or propose that."""
         from cm_tui.engine.entries import Author
-        from cm_tui.engine.entries.entry_text import edited
-        from cm_tui.engine.entries.proposals import is_protected
+        from cm_tui.engine.entries.entry_record import says_the_same
+        from cm_tui.engine.entries.entry_text import changed_by, edited
 
         entries, who = self._entries(), Author(actor, agent, session)
-        entry = entries.named(name, held=actor == "person")
-        if actor != "person" and (is_protected(entry) or edit.pinned is not None):
-            made = self._proposals().add_change(entry, edited(entry, edit), who, reason)
+        entry = self._named(entries, name, held=actor == "person")
+        wanted = edited(entry, edit)
+        if says_the_same(wanted, replace(entry, held=False)):
+            return MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
+        if actor != "person" and (entries.is_protected(entry) or edit.pinned is not None):
+            made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
             return _proposed(made)
         change = entries.change(entry, edit, who)
         return MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
@@ -84,9 +132,11 @@ class LocalEntries(LocalMemory):
         """Forget an entry or an episode, or bring it back."""
         from cm_tui.engine.entries import Author
 
-        who = Author(actor, agent, session)
+        who, kind = Author(actor, agent, session), kind_and_id(name)[0]
         if undo:
             return self._bring_back(name, who)
+        if kind == EPISODES:
+            return self._forget_episode(name, who, reason)
         try:
             entry = self._entries().named(name, held=actor == "person")
         except NotFoundError:
@@ -109,7 +159,7 @@ class LocalEntries(LocalMemory):
         session: str = "",
     ) -> str:
         """Record a task as an episode."""
-        from cm_tui.engine.memory import told_task
+        from cm_tui.engine.episodes import told_task
 
         self._check_recorded(actor, session)
         from cm_tui.engine.memory.episode_record import EpisodeRecord
@@ -158,49 +208,77 @@ class LocalEntries(LocalMemory):
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
         from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import changed_by
 
         who = Author()
         if proposal.of == "episode":
-            return self._forget_episode(proposal.target, who, "")
+            return self._forget_episode(proposal.target, who, proposal.reason)
         entries = self._entries()
-        assert proposal.before is not None
-        change = entries.put(proposal.before.scope, proposal.before, proposal.after, who, proposal=proposal.id)
-        done = "changed" if proposal.after else "forgot"
+        told = proposal.before or proposal.after
+        assert told is not None
+        after = proposal.after
+        if after is not None and proposal.before is not None:
+            after = changed_by(after, who)
+        change = entries.put(told.scope, proposal.before, after, who, proposal=proposal.id, reason=proposal.reason)
+        done = {"write": "wrote", "change": "changed", "forget": "forgot"}[proposal.kind]
         self._sync_memory()
         words = f"{done} the entry {proposal.target}, as {proposal.agent or 'an agent'} proposed"
         return MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
 
     def _forget_entry(self, entry: Entry, who: Author, reason: str) -> MemoryChange:
-        from cm_tui.engine.entries.proposals import is_protected
-
-        if who.actor != "person" and is_protected(entry):
+        if who.actor != "person" and self._entries().is_protected(entry):
             return _proposed(self._proposals().add_change(entry, None, who, reason))
         change = self._entries().put(entry.scope, replace(entry, held=False), None, who, reason=reason)
         self._sync_memory()
         return MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
 
     def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
+        from cm_tui.engine.episodes import edits
+
         try:
             id_ = self._episodes.named(name, hidden=False)
         except NotFoundError as error:
-            if self._is_forgotten(name):
-                return MemoryChange(name.strip(), "entry", f"{name.strip()} was forgotten already")
+            if gone := self._forgotten_before(name):
+                return gone
             raise NotFoundError(
                 f"There is no entry and no episode {name.strip()[:40]!r}.",
                 hint="`cm remember` lists entries, `cm episodes` episodes.",
             ) from error
         try:
-            done = self.edit_episodes([id_], EpisodeEdit(forgotten=True), actor=who.actor)
+            wish = EpisodeEdit(forgotten=True)
+            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
+            self._read_episodes(again=False)
         except RefusedError:
             episode = self.episode(id_)
             words = episode.title or next(iter(episode.prompts), "")
             return _proposed(self._proposals().add_forgetting(id_, words, who, reason))
-        return MemoryChange(id_, "episode", f"hid the episode {id_}", done.change)
+        return MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
 
-    def _is_forgotten(self, name: str) -> bool:
-        from cm_tui.engine.entries.entry_undo import forgotten
+    def _forgotten_before(self, name: str) -> MemoryChange | None:
+        """Return what is said of something that was forgotten already; None where nothing of that name was."""
+        from cm_tui.engine.entries.entry_undo import forgotten_named
 
-        return any(one.id == name.strip() for one in forgotten(self._entries()))
+        entry = None if kind_and_id(name)[0] == EPISODES else forgotten_named(self._entries(), name)
+        if entry is not None:
+            return MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
+        try:
+            id_ = self._episodes.named(name, hidden=True)
+        except NotFoundError:
+            return None
+        return MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
+
+    @staticmethod
+    def _named(entries: Entries, name: str, *, held: bool) -> Entry:
+        """Return an entry by its id; of one that was forgotten it is told how it comes back."""
+        from cm_tui.engine.entries.entry_undo import forgotten_named
+
+        try:
+            return entries.named(name, held=held)
+        except NotFoundError:
+            if (gone := forgotten_named(entries, name)) is None:
+                raise
+            hint = f"A person brings it back: `cm forget --undo {gone.id}`."
+            raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None
 
     def _bring_back(self, name: str, who: Author) -> MemoryChange:
         from cm_tui.engine.entries.entry_undo import restore
@@ -210,11 +288,20 @@ class LocalEntries(LocalMemory):
         try:
             entry, event = restore(self._entries(), name, who)
         except NotFoundError:
-            id_ = self._episodes.named(name, hidden=True)
+            id_ = self._forgotten_episode(name)
             done = self.edit_episodes([id_], EpisodeEdit(forgotten=False))
-            return MemoryChange(id_, "episode", f"the episode {id_} is shown again", done.change)
+            return MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
         self._sync_memory()
         return MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
+
+    def _forgotten_episode(self, name: str) -> str:
+        try:
+            return self._episodes.named(name, hidden=True)
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"No entry and no episode {name.strip()[:40]!r} was forgotten here.",
+                hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was.",
+            ) from error
 
     def _sync_memory(self) -> None:
         """Let searches see it at once; where an index run is under way the next question does."""
@@ -224,6 +311,6 @@ class LocalEntries(LocalMemory):
 
 
 def _proposed(made: Proposal) -> MemoryChange:
-    doing = "forgetting" if made.kind == "forget" else "changing"
-    words = f"a person's: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
+    doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
+    words = f"only a person does that: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
     return MemoryChange(made.target, made.of, words, proposal=made.id)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from cm_tui.config import Config
 from cm_tui.engine.local.memory import LocalMemory
 from cm_tui.errors import RefusedError
-from cm_tui.model import Cancel, ImportPlan, Progress
+from cm_tui.model import CODE, Cancel, ImportPlan, Progress
 
 
 class LocalImports(LocalMemory):
@@ -44,9 +44,17 @@ class LocalImports(LocalMemory):
             yield step
 
     def read_recorded(self) -> None:
-        """Make what was recorded searchable, where there is an index."""
-        if self._db.get_meta("indexed_at"):
-            self._read_episodes(again=False)
+        """Make what was recorded searchable."""
+        self._read_episodes(again=False)
+
+    def remembers(self) -> bool:
+        """Return whether anything that people or agents left behind is searchable."""
+        return self._db.value("SELECT 1 FROM passage WHERE source <> ? LIMIT 1", [CODE]) is not None
+
+    def embed_recorded(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
+        """Give what was recorded and has none its vectors, the newest first."""
+        for done, total in self._vectors.fill_prose(cancel):
+            yield Progress("vectors", done, total, searchable=True)
 
 
 def import_into(

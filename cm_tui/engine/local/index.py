@@ -125,7 +125,7 @@ class LocalIndex(LocalRooms):
 
         # A part that another thread builds meanwhile would stand on the store that is closed.
         with self._build_lock:
-            self._close_searcher()
+            self._close_parts()
             self._db.close()
             lazy.reset(self, keep=("_provider",))
             try:

@@ -29,6 +29,7 @@ from cm_tui.model import (
     Session,
     Undone,
 )
+from cm_tui.model.ids import plain_id
 
 
 class LocalMemory(LocalIndex):
@@ -44,7 +45,13 @@ class LocalMemory(LocalIndex):
         """Return what was said and decided about something."""
         from cm_tui.engine.memory import episode_source, episode_sync
 
-        note = episode_sync.sync_before_question(self._db, self._root, self._read_text)
+        if where is not None and where.state == "archived":
+            from cm_tui.engine.episodes import archived
+
+            return archived.recall(
+                self._episodes, question, where=where, limit=limit, config=self.config, root=self._root
+            )
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
         only = None
         if where is not None and where != EpisodeFilter():
             only = [episode_source.path_of(id_) for id_ in self._episodes.ids(where)]
@@ -53,7 +60,11 @@ class LocalMemory(LocalIndex):
 
     @of_one_generation
     def _recall(self, question: str, limit: int, only: list[str] | None) -> SearchResult:
-        return self._searcher.search(question, profile=RECALL, limit=limit, only=only)
+        profile = self._searcher.profile(RECALL)
+        if only is not None:
+            # Who names the episodes wants the best of them, however little that is.
+            profile = replace(profile, min_score=0.0)
+        return self._searcher.search(question, profile=profile, limit=limit, only=only)
 
     def episode(self, name: str) -> Episode:
         """Return one of them, whole."""
@@ -71,7 +82,7 @@ class LocalMemory(LocalIndex):
 
     def edit_episodes(self, names: Sequence[str], edit: EpisodeEdit, *, actor: Actor = "person") -> Edited:
         """Change what is said of episodes."""
-        from cm_tui.engine.memory import edits
+        from cm_tui.engine.episodes import edits
 
         edited = edits.edit_episodes(self._episodes, names, edit, actor)
         if edit.forgotten is not None:
@@ -80,7 +91,7 @@ class LocalMemory(LocalIndex):
 
     def undo(self, *, dry_run: bool = False, theirs_too: bool = False) -> Undone:
         """Take back the last change that a person made in this project."""
-        from cm_tui.engine.memory import undo
+        from cm_tui.engine.episodes import undo
 
         undone = undo.undo(self._episodes, self._root, dry_run=dry_run, theirs_too=theirs_too)
         if not dry_run:
@@ -102,7 +113,7 @@ class LocalMemory(LocalIndex):
         agent: str = "",
     ) -> Episode:
         """Record something by hand."""
-        from cm_tui.engine.memory import by_hand
+        from cm_tui.engine.episodes import by_hand
         from cm_tui.engine.memory.episode_record import EpisodeRecord
 
         head = self._repository.head().sha if self._repository.git else None
@@ -115,7 +126,7 @@ class LocalMemory(LocalIndex):
 
     def retention(self, *, apply: bool = False, older_than: float | None = None) -> RetentionReport:
         """Say what leaves the journal by its age, and move it to the archive if wanted."""
-        from cm_tui.engine.memory import retention
+        from cm_tui.engine.episodes import retention
 
         report = retention.retention(self._episodes, apply=apply, older_than=older_than)
         if apply and report.archived:
@@ -126,9 +137,13 @@ class LocalMemory(LocalIndex):
         self, names: Sequence[str] = (), *, older_than: float | None = None, dry_run: bool = False
     ) -> PurgeReport:
         """Delete episodes from the archive, for good."""
-        from cm_tui.engine.memory import retention
+        from cm_tui.engine.episodes import retention
 
-        return retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
+        report = retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
+        if not report.ids or dry_run:
+            return report
+        # A database keeps what was deleted until something is written over it.
+        return replace(report, notes=tuple(self._make_memory_again()))
 
     def episode_moments(self) -> tuple[int, ...]:
         """Return the ordinals of the mainline's commits that agents saw."""
@@ -152,7 +167,7 @@ class LocalMemory(LocalIndex):
 
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
-        journal = Journal.of(self._root)
+        journal, names = Journal.of(self._root), [plain_id(name) for name in names]
         of_archive = [one.id for one in erasure.scan_archive(journal)] if found else []
         asked = erasure.Asked([*names, *of_archive], found, with_patches)
         if dry_run:
@@ -162,7 +177,7 @@ class LocalMemory(LocalIndex):
         )
 
     def forget(self, name: str, *, undo: bool = False) -> str:
-        """Hide an episode, or show it again."""
+        """Forget an episode, or bring it back."""
         return self.edit_episodes([name], EpisodeEdit(forgotten=not undo)).ids[0]
 
     def _read_episodes(self, *, again: bool) -> bool:
@@ -173,7 +188,7 @@ class LocalMemory(LocalIndex):
 
     def _make_memory_again(self) -> list[str]:
         """Make what the index holds of the journal again, in a new file: nothing that was deleted is left on disk."""
-        from cm_tui.engine.memory import retention
+        from cm_tui.engine.episodes import retention
         from cm_tui.engine.vectors import cache
 
         retention.drop_erased(self._episodes)

@@ -15,10 +15,10 @@ from cm_tui.engine.lazy import is_built, shared_property
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
+    from cm_tui.engine.episodes.episodes import Episodes
     from cm_tui.engine.git.repository import Repository
     from cm_tui.engine.graph import Graph
     from cm_tui.engine.history.time_travel import HistoricalView
-    from cm_tui.engine.memory.episodes import Episodes
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.vectors import ProjectVectors
@@ -58,19 +58,29 @@ class LocalRooms:
         store: folder of its store.
         config: its settings.
         external_layers: gives the state of what keeps a root fresh from outside, such as git hooks.
+        reads_beside: a long journal is read beside questions, by whoever stays; lists tell of its newest episodes meanwhile.
 
     Raises:
         StoreBusyError: another process has the store.
         StoreError: it cannot be opened.
     """
 
-    def __init__(self, root: Path, store: Path, config: Config, external_layers: ExternalLayers = lambda _: ()) -> None:
+    def __init__(
+        self,
+        root: Path,
+        store: Path,
+        config: Config,
+        external_layers: ExternalLayers = lambda _: (),
+        *,
+        reads_beside: bool = False,
+    ) -> None:
         from cm_tui.engine.store.database import Database
 
         self._root = root
         self.store = store
         self.config = config
         self._external_layers = external_layers
+        self._reads_beside = reads_beside
         self._build_lock = threading.RLock()
         self._is_new = not projects.store_file(store).exists()
         self._closed = False
@@ -110,7 +120,7 @@ class LocalRooms:
         if self._closed:
             return
         self._closed = True
-        self._close_searcher()
+        self._close_parts()
         unused = (
             self._is_new
             and not self._db.is_read_only
@@ -121,9 +131,12 @@ class LocalRooms:
         if unused:
             projects.clear_store(self.store)
 
-    def _close_searcher(self) -> None:
+    def _close_parts(self) -> None:
+        """End what the parts do by themselves."""
         if is_built(self, "_searcher"):
             self._searcher.close()
+        if is_built(self, "_episodes"):
+            self._episodes.close()
 
     @shared_property
     def _repository(self) -> Repository:
@@ -152,12 +165,13 @@ class LocalRooms:
 
     @shared_property
     def _episodes(self) -> Episodes:
+        from cm_tui.engine.episodes.episode_tables import EpisodeTables
+        from cm_tui.engine.episodes.episodes import Episodes
         from cm_tui.engine.journal import Journal
-        from cm_tui.engine.memory.episode_tables import EpisodeTables
-        from cm_tui.engine.memory.episodes import Episodes
 
         tables = EpisodeTables.of(self._db)
-        return Episodes(Journal.of(self._root), tables, self._history.revisions, self._repository)
+        journal, revisions = Journal.of(self._root), self._history.revisions
+        return Episodes(journal, tables, revisions, self._repository, is_awaited=not self._reads_beside)
 
     @shared_property
     def _provider(self) -> Provider:

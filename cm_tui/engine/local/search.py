@@ -59,6 +59,8 @@ class LocalSearch(LocalRooms):
             return ""
         from cm_tui.engine.memory import episode_sync
 
-        note = episode_sync.sync_before_question(self._db, self._root, self._read_text)
-        # What comes beside was not asked for: that some of it is late is no news.
-        return note if EPISODES in asked.sources else ""
+        is_asked = EPISODES in asked.sources
+        # What comes beside was not asked for: it waits for nobody, and that some of it is late is no news.
+        wait = episode_sync.WAIT_S if is_asked else 0.0
+        note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
+        return note if is_asked else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.memory import episode_record, turn_text
@@ -37,6 +37,7 @@ class EpisodeSource:
 
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
+        self._check = context.check
 
     def has_changed(self, db: Database) -> bool:
         """Return whether the journal has grown, is another one, or cannot be looked at."""
@@ -65,7 +66,7 @@ class EpisodeSource:
             other = True
             read = _Reading(journal, START)
         _keep(db, read.end, read.event or _event(db))
-        return Changes(_ids(db) if other else _ids_at(db, read.seen.hidden), read.passages)
+        return Changes(_ids(db) if other else _ids_at(db, read.seen.hidden), read.passages(self._check))
 
 
 class _Reading:
@@ -76,16 +77,28 @@ class _Reading:
     """
 
     def __init__(self, journal: Journal, start: Position) -> None:
+        self._journal, self._start = journal, start
         self.end, self.event = start, ""
         self.seen = Visibility()
-        by_episode: dict[str, list[SourcePassage]] = {}
+        self._episodes = 0
         for event in journal.read(start):
             self.end, self.event = event.position, event.id
             self.seen.follow(event)
+            self._episodes += event.kind == episode_record.KIND
+
+    def passages(self, check: Callable[[], None]) -> Iterator[SourcePassage]:
+        """Yield the passages of the episodes that are shown, read again one by one: all at once they do not fit in memory."""
+        known, left = set[str](), self._episodes
+        for event in self._journal.read(self._start) if left else ():
             if event.kind == episode_record.KIND:
-                by_episode[event.id] = list(passages_of(event))
-        hidden = self.seen.hidden
-        self.passages = [one for id_, passages in by_episode.items() if id_ not in hidden for one in passages]
+                check()
+                left -= 1
+                if event.id not in self.seen.hidden and event.id not in known:
+                    known.add(event.id)
+                    yield from passages_of(event)
+                if not left:
+                    # What was added since is not counted as read.
+                    return
 
 
 def read_again(db: Database) -> None:

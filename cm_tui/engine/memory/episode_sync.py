@@ -15,6 +15,8 @@ from cm_tui.model import Cancel
 
 REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource)
 """Sources that grow beside the files of a project."""
+WAIT_S = 5.0
+"""How long a question about what was remembered waits for it to become searchable."""
 LATER = "What was recorded last is searchable when the index run that is under way has ended."
 
 
@@ -36,16 +38,24 @@ def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
     return sync_before_question(db, root, read) != LATER
 
 
-def sync_before_question(db: Database, root: Path, read: ReadText) -> str:
-    """Bring them up to what is written down unless somebody writes to the store: a question waits for nobody.
+def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: float = 0.0) -> str:
+    """Bring them up to what is written down, unless somebody writes to the store for longer than a question can wait.
+
+    Args:
+        db: the store.
+        root: whose journal it is.
+        read: reads a file of the project.
+        wait: seconds. Readers of history let go of the store at once when somebody waits, so that what was
+            remembered a moment ago is in the answer; an index run that writes files does not.
 
     Returns:
         What has to be said with the answer.
     """
-    changed = [one for one in _sources(root, read) if one.has_changed(db)] if db.get_meta("indexed_at") else []
-    if not changed:
+    changed = [one for one in _sources(root, read) if one.has_changed(db)]
+    if not changed or db.is_read_only:
         return ""
-    with WriterLock.of(db).batch_if_free() as is_held:
+    lock = WriterLock.of(db)
+    with lock.question_within(wait) if wait else lock.batch_if_free() as is_held:
         if not is_held:
             return LATER
         return " ".join(_sync(db, changed, again=False) or ())
@@ -59,7 +69,7 @@ def _sources(root: Path, read: ReadText) -> list[Source]:
 def _sync(db: Database, sources: Sequence[Source], *, again: bool) -> Sequence[str] | None:
     """What could not be looked at; None where the index is to be made again as a whole."""
     with db.generations.changing(), db.transaction():
-        if not passages.is_current(db):
+        if not passages.is_current(db) and db.get_meta("indexed_at"):
             return None
         if again:
             episode_source.read_again(db)

@@ -174,7 +174,7 @@ class _Reader:
                     self._stops.pop(id_, None)
             if event.position <= self._settled or event.id in self._stops:
                 turn = None
-            if event.data.get(RESTORED) is True:
+            if event.kind.startswith("hook.") and event.data.get(RESTORED) is True:
                 # It tells of another machine, or another day: its folder may be anything by now.
                 continue
             if event.position > self._past or turn is not None:
@@ -196,8 +196,7 @@ class _Reader:
             found = record_turn(root, turn, stop, now=time.time())
             if found is not None:
                 # Whoever erased the stop meanwhile has erased what the episode would say.
-                data = self._detail(found).to_event_data()
-                self._journal.append_after(stop, episode_record.KIND, data, head=stop.head)
+                self._append(found, stop)
         except UsageError as error:
             # It would be too long for the journal the next time too.
             _log.warning("recording a session of %s: %s", root, error)
@@ -207,6 +206,21 @@ class _Reader:
         with self._lock:
             self._stops.pop(stop.id, None)
             self._keep()
+
+    def _append(self, found: EpisodeRecord, stop: Event) -> None:
+        """Write an episode with its details; without them where they cannot be had, or make it too long."""
+        try:
+            data = self._detail(found).to_event_data()
+            self._journal.append_after(stop, episode_record.KIND, data, head=stop.head)
+        except (CmError, OSError) as error:
+            if not isinstance(error, UsageError):
+                raise
+            _log.warning("recording a session without its details: %s", error)
+        except Exception:  # noqa: BLE001 - kept in the log
+            _log.warning("recording a session without its details", exc_info=True)
+        else:
+            return
+        self._journal.append_after(stop, episode_record.KIND, found.to_event_data(), head=stop.head)
 
     def _begin(self) -> Position:
         kept = self._cursor.read()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from cm_tui.engine.scan.credential_files import is_credential_file
@@ -34,7 +34,21 @@ def without_credentials(patch: str) -> str:
     Args:
         patch: as git writes it.
     """
-    return "".join(_section(piece) for piece in _sections(patch))
+    return without_files(patch, _is_for_credentials)
+
+
+def without_files(patch: str, why: Callable[[str], str]) -> str:
+    """Return a patch in which a line stands for what changed in some files.
+
+    Args:
+        patch: as git writes it.
+        why: says of a path why it is left out; empty: it stays.
+    """
+    return "".join(_section(piece, why) for piece in _sections(patch))
+
+
+def _is_for_credentials(path: str) -> str:
+    return "is a file for credentials" if is_credential_file(path) else ""
 
 
 def _sections(patch: str) -> Iterator[str]:
@@ -45,9 +59,7 @@ def _sections(patch: str) -> Iterator[str]:
         yield patch[start:end]
 
 
-def _section(section: str) -> str:
+def _section(section: str, why: Callable[[str], str]) -> str:
     head = section.partition("\n@@")[0]
-    hidden = next((name for name in _NAMES.findall(head) if is_credential_file(name)), None)
-    if hidden is None:
-        return section
-    return f"{section.partition(chr(10))[0]}\n[left out: {hidden} is a file for credentials]\n"
+    told = next((f"{name} {reason}" for name in _NAMES.findall(head) if (reason := why(name))), "")
+    return f"{section.partition(chr(10))[0]}\n[left out: {told}]\n" if told else section

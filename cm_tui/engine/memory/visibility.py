@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.archive import ARCHIVED
 from cm_tui.engine.journal.event import ERASURE
 
 FORGOTTEN = "episode.forgotten"
 """Kind of the event that hides episodes."""
 RESTORED = "episode.restored"
 """Kind of the event that shows them again."""
-ARCHIVED = "episode.archived"
-"""Kind of the event behind which episodes are in the archive, in the file that it names."""
 PURGED = "episode.purged"
 """Kind of the event behind which they are in no archive either."""
 UNDONE = "change.undone"

@@ -119,6 +119,21 @@ def left_out(root: Path, base: str | None, files: Sequence[str], *, began: float
     return frozenset(found.union(name for name in asked if blobs.get(name, NOTHING) in left.files[name]))
 
 
+def held_back(root: Path, *, now: float | None = None) -> tuple[str, ...] | None:
+    """Return the changed files that a patch recorded now would leave out, in order; None where they are too many to tell.
+
+    Raises:
+        CmError: what is kept about pauses cannot be read.
+    """
+    if not pauses.folder().is_dir():
+        return ()
+    at = time.time() if now is None else now
+    folders = git_folders(root)
+    head = head_of(folders).sha if folders else None
+    found = left_out(root, head, _dirty(root) if folders else [], began=at, now=at)
+    return None if found is None else tuple(sorted(found))
+
+
 def _add(root: Path, left: LeftBehind, new: Sequence[Pause], now: float) -> None:
     """Take in pauses that ended."""
     folders = git_folders(root)

@@ -52,7 +52,8 @@ class PastGate:
     """
 
     def __init__(self, root: Path) -> None:
-        self._patterns = folders.patterns()
+        self.never = self._patterns = folders.patterns()
+        """Patterns of folders that are never recorded."""
         self._is_never = folders.is_below(root, self._patterns)
         kept = pauses.read(past=True)
         self._sessions = frozenset(kept.sessions)
@@ -72,8 +73,11 @@ class PastGate:
         if session in self._sessions:
             return SESSION
         known = [at for at in times if at is not None]
-        if not self._pauses or not known:
+        if not self._pauses:
             return ""
+        if not known:
+            # It may have been in one of them.
+            return PAUSED
         begin, end = min(known), max(known)
         # Also a turn that a pause lies inside of.
         inside = any(one.since <= end and (one.until is None or begin < one.until) for one in self._pauses)

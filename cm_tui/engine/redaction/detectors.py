@@ -27,6 +27,8 @@ class Detector(NamedTuple):
     """What may not stand before its hit."""
     after: str = r"[\w-]*+"
     """What follows a hit and belongs to it."""
+    is_short: bool = False
+    """Whether it may be shorter than `SHORTEST` of the shapes."""
 
 
 DETECTORS: tuple[Detector, ...] = (
@@ -39,7 +41,7 @@ DETECTORS: tuple[Detector, ...] = (
     Detector("sendgrid key", ("SG.",), "sendgrid", "SendGridDetector", before=r"(?<![\w.])"),
     Detector("square secret", ("sq0csp-",), "square_oauth", "SquareOAuthDetector"),
     Detector("stripe key", ("sk_live_", "rk_live_"), "stripe", "StripeDetector"),
-    Detector("slack token", ("xoxa-", "xoxb-", "xoxp-", "xoxo-", "xoxs-", "xoxr-"), "slack", "SlackDetector"),
+    Detector("slack token", ("xoxa-", "xoxb-", "xoxp-", "xoxo-", "xoxs-", "xoxr-"), "slack", "SlackDetector", is_short=True),
 )  # fmt: skip
 """Only the first pattern of each is taken where it has several, but for GitLab, whose seven are all of one form."""
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from cm_tui.engine.redaction.assignments import NAMES, find_assigned
-from cm_tui.engine.redaction.detectors import DETECTORS, patterns_of
 from cm_tui.engine.redaction.encoded import find_encoded
 from cm_tui.engine.redaction.forms import find_forms
 from cm_tui.engine.redaction.found import Found
 from cm_tui.engine.redaction.key_blocks import find_blocks
 from cm_tui.engine.redaction.kinds import DONE, is_cut
 from cm_tui.engine.redaction.marked_lines import unmarked
-from cm_tui.engine.redaction.pattern import Pattern, compiled
-from cm_tui.engine.redaction.placeholders import is_placeholder, is_reference
 from cm_tui.engine.redaction.places import find_places
 from cm_tui.engine.redaction.repeated import find_again, values_in
-from cm_tui.engine.redaction.shape_table import SHAPES
+from cm_tui.engine.redaction.shapes import find_shaped
 from cm_tui.engine.redaction.strength import goes_on
 from cm_tui.engine.redaction.wrapped import Joined, join
 from cm_tui.engine.redaction.written import as_read
 
-_FILLED = Pattern(r"[A-Za-z_-]{2,16}?[-_](?:x{8,}+|X{8,}+)")
 _DEPTH = 2
 """How often base64 is looked for within base64."""
 
@@ -73,7 +69,7 @@ def _all(text: str, known: Collection[int] = ()) -> list[Found]:
 
 def _plain(text: str, depth: int) -> Iterator[Found]:
     yield from find_blocks(text)
-    yield from _shaped(text)
+    yield from find_shaped(text)
     yield from _named(text, _lower(text), depth)
 
 
@@ -96,31 +92,6 @@ def _lower_sign(sign: str) -> str:
     return lowered if len(lowered := sign.lower()) == 1 else sign
 
 
-def _shaped(text: str) -> Iterator[Found]:
-    for detector in DETECTORS:
-        if any(word in text for word in detector.words):
-            for pattern in patterns_of(detector):
-                for found in compiled(pattern).finditer(text):
-                    if not _is_example(found[0]):
-                        yield Found(*found.span(), detector.kind)
-    for shape in SHAPES:
-        if any(word in text for word in shape.words):
-            for found in compiled(shape.pattern).finditer(text):
-                start, end = found.span("value" if "value" in found.re.groupindex else 0)
-                value = text[start:end]
-                if not (_is_example(value) or (shape.kind == "password" and _is_no_password(value))):
-                    yield Found(start, end, shape.kind)
-
-
-def _is_example(value: str) -> bool:
-    """Whether documentation has it in place of a key: `AKIA…EXAMPLE`, `sk-xxxxxxxx`."""
-    return value.endswith("EXAMPLE") or _FILLED.fullmatch(value) is not None
-
-
-def _is_no_password(value: str) -> bool:
-    return len(value) < 3 or is_placeholder(value) or is_reference(value) or value[0] in "[({<%*"
-
-
 def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
     """Yield what is found only when lines are put together.
 
@@ -130,11 +101,12 @@ def _over_breaks(joined: Joined, known: set[int]) -> Iterator[Found]:
         joined: the lines.
         known: where in the text something begins that was found without them.
     """
-    lowered = _lower(joined.text)
-    for found in _shaped(joined.text):
+    for found in find_shaped(joined.text):
         start, _ = joined.original(found.start, found.end)
         yield from _kept(joined, found, found.start if start in known else _first_behind(joined, found))
-    for found in (*_named(joined.text, lowered, _DEPTH), *find_blocks(joined.text)):
+    if not any(map(joined.goes_on, range(len(joined.at)))):
+        return
+    for found in (*_named(joined.text, _lower(joined.text), _DEPTH), *find_blocks(joined.text)):
         yield from _kept(joined, found, found.start)
 
 

@@ -10,11 +10,13 @@ from cm_tui.engine.redaction.view import Piece, View
 _SIGNS = "+->| "
 _TWO_LINES = Pattern(r"(?:\A|\n)(?:(?P<sign>[+>|])|-(?! ))[^\n]*\n(?(sign)(?P=sign)|-(?! ))")
 """Two lines with the same sign, one below the other; neither an indent is one, nor what begins the items of a list."""
+_BEGINS = ("\n+", "\n>", "\n|", "\n-")
+"""One of them is in every text with two such lines."""
 
 
 def unmarked(text: str) -> View | None:
     """Return a text without the signs before its lines; None for one whose lines have none."""
-    if _TWO_LINES.search(text) is None:
+    if not any(begin in text for begin in _BEGINS) or _TWO_LINES.search(text) is None:
         return None
     lines = text.split("\n")
     plain = [line[1:] if line[:1] in _SIGNS and line else line for line in lines]

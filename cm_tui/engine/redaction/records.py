@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from cm_tui.engine.redaction.find import find
+from cm_tui.engine.redaction.marked_lines import unmarked
+from cm_tui.engine.redaction.pattern import Pattern
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.repeated import values_in
+from cm_tui.engine.redaction.split_keys import without_split_keys
 from cm_tui.engine.redaction.values import texts_of
 
-_APART = "\n.\n"
-"""Between texts that are looked through in one go: nothing reaches over it."""
+_APART = "\n;\n"
+"""Between texts that are looked through in one go: nothing reaches over it, and no broken line goes on behind it."""
+_OPENS = Pattern(r"[=:(>]\s{0,40}[a-zA-Z]{0,2}\\{0,7}['\"`]")
+"""The quotation mark before a value."""
+_NEAR = 100
 
 
 def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tuple[dict[str, Any], int]:
@@ -21,14 +27,14 @@ def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tup
         record: what JSON can hold.
         exact: fields of the record itself that stay as they are.
     """
+    record, split = without_split_keys(record, exact)
     texts = list(texts_of({key: value for key, value in record.items() if key not in exact}))
-    # One look at all of them: most records have nothing, and many short texts.
-    if not any(map(str.strip, texts)) or (len(texts) > 1 and next(find(_APART.join(texts)), None) is None):
-        return dict(record), 0
+    if not any(next(find(look), None) for look in _looks(texts)):
+        return dict(record), split
     known: dict[str, str] = {}
     for text in texts:
         known |= values_in(text, find(text))
-    count = 0
+    count = split
 
     def clean(value: Any) -> Any:
         nonlocal count
@@ -45,3 +51,25 @@ def redact_record(record: Mapping[str, Any], exact: Collection[str] = ()) -> tup
         for key, value in record.items()
     }
     return cleaned, count
+
+
+def _looks(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of a record as few long ones: most records have nothing, and many short texts."""
+    plain: list[str] = []
+    marked: list[str] = []
+    for text in dict.fromkeys(texts):
+        if not text or text.isspace():
+            continue
+        if _may_end_open(text):
+            # Where a text ends, a quotation ends too: with another one behind it, it would not.
+            yield text
+            continue
+        # Lines with signs before them are looked through twice.
+        (plain if unmarked(text) is None else marked).append(text)
+    yield from (_APART.join(group) for group in (plain, marked) if group)
+
+
+def _may_end_open(text: str) -> bool:
+    """Whether a value in quotation marks begins in the last line."""
+    line = text.rfind("\n")
+    return any(found.end() > line for found in _OPENS.finditer(text, max(0, line - _NEAR)))

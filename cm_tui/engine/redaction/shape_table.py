@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+SHORTEST = 15
+"""So long is at least the word, without any space, that has a secret of a form of its own."""
+
 
 class Shape(NamedTuple):
     """One kind of secret that is known by its form alone.
@@ -20,6 +23,8 @@ class Shape(NamedTuple):
     """A regular expression; its group `value`, where it has one, is what leaves."""
     source: str
     """Address of the page that describes the shape."""
+    is_short: bool = False
+    """Whether it may be shorter than `SHORTEST`, or reach over a space."""
 
 
 _B, _W = r"(?<![\w-])", r"(?<!\w)"
@@ -129,7 +134,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("age key", ("AGE-SECRET-KEY-", "AGE-PLUGIN-"), r"(?<!\w)AGE-(?:SECRET-KEY|PLUGIN-[A-Z0-9]{2,20})-1[A-Z0-9]{20,}+", "https://github.com/C2SP/C2SP/blob/main/age.md"),
     Shape("json web token", ("eyJ",), r"(?<![\w-])eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}+", "https://www.rfc-editor.org/rfc/rfc7519"),
     Shape("encrypted token", ("eyJ",), r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]*+\.[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{8,}+", "https://www.rfc-editor.org/rfc/rfc7516"),
-    Shape("credentials", ("earer",), r"(?<=\b[Bb]earer )(?=[\w.~+/-]{0,200}?\d)[\w.~+/-]{16,}+=*+", "https://www.rfc-editor.org/rfc/rfc6750"),
-    Shape("password", ("://",), r"(?<=://)[^\s/@:'\"`]{0,256}+:(?P<value>[^\s/@'\"`]{1,1024}+)(?=@)", "https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1"),
+    Shape("credentials", ("earer",), r"(?<=\b[Bb]earer )(?=[\w.~+/-]{0,200}?\d)[\w.~+/-]{16,}+=*+", "https://www.rfc-editor.org/rfc/rfc6750", is_short=True),
+    Shape("password", ("://",), r"(?<=://)[^\s/@:'\"`]{0,256}+:(?P<value>[^\s/@'\"`]{1,1024}+)(?=@)", "https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1", is_short=True),
     Shape("token", ("://",), r"(?<=://)(?P<value>(?=[\w-]{0,60}?\d)(?=[\w-]{0,60}?[A-Za-z])[\w-]{24,}+)(?=(?::x-oauth-basic|:)?@)", "https://docs.github.com/en/get-started/git-basics/about-remote-repositories"),
 )  # fmt: skip

@@ -26,12 +26,20 @@ def texts_of(value: Any) -> Iterator[str]:
             yield from texts_of(item)
 
 
-def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return the same value with every text changed; names stay."""
+def with_texts(value: Any, change: Callable[[str], str], *, names: bool = False) -> Any:
+    """Return the same value with every text changed.
+
+    Args:
+        value: what JSON can hold.
+        change: gives the other text.
+        names: also the names of fields.
+    """
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):
-        return {name: with_texts(item, change) for name, item in value.items()}
+        return {
+            (change(name) if names else name): with_texts(item, change, names=names) for name, item in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [with_texts(item, change) for item in value]
+        return [with_texts(item, change, names=names) for item in value]
     return value

@@ -11,11 +11,14 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from cm_tui.engine.redaction.pattern import Pattern
+from cm_tui.engine.redaction.strength import goes_on
 
 _INSIDE = r"[A-Za-z0-9+/_.~=:@%$-]"
 _BREAK = Pattern(
     rf"(?<={_INSIDE})(?P<mark>\\|=)?(?P<end>\r?\n|\\{{1,4}}r?\\{{0,4}}n)(?P<sign>[+>|#-]{{0,3}})[ \t]{{0,100}}+(?={_INSIDE})"
 )
+_BEGINS = Pattern(r"[\\=\r\n]")
+"""What a break begins with."""
 _NAMED = Pattern(r"[A-Za-z_][\w.-]*+=[^=]")
 _WORDS_END = Pattern(r"[A-Za-z0-9+/_~=.%-]*+")
 
@@ -40,6 +43,10 @@ class Joined(NamedTuple):
         before, upto = bisect_right(self.at, start), bisect_right(self.at, end - 1)
         return start + (self.taken[before - 1] if before else 0), end + (self.taken[upto - 1] if upto else 0)
 
+    def goes_on(self, number: int) -> bool:
+        """Return whether what stands behind a break may be the rest of something; where not, no beginning of it may."""
+        return self.sure[number] or goes_on(self.word_at(self.at[number]))
+
     def word_at(self, start: int) -> str:
         """Return what stands at a place up to the end of the word; nothing where it is a name of its own."""
         found = _WORDS_END.match(self.text, start, start + 400)
@@ -55,7 +62,7 @@ def join(text: str) -> Joined | None:
     taken: list[int] = []
     sure: list[bool] = []
     last = length = 0
-    for found in _BREAK.finditer(text):
+    for found in _BREAK.from_signs(_BEGINS, text):
         start, end = found.start(), found.end()
         marks = _marks(found["sign"], text, start)
         if marks < len(found["sign"]):

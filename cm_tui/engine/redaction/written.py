@@ -21,6 +21,8 @@ _WIDE = {"\u00a0": " ", "\u202f": " ", "\u3000": " ", "\uff1a": "=", "\uff1d": "
 _WRITTEN = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}(?P<letter>[nrt])|(?P<wide>[{''.join(_WIDE)}])")
 _CAUSE = Pattern(rf"{_GONE}|{_CODE}|\\{{1,8}}[nrt](?=[\w-])|[{''.join(_WIDE)}]")
 """What makes a view worth it: a line end that is written out hides where a word begins, and nothing else."""
+_BEGINS = Pattern(rf"[\x1b\\%\u200b-\u200d\u2060\ufeff{''.join(_WIDE)}]")
+"""What each of them begins with."""
 _NEAR = 200
 """Characters before and behind that are looked at with it."""
 
@@ -34,7 +36,7 @@ def as_read(text: str) -> Iterator[View]:
 def _parts(text: str) -> Iterator[tuple[int, int]]:
     """Yield whole lines around what causes a view; parts that are near each other are one."""
     begin = end = -1
-    for cause in _CAUSE.finditer(text):
+    for cause in _CAUSE.from_signs(_BEGINS, text):
         if begin >= 0 and cause.start() <= end:
             end = max(end, min(len(text), cause.end() + _NEAR))
             continue
@@ -57,7 +59,7 @@ def _view(text: str, start: int, end: int) -> View:
     parts: list[str] = []
     pieces: list[Piece] = []
     length, last = 0, start
-    for found in _WRITTEN.finditer(text, start, end):
+    for found in _WRITTEN.from_signs(_BEGINS, text, start, end):
         if found.start() > last:
             pieces.append(Piece(length, last))
             parts.append(text[last : found.start()])

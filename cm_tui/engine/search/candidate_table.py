@@ -41,6 +41,8 @@ class CandidateTable:
     keyword_ranks: NDArray[np.int64]
     """Rank on the keyword side from 1; 0: not found there."""
     vector_ranks: NDArray[np.int64]
+    lengths: Column
+    """Index terms of the passage, those of its name included."""
     threads: NDArray[np.int32]
     """Number of the thread that it belongs to, within its source; -1: none."""
     turns: NDArray[np.int32]
@@ -90,6 +92,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         signals={
             name: np.concatenate([table.signals.get(name, np.zeros(len(table))) for table in tables]) for name in names
         },
+        lengths=np.concatenate([table.lengths for table in tables]),
         threads=_apart([table.threads for table in tables]),
         turns=_apart([table.turns for table in tables]),
         query_terms=asked,

@@ -14,6 +14,12 @@ _BEST = 3
 """Turns of a thread that say how well the thread as a whole answers; where it has fewer, the missing ones are 0."""
 
 
+_ALONE = 60.0
+"""Words of a turn that needs half as much of what stands around it: a line of talk says little by itself, a report all."""
+_SHORT = 5.0
+"""Words of a turn that counts half: "Yes, do that" answers no question, however well what stands around it does."""
+
+
 def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows of the turns just before and after those of some rows, in the same thread.
 
@@ -31,8 +37,9 @@ def beside(threads: Threads, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def lend(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Column, list[Stage]]:
     """Let a passage's thread, and the turns just before and after it, count in its score.
 
-    `(own + t·thread + n·(before + after)) / (1 + t + 2n)`, where a turn is as good as its best passage and a thread as
-    its three best turns together, by three. What belongs to no thread keeps its score.
+    `s·(own + a·(t·thread + n·(before + after))) / (1 + a·(t + 2n))`, where a turn is as good as its best passage and a
+    thread as its three best turns together, by three; of a turn of w words, `a = 60 / (60 + w)` and `s = w / (w + 5)`.
+    What belongs to no thread keeps its score.
 
     Args:
         table: the candidates.
@@ -47,12 +54,16 @@ def lend(table: CandidateTable, scores: Column, profile: Profile) -> tuple[Colum
     best = np.zeros(len(turns))
     np.maximum.at(best, row, scores[inside])
     thread = table.threads[inside][first]
+    words = np.bincount(row, weights=table.lengths[inside])
+    alone, said = _ALONE / (_ALONE + words), words / (words + _SHORT)
     context = share * _of_threads(best, thread) + near * _of_neighbours(best, turns, thread)
     lent = np.zeros(len(scores))
-    lent[inside] = (scores[inside] + context[row]) / (1 + share + 2 * near) - scores[inside]
+    with_context = (scores[inside] + (alone * context)[row]) / (1 + alone * (share + 2 * near))[row]
+    lent[inside] = said[row] * with_context - scores[inside]
+    lengths = dict(zip(np.flatnonzero(inside).tolist(), words[row].tolist(), strict=True))
 
-    def detail(_: int) -> str:
-        return f"its session by {share:g}, the turns around it by {near:g} each"
+    def detail(at: int) -> str:
+        return f"its session by {share:g}, the turns around it by {near:g} each, as a turn of {lengths[at]:.0f} words needs it"
 
     around = np.zeros(len(scores))
     around[inside] = context[row] / (share + 2 * near)

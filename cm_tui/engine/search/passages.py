@@ -87,17 +87,28 @@ def reindex(db: Database) -> None:
         fts_writer.add(db, documents, wording)
 
 
-def text_at(db: Database, path: str) -> str | None:
+class Kept(NamedTuple):
+    """The text of something that is remembered and is no file."""
+
+    text: str
+    source: str
+    time: int | None
+    """When it was written: seconds since the epoch."""
+
+
+def text_at(db: Database, path: str) -> Kept | None:
     """Return the text that stands at a path which is no file: the passages of other sources than code, line by line."""
-    rows = db.rows("SELECT start_line, text FROM passage WHERE path = ? AND blob IS NULL ORDER BY start_line", [path])
+    rows = db.rows(
+        "SELECT start_line, text, source, time FROM passage WHERE path = ? AND blob IS NULL ORDER BY start_line", [path]
+    )
     if not rows:
         return None
     lines: list[str] = []
-    for start, text in rows:
+    for start, text, *_ in rows:
         # Blank lines between two passages belong to none of them.
         lines += [""] * (start - 1 - len(lines))
         lines[start - 1 :] = text.split("\n")
-    return "\n".join(lines)
+    return Kept("\n".join(lines), *rows[0][2:])
 
 
 def content_hash(title: str, text: str) -> str:

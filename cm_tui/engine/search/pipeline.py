@@ -126,7 +126,7 @@ class Searcher:
         )
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
-            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; this project has none.")
+            notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")
         self._prefetch.asked(documents.generation)
         if only is None and (beside := self._beside(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)

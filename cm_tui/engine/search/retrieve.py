@@ -219,6 +219,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],
         signals=measured,
+        lengths=keywords.documents.lengths[positions].astype(np.float64),
         threads=_column(keywords.documents, "thread", positions),
         turns=_column(keywords.documents, "turn", positions),
         query_terms=tuple(query.terms_in(keywords.wording)),

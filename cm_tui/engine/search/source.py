@@ -79,6 +79,8 @@ class SourceContext:
     root: Path
     """Root of the project."""
     read_blob: ReadText
+    check: Callable[[], None] = lambda: None
+    """Called between two things that are read: lets questions go first, and raises where nobody wants more."""
 
 
 MakeSource = Callable[[SourceContext], Source]

@@ -50,3 +50,8 @@ def connect(file: Path, *, for_reading: bool = False) -> duckdb.DuckDBPyConnecti
         with suppress(PermissionError):
             file.chmod(0o600)
     return connection
+
+
+def connect_in_memory() -> duckdb.DuckDBPyConnection:
+    """Open a database that is on no disk, and gone with its connection."""
+    return duckdb.connect(config=SETTINGS)

@@ -14,7 +14,7 @@ from weakref import proxy
 import duckdb
 
 from cm_tui.engine.store import schema
-from cm_tui.engine.store.connection import can_only_be_read, connect
+from cm_tui.engine.store.connection import can_only_be_read, connect, connect_in_memory
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.failures import damaged, explained, read_only
 from cm_tui.engine.store.generations import Generations
@@ -37,6 +37,7 @@ class Database:
 
     Args:
         folder: the project's folder below the data folder; made when missing.
+        in_memory: nothing is written there, and nothing is left when it is closed.
 
     Raises:
         StoreBusyError: another process has it; the message names it.
@@ -45,11 +46,11 @@ class Database:
         StoreError: it cannot be made, read or written.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, in_memory: bool = False) -> None:
         self.folder = folder
         self.file = folder / FILE
-        self.is_read_only = can_only_be_read(self.file)
-        self._connection = connect(self.file, for_reading=self.is_read_only)
+        self.is_read_only = not in_memory and can_only_be_read(self.file)
+        self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
         self._writer = threading.RLock()
         self.generations = Generations(proxy(self))
@@ -142,6 +143,21 @@ class Database:
         """Let the file shrink to what is in it; while somebody else writes, that is left to the next checkpoint."""
         with suppress(duckdb.TransactionException):
             self.cursor.execute("CHECKPOINT")
+
+    def let_go_of_blocks(self) -> None:
+        """Let go of the blocks of the file that DuckDB keeps in memory; those that a query works with stay."""
+        # On a connection of its own: what is refused would end a transaction of this thread.
+        with self._explained(), closing(self._connection.cursor()) as own:
+            try:
+                # For a lower limit DuckDB drops blocks; one that cannot be kept it then refuses, so what others ask goes on.
+                with suppress(duckdb.OutOfMemoryException):
+                    own.execute("SET memory_limit = '1KB'")
+            finally:
+                # With one that can be kept, it gives back to the system what it has let go of. It tells its limit in a
+                # rounded way: begun from its default each time, that stays the same.
+                own.execute("RESET memory_limit")
+                limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
+                own.execute(f"SET memory_limit = '{limit}'")
 
     def _rollback(self) -> None:
         try:

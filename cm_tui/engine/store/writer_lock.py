@@ -113,6 +113,26 @@ class WriterLock:
                     self._taken = False
                     self._changed.notify_all()
 
+    @contextmanager
+    def question_within(self, seconds: float) -> Iterator[bool]:
+        """Hold the lock for a short change that a question waits for, but not for long; says whether it is held."""
+        with self._changed:
+            self._questions += 1
+            held = self._changed.wait_for(lambda: not self._taken, seconds)
+            if held:
+                self._taken = True
+            else:
+                self._questions -= 1
+                self._changed.notify_all()
+        try:
+            yield held
+        finally:
+            if held:
+                with self._changed:
+                    self._questions -= 1
+                    self._taken = False
+                    self._changed.notify_all()
+
     @property
     def is_wanted(self) -> bool:
         """Whether an index run is under way or waits, or a question does."""

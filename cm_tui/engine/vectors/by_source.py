@@ -99,14 +99,26 @@ class ProjectVectors:
         there, wanted = (0, 0) if self.prose is None else self.prose.coverage()
         for done, total in self.code.fill(cancel):
             yield done + there, total + wanted
-        if self.prose is None or not wanted:
-            return
-        try:
+        if wanted:
             until = time.monotonic() + prose_seconds
-            for there, wanted in self.prose.fill(cancel):
+            for there, wanted in self.fill_prose(cancel):
                 yield done + there, total + wanted
                 if time.monotonic() > until:
                     break
+
+    def fill_prose(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
+        """Embed what was said and has no vector, newest first; why the model cannot be used is in the notes.
+
+        Yields:
+            (done, total) passages with a vector, first as it was found.
+
+        Raises:
+            CancelledError: `cancel` was set; the batches so far are kept and searchable.
+        """
+        if self.prose is None:
+            return
+        try:
+            yield from self.prose.fill(cancel)
             self._problem = ""
         except ModelError as error:
             self._problem = f"What was said is searched by keyword only: {error.message}"

@@ -3,43 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
+from cm_tui.tui.app.kept_choices import KeptChoices
 from cm_tui.tui.app.mode_app import ModeApp
 from cm_tui.tui.app.settings_in_force import SettingsInForce
-from cm_tui.tui.app.state_writer import StateWriter
+from cm_tui.tui.app.watches import Watches
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import (
     AddToPack,
     OpenEpisode,
-    PackSelectionChanged,
     ProjectChanged,
 )
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.screens.palette import CommandPalette
 from cm_tui.tui.screens.project_chooser import ProjectChooser
 from cm_tui.tui.screens.recording_control import RecordingControl
-from cm_tui.tui.screens.trust_question import TrustDialog
-from cm_tui.tui.state.pack_file import PackFile
-from cm_tui.tui.state.pack_selection import PackSelection, readable
+from cm_tui.tui.screens.trust_dialog import TrustDialog
 from cm_tui.tui.state.project import ProjectView
-from cm_tui.tui.state.remembered import AppState, load_state
-from cm_tui.tui.tasks import head_watch, pack_sync, recording_watch
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
-from cm_tui.tui.tasks.head_watch import HeadWatch
 from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, ImportEnded, ImportStep, IndexEnded, IndexStep
-from cm_tui.tui.tasks.pack_sync import PackSync
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
-from cm_tui.tui.tasks.recording_watch import RecordingWatch
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
 from cm_tui.tui.tasks.session_import import SessionImport
 from cm_tui.tui.tasks.worker_threads import Answer
@@ -87,23 +78,16 @@ class CmApp(ModeApp):
         """The store that goes when this project is closed."""
         self.config = config
         self.project = ProjectView()
-        self.pack_selection = PackSelection(self._pack_selection_changed, self._tell_of_pack)
         self.tasks = EngineTasks(self, open_engine)
+        self._kept = KeptChoices(self, root, self.tasks)
+        self.state, self.state_writer = self._kept.state, self._kept.writer
+        self.pack_selection = self._kept.pack_selection
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
         self.session_import = SessionImport(self.tasks, self.project, self.activity_log, self._project_changed)
         self.daemon_sync = DaemonSync(
             self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
         )
-        self.state, self._state_note = load_state(root)
-        self.state_writer = StateWriter(
-            root, self._gather_state, self.set_timer, self._write_off_thread, self._state_not_saved
-        )
-        self._pack_sync = PackSync(
-            self.pack_selection, PackFile(root), partial(self.tasks.work, topic="app.pack"), self.tell_error
-        )
-        # Earlier versions kept the pieces with everything else that is remembered.
-        self._pack_sync.begin(readable(self.state.of("pack").pop("items", None)))
         self._settings = SettingsInForce(
             self,
             lambda: list(self.available_themes),
@@ -113,15 +97,11 @@ class CmApp(ModeApp):
             settings_root or root,
             lambda: self.modes.broadcast(ProjectChanged),
         )
-        self._head_watch = HeadWatch(
-            self.project, lambda: self.tasks.engine.root if self.tasks.engine else None,
-            partial(self.tasks.work, topic="app.head"), self._head_changed,
+        self._watches = Watches(
+            self.tasks, self.project, lambda: self.config, self._head_changed,
+            lambda: self.modes.broadcast(ProjectChanged),
         )  # fmt: skip
-        self._recording_watch = RecordingWatch(
-            self.project, lambda: self.tasks.engine.root if self.tasks.engine else None, lambda: self.config,
-            partial(self.tasks.work, topic="app.recording-watch"), lambda: self.modes.broadcast(ProjectChanged),
-        )  # fmt: skip
-        self._recording = RecordingControl(self, self, self._recording_watch.look)
+        self._recording = RecordingControl(self, self, self._watches.look_at_recording)
         self._trust = TrustDialog(self, self)
         self._projects = ProjectChooser(self, self)
 
@@ -134,49 +114,23 @@ class CmApp(ModeApp):
         mode = "history" if self._episode else self.state.mode
         if mode in self.titles and mode != self.current_mode:
             self.switch_mode(mode)
-        if self._state_note:
-            self.tell(self._state_note, severity="warning")
-        self.set_interval(pack_sync.EVERY, self._pack_sync.look)
-        self.set_interval(head_watch.EVERY, self._head_watch.look)
-        self.set_interval(recording_watch.EVERY, self._recording_watch.look)
+        if self._kept.note:
+            self.tell(self._kept.note, severity="warning")
+        self._kept.begin(self.set_interval)
+        self._watches.begin(self.set_interval)
         self.tasks.open()
 
     def on_unmount(self) -> None:
         """Ask work to stop; waiting for it is left to whoever ran the application, as the screen is still there."""
         self.tasks.stop()
 
-    def _gather_state(self) -> AppState:
-        """What the next run should find again."""
-        self.state.mode = self.current_mode
-        for screen in self.modes.shown():
-            # While the application ends, its screens lose their parts one by one.
-            if screen.restored and self.is_running:
-                screen.keep()
-        return self.state
-
-    def _write_off_thread(self, write: Callable[[], None]) -> None:
-        self.tasks.work(write, lambda _: None, topic="app.state")
-
-    def _state_not_saved(self, error: OSError) -> None:
-        self.log(f"State not saved: {error}")
-
     def remember(self) -> None:
         """Write what is remembered soon: something of it may have changed."""
         self.state_writer.changed()
 
-    def _pack_selection_changed(self) -> None:
-        self._pack_sync.exchange()
-        self.remember()
-        self._tell_of_pack()
-
-    def _tell_of_pack(self) -> None:
-        self.modes.broadcast(PackSelectionChanged)
-
     def leave(self) -> None:
         """Quit."""
-        with suppress(OSError, CmError):
-            self._pack_sync.flush()
-        self.state_writer.flush()
+        self._kept.flush()
         self.exit(0)
 
     def open_project(self, folder: Path, *, without: Path | None = None) -> None:
@@ -216,7 +170,7 @@ class CmApp(ModeApp):
         """The project can be asked now."""
         self.lifecycle.opened()
         self.daemon_sync.begin()
-        self._recording_watch.look()
+        self._watches.look_at_recording()
         self._trust.ask_if_undecided()
         self._projects.ask_if_moved()
         while self._startup_notes:
@@ -231,6 +185,9 @@ class CmApp(ModeApp):
     def on_index_step(self, message: IndexStep) -> None:
         """An index run got on."""
         self.lifecycle.stepped(message.progress)
+        if self.project.plan is not None:
+            # A first run may take minutes, and nobody has to wait for it to import sessions.
+            self.session_import.look()
 
     def on_index_ended(self, message: IndexEnded) -> None:
         """An index run is over."""
@@ -319,7 +276,7 @@ class CmApp(ModeApp):
         self.action_command_palette()
 
     def show_trust(self) -> None:
-        """Show which settings of the repository are trusted or held back."""
+        """Show which settings and entries of the repository are trusted or held back."""
         self._trust.ask_again()
 
     def pause_recording(self) -> None:

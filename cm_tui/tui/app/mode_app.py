@@ -20,6 +20,7 @@ from cm_tui.tui.screens.messages import (
     OpenSymbol,
     OpenSymbolHistory,
     ProjectChanged,
+    ReadEpisode,
     RevisionChanged,
 )
 from cm_tui.tui.screens.mode_list import TITLES
@@ -85,6 +86,8 @@ class ModeApp(ThemedApp):
 
         await self.action_go("symbols")
         self.modes.screen(SymbolsScreen).open_path(message)
+        if message.note:
+            self.tell(message.note)
 
     def on_open_revision(self, message: OpenRevision) -> None:
         """Show a past revision."""
@@ -103,6 +106,13 @@ class ModeApp(ThemedApp):
 
         await self.action_go("history")
         self.modes.screen(HistoryScreen).open_episode(message.name)
+
+    async def on_read_episode(self, message: ReadEpisode) -> None:
+        """Tell an episode among those of its session."""
+        from cm_tui.tui.modes.episodes.screen import EpisodesScreen
+
+        await self.action_go("episodes")
+        self.modes.screen(EpisodesScreen).open_turn(message)
 
     # --- words to the user ---
 

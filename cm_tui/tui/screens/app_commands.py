@@ -51,6 +51,7 @@ def start_index(screen: AnyMode) -> None:
 def stop_index(screen: AnyMode) -> None:
     """Stop the index run, whoever started it."""
     screen.cm.stop_index()
+    screen.cm.tell("The index run is being stopped. What is done is kept; the next run goes on there.")
 
 
 def widen(screen: AnyMode) -> None:
@@ -109,7 +110,7 @@ APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.narrower", "less_than_sign", "Narrower", "Less room for the panel on the left", narrow, bar=False,
             blocked=_no_split),
     Command("app.theme", "ctrl+t", "Theme", "Choose a theme", lambda screen: screen.cm.choose_theme(), bar=False),
-    Command("app.trust", "f9", "Trust", "Held-back settings of this repository",
+    Command("app.trust", "f9", "Trust", "What of this repository is held back",
             lambda screen: screen.cm.show_trust(), bar=False),
     Command("app.pause", "f8", "Pause recording", "Stop recording what agents do, or go on",
             lambda screen: screen.cm.pause_recording(), bar=False, priority=True),

@@ -76,7 +76,7 @@ class AppServices(Protocol):
         """Find a command by name."""
 
     def show_trust(self) -> None:
-        """Show which settings of the repository are trusted or held back."""
+        """Show which settings and entries of the repository are trusted or held back."""
 
     def pause_recording(self) -> None:
         """Stop recording what agents do after a question, or go on."""

@@ -18,12 +18,14 @@ class OpenSymbol(Message):
 
 
 class OpenPath(Message):
-    """Show a file in the symbols mode, at a line."""
+    """Show a file in the symbols mode, at a line; `back` is the mode that Escape leads back to, `note` is told there."""
 
-    def __init__(self, path: str, line: int = 1) -> None:
+    def __init__(self, path: str, line: int = 1, *, back: str = "", note: str = "") -> None:
         super().__init__()
         self.path = path
         self.line = line
+        self.back = back
+        self.note = note
 
 
 class OpenRevision(Message):
@@ -50,6 +52,15 @@ class OpenEpisode(Message):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
+
+
+class ReadEpisode(Message):
+    """Tell an episode in the episodes mode, among those of its session."""
+
+    def __init__(self, name: str, session: str) -> None:
+        super().__init__()
+        self.name = name
+        self.session = session
 
 
 class AddToPack(Message):

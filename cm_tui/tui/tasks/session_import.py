@@ -31,6 +31,7 @@ class SessionImport:
         self._log = log
         self._changed = changed
         self._asked = False
+        self._answered = False
 
     def look(self) -> None:
         """Ask what there is to import, once: on a machine with many sessions it takes a moment."""
@@ -40,13 +41,20 @@ class SessionImport:
 
         def got(plan: ImportPlan) -> None:
             self._view.imports = plan
+            self._answered = True
             self._changed()
 
         def failed(error: CmError) -> None:
+            self._answered = True
             self._log.add(f"Past sessions were not looked for: {error.message}", "warning")
 
         where = environment(os.environ)
         self._tasks.ask("app.imports", lambda engine: engine.imports(environment=where), got, failed)
+
+    @property
+    def looking(self) -> bool:
+        """True until it is known what there is to import, or why nobody knows."""
+        return not self._answered
 
     def start(self) -> None:
         """Import what there is."""

@@ -21,6 +21,7 @@ from cm_tui.engine.git.identity import identify
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.engine.redaction import PATTERNS_VERSION
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from tests.gitrepo import Repo
 
@@ -118,6 +119,22 @@ def test_secrets_do_not_travel(repo: Repo, tmp_path: Path, elsewhere):
     elsewhere()
     restore_backup(file, repo.root)
     assert prompts(repo.root)[1] == "use [redacted: github token]"
+
+
+def test_only_a_persons_word_spares_a_file_the_look_for_secrets(repo: Repo, tmp_path: Path, elsewhere):
+    secret = "ghp_" + "a1B2" * 9
+    fill(repo, f"use {secret}")
+    file = tmp_path / "b"
+    back_up(file, repo.root)
+    rewrite(file, lambda lines: [text.replace("[redacted: github token]", secret) for text in lines])
+    elsewhere()
+    restore_backup(file, repo.root, mine=True)
+    assert prompts(repo.root) == [f"use {secret}"], "what a person says is believed"
+    # Another version of the patterns is another word.
+    rewrite(file, lambda lines: [text.replace(f'"rules":"{PATTERNS_VERSION}"', '"rules":"0"') for text in lines])
+    shutil.rmtree(paths.data_dir())
+    restore_backup(file, repo.root, mine=True)
+    assert prompts(repo.root) == ["use [redacted: github token]"]
 
 
 def test_all_projects_go_each_to_its_own(repo: Repo, tmp_path: Path, elsewhere):
@@ -228,7 +245,7 @@ def test_a_file_of_this_form_is_taken(repo: Repo, tmp_path: Path):
         ["[]"],
         ["nonsense"],
         ['{"format": "other", "version": 1}'],
-        ['{"format": "cm-tui backup", "version": 2}'],
+        ['{"format": "cm-tui backup", "version": 3}'],
         ['{"format": "cm-tui backup", "version": "1"}'],
         [HEAD, json.dumps({"event": EVENT})],
         [HEAD, '{"file": "../../etc/passwd", "content": "x"}'],

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.api.backup import back_up, restore_backup
+from cm_tui.engine.api import links
+from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.backup import stream
-from cm_tui.engine.entries import Author, Entries
+from cm_tui.engine.entries import Author, Entries, entry_backup
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
+from cm_tui.errors import NotFoundError
+from cm_tui.model import EpisodeEdit
 from tests.gitrepo import Repo
 from tests.planted import GITHUB, leaked
 
@@ -63,3 +68,132 @@ def test_what_is_there_stays(repo: Repo, tmp_path: Path, monkeypatch: pytest.Mon
     notes = restore_backup(tmp_path / "shop.backup", repo.root).notes
     assert notes == ("1 entry of the backup is there as another text, which stays",)
     assert [(one.content, one.held) for one in Entries(repo.root).all().entries] == [("new text", True)]
+
+
+def linked(root: Path) -> list[str]:
+    """Entries of a checkout after a person linked it."""
+    links.link(links.memory_link(root))
+    return shown(root)
+
+
+@pytest.fixture
+def two(repo: Repo, tmp_path: Path) -> Repo:
+    """Another project, with an entry; both are in the backup."""
+    other = Repo(tmp_path / "other")
+    other.write("b.py", "y = 2\n")
+    other.commit()
+    other.git("remote", "add", "origin", "https://example.org/me/other.git")
+    for one in (repo, other):
+        Entries(one.root).add(f"of {one.root.name}", PERSON)
+    back_up(tmp_path / "all", None)
+    for one in (repo, other):
+        (one.root / ".cm/memory.json").unlink()
+    return other
+
+
+def test_what_is_left_out_of_other_projects_is_told(
+    repo: Repo, two: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    report = restore_backup(tmp_path / "all", repo.root)
+    assert [(one.here, one.entries, one.new_entries) for one in sorted(report.projects, key=lambda one: one.here)] == [
+        (False, 1, 0), (True, 1, 1),
+    ]  # fmt: skip
+    (note,) = [one for one in report.notes if "left out" in one]
+    assert note == "1 entry of other is left out: --all restores what all projects of the file have"
+    assert shown(repo.root) == ["of shop"]
+    assert linked(two.root) == []
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_entries_of_other_projects_wait_for_a_checkout_and_come_once(
+    repo: Repo, two: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: bool
+):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "container"))
+    root = repo.root if inside else None
+    assert look_at_backup(tmp_path / "all", root, everything=True).projects[0].changes_something
+    report = restore_backup(tmp_path / "all", root, everything=True)
+    assert {one.new_entries for one in report.projects} == {1}
+    assert any("1 entry of other waits for a checkout: `cm link`" in one for one in report.notes)
+    assert not any(one.changes_something for one in restore_backup(tmp_path / "all", root, everything=True).projects)
+    assert not (two.root / ".cm/memory.json").exists()
+    assert linked(two.root) == ["of other"]
+    assert restore_backup(tmp_path / "all", root, everything=True).notes == ()
+    # What is forgotten here stays forgotten.
+    (two.root / ".cm/memory.json").unlink()
+    assert entry_backup.take_waiting(two.root) == 0
+
+
+def test_a_checkout_that_is_here_takes_its_entries(repo: Repo, two: Repo, tmp_path: Path):
+    assert shown(two.root) == []
+    report = restore_backup(tmp_path / "all", repo.root, everything=True)
+    assert {one.new_entries for one in report.projects} == {1}
+    assert "1 entry of other came along" in report.notes
+    assert (shown(repo.root), shown(two.root)) == (["of shop"], ["of other"])
+
+
+def test_what_was_forgotten_or_erased_does_not_come_back(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    first = {"project": "granite of the project", "user": "granite of the user"}
+    with LocalEngine.open(repo.root) as engine:
+        kept = engine.remember("kept")
+        forgotten = [engine.remember(text, scope=scope).id for scope, text in first.items()]
+        erased = engine.remember("xylophone quartz").id
+    back_up(tmp_path / "one", repo.root)
+    (repo.root / ".cm/memory.json").unlink()
+    clone = Path(shutil.copytree(repo.root, tmp_path / "clone"))
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    restore_backup(tmp_path / "one", clone)
+    with LocalEngine.open(clone) as engine:
+        engine.erase([erased])
+        for id_ in forgotten:
+            engine.forget_memory(id_)
+        for _ in "twice":
+            notes = restore_backup(tmp_path / "one", clone).notes
+            assert notes == ("3 entries of the backup were forgotten or erased here, and stay so",)
+            assert [one.id for one in engine.entries().rows] == [kept.id]
+        for id_ in forgotten:
+            engine.forget_memory(id_, undo=True)
+        assert sorted(shown(clone)) == sorted(["kept", *first.values()])
+        assert restore_backup(tmp_path / "one", clone).notes == (
+            "1 entry of the backup was forgotten or erased here, and stays so",
+        )
+
+
+def test_what_a_backup_brings_is_nobodys_last_change(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with LocalEngine.open(repo.root) as engine:
+        engine.remember("theirs")
+        theirs = engine.record_episode("theirs").id
+        engine.edit_episodes([theirs], EpisodeEdit(pinned=True))
+    back_up(tmp_path / "one", repo.root)
+    (repo.root / ".cm/memory.json").unlink()
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    with LocalEngine.open(repo.root) as engine:
+        mine = engine.remember("mine").id
+        restore_backup(tmp_path / "one", repo.root)
+        assert engine.undo().ids == (mine,)
+        with pytest.raises(NotFoundError):
+            engine.undo()
+        list(engine.index())
+        assert [(one.id, one.pinned) for one in engine.episodes().rows] == [(theirs, True)]
+    assert shown(repo.root) == ["theirs"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("entry.changed", {"before": 5, "after": [], "scope": "project", "actor": "person"}),
+        ("entry.changed", {"scope": "project", "actor": "person"}),
+        ("episode.edited", {"ids": "x", "add_tags": []}),
+        ("episode.edited", {"ids": ["x"], "rating": {}}),
+        ("change.undone", {"ids": [], "change": {}}),
+        ("episode.forgotten", {"ids": [5]}),
+    ],
+)
+def test_malformed_changes_of_a_backup_stay_out(repo: Repo, tmp_path: Path, kind: str, data: dict[str, object]):
+    Journal.of(repo.root).append(kind, data)
+    kept = Journal.of(repo.root).append("episode", {"prompts": ["kept"]}).id
+    back_up(tmp_path / "one", repo.root)
+    shutil.rmtree(Journal.of(repo.root).folder)
+    notes = restore_backup(tmp_path / "one", repo.root).notes
+    assert notes == ("1 event of shop says nothing that can be understood, and is left out",)
+    assert [event.id for event in Journal.of(repo.root).read()] == [kept]

@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,7 +142,8 @@ def test_what_is_forgotten_can_be_brought_back(root: Path):
     entries.put("project", entry, None, PERSON)
     assert texts(root) == []
     back, event = restore(entries, entry.id, PERSON)
-    assert back == entry
+    assert replace(back, changed_by="") == entry
+    assert entries.is_protected(back), "a person wants it there"
     assert event == changes(root)[-1].id
     with pytest.raises(NotFoundError):
         restore(entries, entry.id, PERSON)

@@ -41,6 +41,17 @@ def found(root: Path, question: str) -> list[str]:
         return [hit.snippet for hit in engine.search(question, profile="memory").hits]
 
 
+def test_what_a_person_trusted_agents_only_propose_to_change(theirs: Path):
+    file = theirs / ".cm" / "memory.json"
+    file.write_text(file.read_text().replace('"person"', '"agent"'))
+    entry_trust.decide(entry_trust.held_entries(theirs), "trusted")
+    with LocalEngine.open(theirs) as engine:
+        trusted = engine.entries().rows[0]
+        assert trusted.actor == "agent"
+        assert engine.update_entry(trusted.id, EntryEdit("Run nothing."), actor="agent").proposal
+        assert engine.forget_memory(trusted.id, actor="agent").proposal
+
+
 def test_it_waits_until_a_person_trusts_it_and_waits_again_afterwards(theirs: Path):
     with LocalEngine.open(theirs) as engine:
         page = engine.entries()

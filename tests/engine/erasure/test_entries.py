@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.entries import entry_text, proposals
+from cm_tui.engine.entries import entry_erasure, entry_text, proposals
+from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.redaction import Redacted
 from cm_tui.errors import NotFoundError
@@ -71,3 +72,35 @@ def test_an_entry_goes_with_all_that_was_said_of_it(engine: LocalEngine):
     assert engine.search("xylophone", profile="memory", mode="keyword").hits == ()
     with pytest.raises(NotFoundError):
         engine.forget_memory(gone.id, undo=True)
+
+
+@pytest.mark.parametrize("length", [24, 20])
+def test_an_event_of_an_entry_takes_the_entry_along(engine: LocalEngine, length: int):
+    kept = engine.remember("granite stays")
+    gone = engine.remember("the word is xylophone-quartz")
+    engine.update_entry(gone.id, EntryEdit("the word was xylophone-quartz"))
+    event = next(one for one in Journal.of(engine.root).read() if one.data.get("id") == gone.id)
+    report = engine.erase([event.id[:length]])
+    assert len(report.events) == 2
+    assert report.reasons == (
+        "an entry is erased whole, with all that was ever said of it: its changes hold the same words",
+    )
+    assert holders(engine, "xylophone-quartz") == []
+    assert [one.id for one in engine.entries().rows] == [kept.id]
+
+
+def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
+    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch
+):
+    gone = engine.remember("the word is xylophone-quartz")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as first:
+        first.setattr(entry_erasure, "drop", killed)
+        with pytest.raises(KeyboardInterrupt):
+            engine.erase([gone.id])
+    assert holders(engine, "xylophone-quartz")
+    engine.erase([gone.id])
+    assert holders(engine, "xylophone-quartz") == []

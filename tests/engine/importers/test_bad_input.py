@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.importers import lines as lines_of
-from cm_tui.engine.importers.lines import opened, read_lines
-from cm_tui.engine.importers.transcript import given_words, parse_time
 from cm_tui.engine.journal import Journal
+from cm_tui.engine.transcripts import lines as lines_of
+from cm_tui.engine.transcripts.lines import opened, read_lines
+from cm_tui.engine.transcripts.transcript import given_words, parse_time
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import Claude, Codex, OpenCode, write_lines
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines
 
 ANY = st.recursive(
     st.none()
@@ -88,7 +88,8 @@ def test_a_clock_gone_wrong_is_no_time(machine: Machine, when: object):
     one = Claude(machine.claude, machine.root)
     one.write([one.asked("First", timestamp=when), one.said("One.", timestamp=when)])
     assert machine.run().episodes == 1
-    assert machine.episodes()[0].at is None
+    # It is dated by its file.
+    assert machine.episodes()[0].at == LONG_AGO
 
 
 def test_a_clock_that_jumps_back_ends_no_turn_before_it_began(machine: Machine):
@@ -141,7 +142,7 @@ def test_a_transcript_that_vanishes_half_way_is_told_and_the_others_are_imported
     file = gone.write(gone.turn("Gone", "Gone."))
     there.clock = 500
     there.write([there.meta(), *there.turn("There", "There.")])
-    from cm_tui.engine.importers import claude_code
+    from cm_tui.engine.transcripts import claude_code
 
     def vanish(self, transcript, facts, resume):
         file.unlink()

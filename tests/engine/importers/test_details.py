@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,24 @@ def test_without_a_transcript_a_turn_stays_as_it_is(machine: Machine, monkeypatc
     assert with_details(other) == other
     monkeypatch.setenv("CM_MEMORY__FOLLOW_TRANSCRIPTS", "false")
     assert with_details(whole) == whole
+
+
+@pytest.mark.parametrize("failure", [ValueError("not thought of"), "too long"])
+def test_a_turn_whose_details_cannot_be_had_is_recorded_without(machine: Machine, failure: ValueError | str):
+    def fail(record: EpisodeRecord) -> EpisodeRecord:
+        if isinstance(failure, ValueError):
+            raise failure
+        return replace(record, plan="x" * 2_000_000)
+
+    who = {"agent": "claude-code", "session": "s", "root": str(machine.root)}
+    journal = Journal.of(machine.root)
+    journal.append("hook.prompt", {**who, "prompt": "Go on"})
+    journal.append("hook.stop", {**who, "answer": "Gone."})
+    consumer = JournalConsumer(_nothing, fail)
+    consumer.on_nudge(machine.root)
+    consumer.close()
+    assert [(record.prompts, record.answer) for record in machine.episodes()] == [(("Go on",), "Gone.")]
+    again = JournalConsumer(_nothing, fail)
+    again.on_nudge(machine.root)
+    again.close()
+    assert len(machine.episodes()) == 1

@@ -30,6 +30,8 @@ def test_sessions_of_the_project_and_of_others(machine: Machine):
     held_in(machine, machine.base / "gone", "eeeeeeee")
     found = plan(machine.transcripts())
     assert (found.sessions, found.new, found.others, found.imported) == (2, 2, 3, False)
+    assert 1 <= len(found.elsewhere) <= 3
+    assert str(machine.root) not in found.elsewhere
     machine.run()
     assert {record.root for record in machine.episodes()} == {str(machine.root)}
     after = plan(machine.transcripts())

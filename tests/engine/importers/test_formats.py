@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 
-from cm_tui.engine.importers.claude_prompts import prompt_of
+from cm_tui.engine.transcripts.claude_prompts import prompt_of
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
 
@@ -193,7 +194,8 @@ def test_a_flat_transcript_of_an_old_codex_is_read(machine: Machine):
     assert done.unknown == {}
     (record,) = machine.episodes()
     assert (record.prompts, record.answer, record.tools) == (("List the files",), "There is a.py.", ("shell",))
-    assert (record.session, record.at) == (one.session, None)
+    # Its records name no time, its file does.
+    assert (record.session, record.at) == (one.session, datetime(2026, 3, 2, 9).astimezone().timestamp())
 
 
 def test_a_sub_agent_of_codex_hangs_below_its_session_and_repeats_nothing(machine: Machine):

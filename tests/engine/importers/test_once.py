@@ -7,12 +7,14 @@ import random
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine import erasure
+from cm_tui.engine.importers.known import origin_of
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.journal import Journal
@@ -21,7 +23,7 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
-from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex
+from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
 
 
 def stamp(seconds_ago: float) -> str:
@@ -112,6 +114,26 @@ def test_a_session_that_goes_on_in_a_new_file_after_a_compaction_is_one_story(ma
     ]
 
 
+def test_sessions_of_other_agents_are_no_part_of_a_story(machine: Machine):
+    """Codex and OpenCode name no last record: what names none goes on behind none of them."""
+    codex, third = Codex(machine.codex, machine.root), OpenCode(machine.data, machine.root)
+    codex.write([codex.meta(), *codex.turn("Of codex", "Yes.")])
+    third.turn(third.session("ses_a"), "Of opencode", "Yes.")
+    third.write_files()
+    machine.run()
+    one = Claude(machine.claude, machine.root)
+    one.clock = 900
+    records = [*one.turn("First", "One."), *one.turn("Second", "Two.")]
+    one.write(records)
+    other = Claude(machine.claude, machine.root, "99999999-aaaa-4aaa-8aaa-111111111111")
+    other.clock = 1_900
+    other.write([*({**record, "sessionId": other.session} for record in records), *other.turn("Third", "Three.")])
+    machine.run()
+    assert [record.parent for record in machine.episodes()] == [""] * 5
+    mine = [record for record in machine.episodes() if record.agent == "claude-code"]
+    assert [(record.session, record.turn) for record in mine] == [(one.session, 1), (one.session, 2), (one.session, 3)]
+
+
 def test_a_fork_of_codex_is_one_story(machine: Machine):
     one = Codex(machine.codex, machine.root)
     one.write([one.meta(), *one.turn("First", "One."), *one.turn("First", "Once more.")])
@@ -140,6 +162,47 @@ def test_a_transcript_that_was_moved_is_the_same(machine: Machine):
     file.rename(moved)
     done = machine.run()
     assert (done.episodes, done.known) == (0, 1)
+
+
+def _without(record: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
+
+
+def test_turns_that_look_alike_are_all_recorded(machine: Machine):
+    one = Claude(machine.claude, machine.root)
+    unnamed = [
+        _without(record, "timestamp", "uuid") for record in (*one.turn("No time", "One."), *one.turn("None", "Two."))
+    ]
+    long = [*one.turn("P" * 600 + "1", "One."), *one.turn("P" * 600 + "2", "Two.")]
+    one.write([*unnamed, *({**record, "timestamp": iso(0)} for record in long)])
+    for session, answer in (("aaaa-1", "Did x."), ("bbbb-1", "Did y.")):
+        other = Claude(machine.claude, machine.root, session)
+        other.write(other.turn("continue", answer))
+    done = machine.run()
+    assert (done.episodes, done.known) == (6, 0)
+    assert sorted(record.answer for record in machine.episodes() if record.prompts == ("continue",)) == [
+        "Did x.",
+        "Did y.",
+    ]
+    # A copy of the file is the same.
+    one.file.with_name("copy.jsonl").write_bytes(one.file.read_bytes())
+    assert (machine.run().episodes, len(machine.episodes())) == (0, 6)
+
+
+def test_what_an_earlier_version_imported_is_known(machine: Machine):
+    """It named a turn by its time and the beginning of its prompt."""
+    one = Claude(machine.claude, machine.root)
+    first = one.turn("First", "One.")
+    one.write([*first, *one.turn("Second", "Two.")])
+    key = f"{first[0]['timestamp']} First"
+    record = EpisodeRecord(
+        agent="claude-code", session=one.session, prompts=("First",), answer="One.", actor="import", turn=1,
+        origin=origin_of("claude-code", "", key), root=str(machine.root),
+    )  # fmt: skip
+    Journal.of(machine.root).append("episode", record.to_event_data())
+    done = machine.run()
+    assert (done.episodes, done.known) == (1, 1)
+    assert [(found.prompts[0], found.turn) for found in machine.episodes()] == [("First", 1), ("Second", 2)]
 
 
 # --- hooks ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,10 +11,11 @@ import pytest
 
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory import episode_sync
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import StoreError
-from cm_tui.model import IndexSummary
+from cm_tui.model import Cancel, IndexSummary
 from tests.gitrepo import Repo
 
 
@@ -42,7 +45,7 @@ def found(engine: LocalEngine, query: str) -> list[str]:
 
 def test_an_episode_is_found_by_what_was_asked_and_answered(engine: LocalEngine):
     index(engine)
-    assert "this project has none" in " ".join(engine.search("gravel", profile="memory").notes)
+    assert "the index holds none" in " ".join(engine.search("gravel", profile="memory").notes)
     id_ = record(engine, "pave the driveway\nwith gravel", "and the path", answer="Both are paved now.")
     assert index(engine).changed == 0
     [hit] = engine.search("who paved the driveway", profile="memory").hits
@@ -61,13 +64,14 @@ def test_what_was_recorded_since_the_index_run_is_found(engine: LocalEngine):
     first = record(engine, "roll the boulders away")
     result = engine.search("boulders", profile="memory")
     assert [hit.path for hit in result.hits] == [f"episode/{first}"]
-    assert not any("this project has none" in note for note in result.notes)
+    assert not any("the index holds none" in note for note in result.notes)
     second = record(engine, "and the boulders behind them")
     found_too = engine.rank(engine.retrieve("boulders", profile="memory"), engine.profiles()["memory"])
     assert {hit.path for hit in found_too.hits} == {f"episode/{first}", f"episode/{second}"}
 
 
-def test_a_question_does_not_wait_for_a_writer(engine: LocalEngine):
+def test_a_question_does_not_wait_long_for_a_writer(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(episode_sync, "WAIT_S", 0.05)
     index(engine)
     id_ = record(engine, "roll the boulders away")
     with WriterLock.of(engine._db).index_run():
@@ -77,6 +81,35 @@ def test_a_question_does_not_wait_for_a_writer(engine: LocalEngine):
         # Questions that look at code alone have nothing to wait for, nor to say.
         assert not any("under way" in note for note in engine.search("gravel").notes)
     assert [hit.path for hit in engine.search("boulders", profile="memory").hits] == [f"episode/{id_}"]
+
+
+def test_what_was_just_recorded_is_found_while_history_is_read(engine: LocalEngine):
+    index(engine)
+    id_ = record(engine, "roll the boulders away")
+    lock, reading = WriterLock.of(engine._db), threading.Event()
+
+    def read_history() -> None:
+        with lock.batch(Cancel()):
+            reading.set()
+            while not lock.is_wanted:
+                time.sleep(0.01)
+
+    reader = threading.Thread(target=read_history)
+    reader.start()
+    reading.wait()
+    assert [hit.path for hit in engine.recall("boulders").hits] == [f"episode/{id_}"]
+    reader.join()
+    assert not lock.is_wanted
+
+
+def test_what_is_remembered_is_found_without_an_index_and_stays_when_there_is_one(engine: LocalEngine):
+    id_ = record(engine, "roll the boulders away")
+    assert [one.id for one in engine.episodes().rows] == [id_]
+    assert engine.episode(id_).prompts == ("roll the boulders away",)
+    assert [hit.path for hit in engine.recall("boulders").hits] == [f"episode/{id_}"]
+    index(engine)
+    assert [hit.path for hit in engine.recall("boulders").hits] == [f"episode/{id_}"]
+    assert engine.search("gravel").hits[0].path == "a.py"
 
 
 def test_each_is_read_once_and_none_is_lost(engine: LocalEngine):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.errors import NotFoundError
 from cm_tui.model import EpisodeFilter, Step
 from tests.gitrepo import Repo
 
@@ -89,9 +91,12 @@ def test_a_turn_says_who_spoke_and_what_was_done(engine: LocalEngine):
 
 
 def test_the_turns_around_lend_weight(engine: LocalEngine):
-    hit = engine.recall("webhooks queue", limit=2).hits[1]
+    first, hit = engine.recall("webhooks queue", limit=2).hits
     assert engine.source(hit.path).text.startswith("User: Write the worker.")
-    assert any(part.name == "context" and part.contribution > 0 for part in hit.parts)
+    assert any(part.name == "context" and "as a turn of" in part.detail for part in hit.parts)
+    alone = replace(engine.profiles()["recall"], thread=0.0, neighbours=0.0)
+    scores = {one.path: one.score for one in engine.search("webhooks queue", profile=alone, limit=50).hits}
+    assert scores.get(hit.path, 0.0) / scores[first.path] < hit.score / first.score
 
 
 def test_more_results_never_change_the_first(engine: LocalEngine):
@@ -111,7 +116,8 @@ def test_only_what_fits_is_asked(engine: LocalEngine):
     assert len(texts(engine, "the", where=EpisodeFilter(tags=("bug",)))) == 3
     late = EpisodeFilter(since=BEGAN + 2 * DAY)
     assert ["ZPL" in text for text in texts(engine, "address", where=late)] == [True]
-    assert texts(engine, "address", where=EpisodeFilter(session="no such")) == []
+    with pytest.raises(NotFoundError, match="no session 'no such'"):
+        engine.recall("address", where=EpisodeFilter(session="no such"))
 
 
 def test_what_was_said_comes_beside_code_and_moves_none_of_it(engine: LocalEngine):
@@ -128,6 +134,7 @@ def test_what_was_said_comes_beside_code_and_moves_none_of_it(engine: LocalEngin
 
 
 def test_what_has_nothing_to_do_with_it_stays_away(engine: LocalEngine):
+    assert engine.recall("quaternion interpolation").hits == ()
     assert engine.search("quaternion interpolation").beside == ()
 
 
@@ -147,8 +154,6 @@ def test_what_is_recorded_now_is_recalled_now(engine: LocalEngine):
 
 
 def _without(engine: LocalEngine):
-    from dataclasses import replace
-
     return replace(engine.profiles()["code"], beside="")
 
 

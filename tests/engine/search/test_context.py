@@ -17,7 +17,7 @@ from cm_tui.engine.search.documents import Threads
 PROFILE = profiles.make("recall", {})
 
 
-def table(threads: list[int], turns: list[int]) -> CandidateTable:
+def table(threads: list[int], turns: list[int], words: float = 60.0) -> CandidateTable:
     size = len(threads)
     empty: list[str] = [""] * size
     return CandidateTable(
@@ -25,7 +25,7 @@ def table(threads: list[int], turns: list[int]) -> CandidateTable:
         symbols=[None] * size, kinds=[None] * size, languages=empty, texts=empty, times=[None] * size, terms=[],
         bm25_by_term=np.zeros((size, 0)), keyword_limit=np.zeros(size), cosines=np.zeros(size),
         keyword_ranks=np.zeros(size, np.int64), vector_ranks=np.zeros(size, np.int64),
-        threads=np.array(threads, np.int32), turns=np.array(turns, np.int32),
+        lengths=np.full(size, words), threads=np.array(threads, np.int32), turns=np.array(turns, np.int32),
     )  # fmt: skip
 
 
@@ -33,15 +33,28 @@ def test_neighbours_and_session_lend_and_others_do_not():
     profile = replace(PROFILE, thread=0.4, neighbours=0.15)
     scores = np.array([0.6, 0.0, 0.0, 0.5])
     lent, [stage] = lend(table([1, 1, 2, -1], [1, 2, 3, -1]), scores, profile)
-    whole = 1 + 0.4 + 0.3
-    assert lent.tolist() == pytest.approx([(0.6 + 0.4 * 0.2) / whole, (0.15 * 0.6 + 0.4 * 0.2) / whole, 0.0, 0.5])
+    # Of 60 words: half of what stands around counts, and 60 of 65 parts of it all.
+    whole = (1 + 0.5 * (0.4 + 0.3)) * 65 / 60
+    first, second = 0.6 + 0.5 * 0.4 * 0.2, 0.5 * (0.15 * 0.6 + 0.4 * 0.2)
+    assert lent.tolist() == pytest.approx([first / whole, second / whole, 0.0, 0.5])
     assert (scores + stage.contributions).tolist() == pytest.approx(lent.tolist())
 
 
 def test_pieces_of_one_turn_are_one_turn():
     profile = replace(PROFILE, thread=0.0, neighbours=0.5)
     lent, _ = lend(table([1, 1, 1], [1, 1, 2]), np.array([0.8, 0.2, 0.0]), profile)
-    assert lent.tolist() == pytest.approx([0.4, 0.1, 0.2])
+    assert lent[0] / lent[1] == pytest.approx(4)
+    assert lent[0] == pytest.approx(0.8 / (1 + 60 / 180) * 120 / 125)
+    assert lent[2] == pytest.approx(0.5 * 0.5 * 0.8 / (1 + 60 / 120) * 60 / 65)
+
+
+def test_a_report_speaks_for_itself_and_a_nod_says_nothing():
+    profile = replace(PROFILE, thread=0.4, neighbours=0.15)
+    scores = np.array([0.2, 0.9])
+    talk, report = (lend(table([1, 1], [1, 2], words), scores, profile)[0] for words in (20, 2_000))
+    assert talk[0] > report[0] > 0.95 * 0.2
+    nod = lend(table([1, 1], [1, 2], 2), scores, profile)[0]
+    assert nod.max() < 0.4 * talk.max()
 
 
 def test_without_threads_or_weights_nothing_changes():

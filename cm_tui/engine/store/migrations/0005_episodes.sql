@@ -35,7 +35,7 @@ CREATE TABLE episode (
     -- What later events say of it.
     pinned      BOOLEAN NOT NULL,
     rating      INTEGER NOT NULL,
-    guarded     BOOLEAN NOT NULL,  -- a person wrote, pinned or rated it
+    guarded     BOOLEAN NOT NULL,  -- only a person may change it: see `Standing.guarded`
     settled     BOOLEAN NOT NULL,  -- consolidated
     evidence    BOOLEAN NOT NULL,  -- of something that was approved
     state       VARCHAR NOT NULL   -- shown, forgotten, archived

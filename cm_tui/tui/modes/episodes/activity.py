@@ -15,7 +15,7 @@ from cm_tui.tui.widgets.text import count, one_line, short_count
 DAYS = 90
 """Days that are asked for; as many are drawn as there is room for."""
 _NARROW, _WIDE = 100, 160
-_AGENTS = 3
+_SIGN = len("  +99 more")
 
 
 def activity_text(stats: EpisodeStats, width: int) -> Content:
@@ -36,7 +36,9 @@ def activity_text(stats: EpisodeStats, width: int) -> Content:
 
 
 def _second(stats: EpisodeStats, days: int, width: int) -> Content:
-    """Return what the columns are, what came of all, and who it was."""
+    """Return what the columns are, what came of all, and who it was; first what the totals leave out."""
+    if stats.note:
+        return Content.styled(f" {one_line(stats.note)}", "$warning").truncate(width, ellipsis=True)
     today = stats.per_day[-1] if stats.per_day else 0
     words = f" {count(days, 'day')}, {today:,} today" if stats.per_day else ""
     line = Content.styled(words.ljust(days + 1), "$muted")
@@ -44,11 +46,20 @@ def _second(stats: EpisodeStats, days: int, width: int) -> Content:
     for name, (mark, style, said) in OUTCOMES.items():
         if counts.get(name):
             told = Content.assemble((f"  {mark} ", style), f"{short_count(counts[name])} ", (said, "$muted"))
-            line = _added(line, told, width)
-    for one in stats.agents[:_AGENTS]:
-        who = f"  {one_line(one.value) or 'somebody'} {short_count(one.count)}"
-        line = _added(line, Content.styled(who, "$secondary"), width)
-    return line
+            # How many agents there are is told at every width.
+            line = _added(line, told, width - _SIGN)
+    return Content.assemble(line, (_agents(stats, width - cell_len(line.plain) - 1), "$secondary"))
+
+
+def _agents(stats: EpisodeStats, room: int) -> str:
+    """Return as many agents as fit, whole, and how many more there are."""
+    names = [f"  {one_line(one.value) or 'somebody'} {short_count(one.count)}" for one in stats.agents]
+    for shown in range(len(names), -1, -1):
+        left = len(names) - shown
+        words = "".join(names[:shown]) + (f"  +{left:,} more" if left else "")
+        if cell_len(words) <= room:
+            return words
+    return ""
 
 
 def _added(line: Content, piece: Content, width: int) -> Content:

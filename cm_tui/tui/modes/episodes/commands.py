@@ -6,25 +6,24 @@ from functools import partial
 
 from cm_tui.errors import UsageError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats
+from cm_tui.tui.modes.episodes.code_places import Side, find_line
 from cm_tui.tui.modes.episodes.edits import (
-    MOST,
-    all_of,
     ask_tags,
     flip_pin,
     forget,
-    listed,
     nothing_meant,
     rate,
     undo,
 )
 from cm_tui.tui.modes.episodes.filter_dialog import FilterDialog
+from cm_tui.tui.modes.episodes.purge import cannot_purge, purge
 from cm_tui.tui.modes.episodes.query import filter_of
+from cm_tui.tui.modes.episodes.selection import select, select_all
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
-from cm_tui.tui.widgets.text import count
 
 
 def _not_open(screen: EpisodesView) -> str | None:
@@ -87,32 +86,14 @@ def choose_filter(screen: EpisodesView) -> None:
     screen.ask("facets", lambda engine: engine.episode_stats(where=EpisodeFilter(state=state), days=1), got)
 
 
-def flip_selected(screen: EpisodesView) -> None:
-    """Select the episode under the cursor, or not any more, and go on."""
-    row = screen.turn_list.current
-    if row is None:
-        return
-    if screen.selected.pop(row.id, None) is None:
-        screen.selected[row.id] = row
-    screen.show_selection()
-    screen.turn_list.cursor += 1
-
-
-def select_all(screen: EpisodesView) -> None:
-    """Select everything that is listed, also what was not read yet; nothing where all of it is selected."""
-    where = listed(screen)
-
-    def got(rows: list[Episode]) -> None:
-        ids = {row.id for row in rows}
-        if ids and ids == set(screen.selected):
-            screen.selected.clear()
-        else:
-            screen.selected = {row.id: row for row in rows}
-            if len(rows) >= MOST:
-                screen.cm.tell(f"The newest {count(MOST, 'episode')} are selected: more are not changed at once.")
-        screen.show_selection()
-
-    screen.ask("all", lambda engine: all_of(engine, where), got)
+def go_in(screen: EpisodesView) -> None:
+    """Do what Enter does in the list with the focus."""
+    if screen.focused is screen.story.lines:
+        screen.story.lines.action_choose()
+    elif screen.on_sessions:
+        screen.enter_turns()
+    else:
+        screen.story.lines.focus()
 
 
 def step(screen: EpisodesView, by: int) -> None:
@@ -129,17 +110,30 @@ def step(screen: EpisodesView, by: int) -> None:
 
 def open_now(screen: EpisodesView) -> None:
     """Show the file under the cursor as it is now."""
-    if (place := screen.story.place) is not None:
+    if screen.story.place is not None:
         screen.cm.go_to_now()
-        screen.post_message(OpenPath(place.path, max(1, place.line)))
+        _open_at(screen, "new", None)
 
 
 def open_then(screen: EpisodesView) -> None:
     """Show the file under the cursor as the agent saw it."""
-    place, episode = screen.story.place, screen.story.episode
-    if place is not None and episode is not None and episode.moment is not None:
+    episode = screen.story.episode
+    if screen.story.place is not None and episode is not None and episode.moment is not None:
         screen.cm.revision.go(episode.moment, episode.why, episode, asked=episode.sha)
-        screen.post_message(OpenPath(place.path, max(1, place.old_line or place.line)))
+        _open_at(screen, "old", screen.cm.revision.at)
+
+
+def _open_at(screen: EpisodesView, side: Side, revision: str | None) -> None:
+    """Show the file at the line of the patch; Escape leads back."""
+    place, episode = screen.story.place, screen.story.episode
+    if place is None or episode is None:
+        return
+
+    def found(line: int | None) -> None:
+        note = "Where in this file it was is not known: this is its first line." if line is None else ""
+        screen.post_message(OpenPath(place.path, line or 1, back=screen.MODE, note=note))
+
+    screen.ask("place", lambda engine: find_line(engine, episode, place, side, revision), found)
 
 
 def replay(screen: EpisodesView) -> None:
@@ -167,37 +161,44 @@ def erase(screen: EpisodesView) -> None:
 
 
 EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
+    # The key bar ends where there is no room any more: what is used most comes first.
+    Command("episodes.enter", "enter", "Open", "To the right: the episodes of a session, the story of one, a part of it",
+            go_in, palette=False, blocked=_no_turns),
+    Command("episodes.select", "space", "Select", "Select the session or the episode under the cursor, or not any more",
+            select, blocked=_no_turns),
     Command("episodes.find", "slash", "Find", "Find episodes by words, and by what you type behind `file:` or `since:`",
             find, blocked=_not_open),
+    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind", undo,
+            blocked=_not_open),
+    Command("episodes.forget", "d", "Forget", "Lists, search and agents have it no more; what is forgotten comes back",
+            forget, blocked=nothing_meant),
+    Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
+    Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
+            lambda screen: screen.story.unfold(), blocked=_no_story),
     Command("episodes.filter", "f", "Filter", "Filter by type, tool, outcome, agent, tag: lists what there is",
             choose_filter, blocked=_not_open),
     Command("episodes.open", "o", "Code", "Show the file under the cursor, or the first one of the story, as it is now",
             open_now, blocked=_no_file),
-    Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
-            open_then, blocked=_no_past),
-    Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
     Command("episodes.pin", "p", "Pin", "Pin what is meant: it never goes by its age, and agents cannot change it",
             flip_pin, blocked=nothing_meant),
+    Command("episodes.then", "s", "As it was", "Show that file at the commit that the agent saw; 0 leads back to now",
+            open_then, blocked=_no_past),
     Command("episodes.useful", "plus", "Useful", "It was useful; the same key takes that back",
             partial(rate, rating=1), blocked=nothing_meant),
     Command("episodes.misled", "minus", "Misled", "It misled; the same key takes that back",
             partial(rate, rating=-1), bar=False, blocked=nothing_meant),
-    Command("episodes.forget", "d", "Forget", "Hide what is meant from lists, search and agents; of hidden ones, show them",
-            forget, blocked=nothing_meant),
-    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind", undo,
-            blocked=_not_open),
-    Command("episodes.all", "a", "All", "Select everything that is listed, or nothing; space selects one", select_all,
-            bar=False, blocked=_no_turns),
+    Command("episodes.all", "a", "All", "Select everything that fits the filter, inside of a session its episodes; or nothing",
+            select_all, bar=False, blocked=_no_turns),
     Command("episodes.before", "left_square_bracket", "Before", "The episode before this one, from wherever you are",
             partial(step, by=-1), bar=False, blocked=_no_turns),
     Command("episodes.after", "right_square_bracket", "After", "The episode after this one, from wherever you are",
             partial(step, by=1), bar=False, blocked=_no_turns),
-    Command("episodes.unfold", "v", "Unfold", "Show all of the story, or fold it again; enter does that to one part",
-            lambda screen: screen.story.unfold(), blocked=_no_story),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
             blocked=_cannot_replay),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),
+    Command("episodes.purge", "D", "Purge", "Delete what is meant and archived for good; says what goes, and asks twice",
+            purge, shown_as="D", bar=False, blocked=cannot_purge),
     Command("episodes.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", EpisodesView.zoom, bar=False),
 )  # fmt: skip

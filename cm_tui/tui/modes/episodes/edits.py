@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Edited, Episode, EpisodeEdit, EpisodeFilter, Undone
+from cm_tui.tui.modes.episodes.marks import headline
+from cm_tui.tui.modes.episodes.scope import BY_HAND, of_key
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.widgets.text import count, elide_end, one_line
@@ -20,8 +23,8 @@ MOST = 5_000
 """Episodes that are changed at once."""
 _PAGE = 1_000
 _LONGEST = 60
-_TEXT = 300
-"""Characters that are shown of each side of a text that changed."""
+_TEXT, _LEAD = 170, 30
+"""Cells that are shown of each side of a text that changed, and how many of them both have in common."""
 
 
 def all_of(engine: Engine, where: EpisodeFilter) -> list[Episode]:
@@ -39,7 +42,7 @@ def all_of(engine: Engine, where: EpisodeFilter) -> list[Episode]:
 
 def listed(screen: EpisodesView) -> EpisodeFilter:
     """Return which episodes are listed: those of the session that fit."""
-    return replace(screen.where, session=screen.session_key or screen.where.session)
+    return of_key(screen.where, screen.session_key)
 
 
 def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) -> None:
@@ -55,6 +58,8 @@ def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) 
 
 def nothing_meant(screen: EpisodesView) -> str | None:
     """Say why there is nothing to change."""
+    if screen.selecting:
+        return "what you selected is still being read"
     if screen.selected or screen.episode is not None:
         return None
     if not screen.on_sessions or not screen.turns.rows:
@@ -114,7 +119,7 @@ def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
         if add or remove:
             change(screen, episodes, EpisodeEdit(add_tags=add, remove_tags=remove))
 
-    used = [one_line(facet.value) for facet in (screen.stats.tags[:8] if screen.stats else ())]
+    used = [one_line(facet.value) for facet in (screen.totals.stats.tags[:8] if screen.totals else ())]
     hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
     what = count(len(episodes), "episode")
     screen.app.push_screen(Prompt(f"Tags of {what}", ", ".join(map(one_line, common)), hint), answered)
@@ -129,7 +134,7 @@ def tags_in(text: str) -> list[str]:
 
 
 def forget(screen: EpisodesView) -> None:
-    """Hide what is meant from lists, search and agents, or show it again where all of it is hidden."""
+    """Forget what is meant, or bring it back where all of it is forgotten."""
 
     def found(episodes: Sequence[Episode]) -> None:
         back = all(one.state == "forgotten" for one in episodes)
@@ -143,8 +148,9 @@ def forget(screen: EpisodesView) -> None:
                 change(screen, episodes, edit)
 
         whole = screen.session
-        title = elide_end(one_line(whole.title or whole.id), _LONGEST) if whole else ""
-        words = f"Forget {count(len(episodes), 'episode')} of the session “{title}”?\n\nNo list, search or agent has them then. u takes it back."
+        title = f"the session “{elide_end(one_line(whole.title or whole.id), _LONGEST)}”" if whole else "this session"
+        where = "all that was recorded by hand" if screen.session_key == BY_HAND else title
+        words = f"Forget {count(len(episodes), 'episode')} of {where}?\n\nNo list, search or agent has them then. u takes it back."
         screen.app.push_screen(ConfirmScreen(words, "Forget"), answered)
 
     with_meant(screen, found)
@@ -153,17 +159,44 @@ def forget(screen: EpisodesView) -> None:
 def undo(screen: EpisodesView) -> None:
     """Take back the last change that a person made in this project."""
 
-    def done(undone: Undone) -> None:
-        _tell_undone(screen, undone)
-        if undone.conflicts:
-            _ask_theirs(screen, undone)
+    def done(told: tuple[Undone, str]) -> None:
+        if told[0].conflicts:
+            _ask_theirs(screen, told[0])
+        else:
+            _tell_undone(screen, told)
 
-    screen.ask("undo", lambda engine: engine.undo(), done)
+    screen.ask("undo", _undo, done)
 
 
-def _tell_undone(screen: EpisodesView, undone: Undone) -> None:
-    words = one_line(undone.words)
-    screen.cm.tell(f"{words[:1].upper()}{words[1:]}.")
+def _undo(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
+    """Take it back, and find out what the first thing is called that it was about; of many, nobody reads all."""
+    # Before, as what was written is gone afterwards; and afterwards, as what was forgotten is there again.
+    title = _title(engine, engine.undo(dry_run=True))
+    undone = engine.undo(theirs_too=theirs_too)
+    return undone, title or _title(engine, undone)
+
+
+def _title(engine: Engine, undone: Undone) -> str:
+    for read in (_title_of_episode, _title_of_entry):
+        with suppress(NotFoundError, UsageError):
+            return read(engine, undone.ids[0]) if undone.ids else ""
+    return ""
+
+
+def _title_of_episode(engine: Engine, name: str) -> str:
+    return headline(engine.episode(name))
+
+
+def _title_of_entry(engine: Engine, name: str) -> str:
+    return one_line(engine.entry(name).title)
+
+
+def _tell_undone(screen: EpisodesView, told: tuple[Undone, str]) -> None:
+    undone, title = told
+    words = one_line("; ".join((undone.words, *undone.notes)))
+    more = f" and {count(len(undone.ids) - 1, 'more', 'more')}" if len(undone.ids) > 1 else ""
+    about = f": “{elide_end(title, _LONGEST)}”{more}" if title else ""
+    screen.cm.tell(f"{words[:1].upper()}{words[1:]}{about}.", timeout=6)
     screen.read_again()
 
 
@@ -172,13 +205,26 @@ def _ask_theirs(screen: EpisodesView, undone: Undone) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.ask("undo", lambda engine: engine.undo(theirs_too=True), partial(_tell_undone, screen))
+            screen.ask("undo", partial(_undo, theirs_too=True), partial(_tell_undone, screen))
+        else:
+            screen.cm.tell("Nothing was taken back: it stays as it is now.")
 
     one = undone.conflicts[0]
+    now, before, yours = sides(one.now, one.before, one.yours)
+    by = f" by {one_line(one.changed_by)}" if one.changed_by else ""
+    wrote = f"\n\nWhat you wrote:\n{yours}" if one.yours and one.yours not in (one.now, one.before) else ""
     more = f"\n\n{count(len(undone.conflicts) - 1, 'more text')} changed too." if len(undone.conflicts) > 1 else ""
     words = (
-        f"“{elide_end(one_line(one.title), _LONGEST)}” was changed since.\n\n"
-        f"As it is now:\n{elide_end(one_line(one.now), _TEXT)}\n\n"
-        f"What would come back:\n{elide_end(one_line(one.before), _TEXT)}{more}"
+        f"“{elide_end(one_line(one.title), _LONGEST)}” was changed since{by}.\n\n"
+        f"As it is now:\n{now}{wrote}\n\nWhat would come back:\n{before}{more}"
     )
     screen.app.push_screen(ConfirmScreen(words, "Take back all the same"), answered)
+
+
+def sides(*sides_of_it: str) -> list[str]:
+    """Return texts in one line each, from where they begin to differ; what there is not says so."""
+    texts = [" ".join(one_line(text).split()) for text in sides_of_it]
+    there = [text for text in texts if text]
+    same = next((place for place, signs in enumerate(zip(*there, strict=False)) if len({*signs}) > 1), 0)
+    start = same - _LEAD if same > 2 * _LEAD else 0
+    return [elide_end(f"…{text[start:]}" if start else text, _TEXT) or "(it is gone)" for text in texts]

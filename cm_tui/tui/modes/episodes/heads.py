@@ -42,15 +42,16 @@ def turn_head(episode: Episode) -> Content:
     return Content("\n").join((_line(first), _line(second)))
 
 
-def session_head(session: Session | None, episodes: Sequence[Episode]) -> Content:
+def session_head(session: Session | None, episodes: Sequence[Episode], *, by_hand: bool = False) -> Content:
     """Return what a session is called and how much there is of it."""
     if session is None:
-        words = f"{count(len(episodes), 'episode')}, of every session"
+        whose = "by hand or in no session" if by_hand else "of every session"
+        words = f"{count(len(episodes), 'episode')}, {whose}"
         return Content.assemble((" The newest first", "bold"), f"\n {words}")
     title = " ".join(one_line(session.title[:400]).split()) or one_line(session.id)
     facts = [
         Content.styled(
-            f"{one_line(session.agent) or 'somebody'}{', a sub-agent' if session.parent else ''}", "bold $secondary"
+            f"{one_line(session.agent) or 'by hand'}{', a sub-agent' if session.parent else ''}", "bold $secondary"
         ),
         Content(f"{local_minute(session.began)} – {clock(session.ended)}"),
         Content(count(session.episodes, "turn")),

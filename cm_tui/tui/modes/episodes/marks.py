@@ -15,7 +15,7 @@ from cm_tui.tui.widgets.text import elide_end, one_line, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
-    "interrupted": ("◌", "$warning", "interrupted"), "": ("·", "$muted", "nobody said"),
+    "interrupted": ("◌", "$warning", "interrupted"), "": ("·", "$muted", "no outcome"),
 }  # fmt: skip
 """Sign, style and words."""
 TYPES = {

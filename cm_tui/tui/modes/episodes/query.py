@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from typing import Any, get_args
 
 from cm_tui.errors import UsageError
 from cm_tui.model import EpisodeFilter
+from cm_tui.model.dates import instant
 from cm_tui.model.episode import EpisodeState, EpisodeType
 
 NOBODY = "unsaid"
@@ -18,9 +16,6 @@ NOBODY = "unsaid"
 _OUTCOMES = ("ok", "failed", "interrupted", NOBODY)
 _RATINGS = {"useful": 1, "misled": -1, "none": 0}
 _YES = {"yes": True, "no": False}
-_AGO = re.compile(r"([0-9]{1,4})([hdw])")
-_HOURS = {"h": 1, "d": 24, "w": 168}
-_HOUR = 3600.0
 FIELDS = (
     "type", "tool", "outcome", "agent", "tag", "file", "session", "since", "until", "pinned", "rated", "state",
 )  # fmt: skip
@@ -109,6 +104,20 @@ def filter_of(text: str) -> EpisodeFilter:
     return where
 
 
+def problems_of(text: str) -> list[str]:
+    """Return what is wrong with the terms of a line, each on its own, and which fields have no value yet."""
+    wrong = []
+    for term in terms_of(text):
+        if term.field and not term.value:
+            wrong.append(f"{term.field}: its value is missing.")
+            continue
+        try:
+            filter_of(str(term))
+        except UsageError as error:
+            wrong.append(f"{error.message} {error.hint}".strip())
+    return wrong
+
+
 def _values(terms: Iterable[Term], field: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.value for one in terms if one.field == field and one.value))
 
@@ -123,39 +132,11 @@ def _one_of(field: str, value: str, known: Iterable[str]) -> str:
     return value.lower()
 
 
-def _since(value: str) -> float:
-    return _instant("since", value, days=0)
-
-
-def _until(value: str) -> float:
-    # People mean the whole of the day that they name.
-    return _instant("until", value, days=1)
-
-
-def _instant(field: str, value: str, *, days: int) -> float:
-    """Return an instant by this machine's clock: a day, or so long ago."""
-    today = date(*time.localtime(time.time())[:3])
-    if named := {"today": today, "yesterday": today - timedelta(days=1)}.get(value.lower()):
-        return _midnight(named + timedelta(days=days))
-    if ago := _AGO.fullmatch(value.lower()):
-        return time.time() - int(ago[1]) * _HOURS[ago[2]] * _HOUR
-    try:
-        return _midnight(date.fromisoformat(value) + timedelta(days=days))
-    except (ValueError, OverflowError, OSError) as error:
-        words = "A day such as 2026-01-31, `today`, `yesterday`, or so long ago: 12h, 7d, 4w."
-        raise UsageError(f"{field}: {value[:40]!r} is no day.", hint=words) from error
-
-
-def _midnight(day: date) -> float:
-    # Of this machine's clock, whose summer time mktime finds out.
-    return time.mktime((day.year, day.month, day.day, 0, 0, 0, 0, 0, -1))
-
-
 _SINGLE: dict[str, Callable[[str], dict[str, Any]]] = {
     "file": lambda value: {"file": value},
     "session": lambda value: {"session": value},
-    "since": lambda value: {"since": _since(value)},
-    "until": lambda value: {"until": _until(value)},
+    "since": lambda value: {"since": instant(value, "since")},
+    "until": lambda value: {"until": instant(value, "until", end=True)},
     "pinned": lambda value: {"pinned": _YES[_one_of("pinned", value, _YES)]},
     "rated": lambda value: {"rating": _RATINGS[_one_of("rated", value, _RATINGS)]},
     "state": lambda value: {"state": _one_of("state", value, get_args(EpisodeState))},

@@ -8,12 +8,13 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS, flip_selected
+from cm_tui.tui.modes.episodes.commands import EPISODES_COMMANDS
 from cm_tui.tui.modes.episodes.heads import turn_head
+from cm_tui.tui.modes.episodes.recorded import TYPING
 from cm_tui.tui.modes.episodes.session_list import SessionList
 from cm_tui.tui.modes.episodes.story_panel import StoryList, StoryPanel
 from cm_tui.tui.modes.episodes.turn_list import TurnList
-from cm_tui.tui.modes.episodes.view import TYPING, EpisodesView
+from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.commands import Command, bindings
 
 
@@ -44,6 +45,7 @@ class EpisodesScreen(EpisodesView):
     @on(Input.Changed, "#episode-filter")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
+        self.led_to = None
         self.ask_anew(delay=TYPING)
 
     @on(Input.Submitted, "#episode-filter")
@@ -73,12 +75,6 @@ class EpisodesScreen(EpisodesView):
         event.stop()
         self.enter_turns()
 
-    def enter_turns(self) -> None:
-        """Go to the episodes of the session."""
-        if self.turns.rows:
-            self.add_class("-in-turns")
-            self.turn_list.focus()
-
     # --- episodes ---
 
     @on(TurnList.Highlighted, "#turns")
@@ -93,11 +89,6 @@ class EpisodesScreen(EpisodesView):
     def _enter_turn(self, event: TurnList.Chosen) -> None:
         event.stop()
         self.story.lines.focus()
-
-    @on(TurnList.Selected)
-    def _select(self, event: TurnList.Selected) -> None:
-        event.stop()
-        flip_selected(self)
 
     @on(events.DescendantFocus)
     def _focus_moved(self, event: events.DescendantFocus) -> None:

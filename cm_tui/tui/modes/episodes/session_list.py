@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import Session
-from cm_tui.tui.modes.episodes.marks import PINNED, clock, day_name, fitting
+from cm_tui.tui.modes.episodes.marks import PINNED, TYPES, clock, day_name, fitting
+from cm_tui.tui.modes.episodes.scope import BY_HAND, EVERY
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import count, elide_end, fit, one_line, short_count
 
@@ -30,24 +31,28 @@ class SessionRow:
     depth: int = 0
     total: int = 0
     """How many episodes all of them have."""
-    loose: int = 0
-    """How many of these belong to no session: they are listed among all alone."""
+    by_hand: bool = False
+    """What was recorded by hand, or in no session."""
 
     @property
     def key(self) -> str | None:
-        """Return the id of the session; empty: all of them; None: a heading."""
-        return None if self.day else self.session.id if self.session else ""
+        """Return what `scope` says of it: the id of the session, or the name of a group; None: a heading."""
+        if self.by_hand:
+            return BY_HAND
+        return None if self.day else self.session.id if self.session else EVERY
 
 
-def by_day(sessions: Sequence[Session], total: int) -> list[SessionRow]:
+def by_day(sessions: Sequence[Session], total: int, by_hand: int = 0) -> list[SessionRow]:
     """Return rows of sessions that come newest first.
 
     Args:
         sessions: those that are known by now.
         total: how many episodes all sessions have.
+        by_hand: how many of these were recorded by hand, or in no session.
     """
-    loose = sum(session.episodes for session in sessions if not session.id)
-    rows, day = [SessionRow(total=total, loose=loose)], ""
+    rows, day = [SessionRow(total=total)], ""
+    if by_hand:
+        rows.append(SessionRow(total=by_hand, by_hand=True))
     for session, depth in _nested([session for session in sessions if session.id]):
         if depth == 0 and (name := day_name(session.ended)) != day:
             day = name
@@ -124,10 +129,11 @@ class SessionList(RowList[SessionRow]):
 
     def _everything(self, row: SessionRow, line: int, width: int) -> Content:
         if line:
-            words = f", {row.loose:,} of no session" if row.loose else ""
-            return Content.styled(f"   the newest first{words}", "$muted")
+            words = "notes, and what belongs to no session" if row.by_hand else "the newest first"
+            return Content.styled(f"   {elide_end(words, width - 4)}", "$muted")
         number = short_count(row.total)
-        return Content.assemble((" ∗ ", "$accent"), fit("Every session", width - 5 - len(number)), (number, "$muted"))
+        mark, title = (f" {TYPES['note'][0]} ", "By hand") if row.by_hand else (" ∗ ", "Every session")
+        return Content.assemble((mark, "$accent"), fit(title, width - 5 - len(number)), (number, "$muted"))
 
     def _title(self, row: SessionRow, session: Session, width: int) -> Content:
         single = self.row_height == 1
@@ -145,7 +151,7 @@ class SessionList(RowList[SessionRow]):
         )  # fmt: skip
 
     def _facts(self, row: SessionRow, session: Session, width: int) -> Content:
-        told = [one_line(session.agent) or "somebody", count(session.episodes, "turn")]
+        told = [one_line(session.agent) or "by hand", count(session.episodes, "turn")]
         if session.failed:
             told.append(f"{session.failed:,} failed")
         if session.tokens:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 
 from cm_tui.model import Episode
 from cm_tui.model.dates import local_day
@@ -22,20 +18,10 @@ _ROOMY = 44
 class TurnList(RowList[Episode]):
     """Episodes with a cursor and a selection."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "select", show=False)]
-
-    class Selected(Message):
-        """The person selects the episode under the cursor, or not any more."""
-
     selected: frozenset[str] = frozenset()
     """Ids of those that are selected."""
     dated = False
     """Write the day instead of the time, and who it was: rows of several sessions."""
-
-    def action_select(self) -> None:
-        """Select the row, and go on to the next one."""
-        if self.current is not None:
-            self.post_message(self.Selected())
 
     def draw(self, row: Episode, width: int) -> Content:
         """Selection, time, outcome, what it was about, signs, tags, weight: what it was about gives way last."""

@@ -88,7 +88,7 @@ def index_text(status: ProjectStatus, width: int) -> Content:
     rows = [
         ("store", status.store, ""),
         ("on disk", size(status.disk_bytes), ""),
-        ("indexed", _when(status), ""),
+        ("indexed", when(status), ""),
         ("at commit", _commit(status), "$warning" if status.is_behind_head else ""),
         ("content", ", ".join(counts), ""),
         ("search", status.mode, "" if status.mode == "hybrid" else "$warning"),
@@ -138,7 +138,8 @@ def log_text(lines: Iterable[LogLine], width: int) -> Content:
     return Content("\n").join(rows)
 
 
-def _when(status: ProjectStatus) -> str:
+def when(status: ProjectStatus) -> str:
+    """Return how long ago it was indexed."""
     if not status.indexed or status.indexed_at is None:
         return "never"
     return ago(max(0.0, time.time() - status.indexed_at))

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from cm_tui.errors import CmError
-from cm_tui.model import Check, FileEntry
+from cm_tui.model import Check, FileEntry, ProjectStatus
 from cm_tui.tui.modes.health import daemon_texts as daemon_text
 from cm_tui.tui.modes.health import texts as text
 from cm_tui.tui.modes.health.daemon_report import DaemonFacts, gather
@@ -41,6 +41,8 @@ class HealthView(ModeScreen):
         self._checks: tuple[Check, ...] = ()
         self.facts: DaemonFacts | None = None
         self._looking = False
+        self._told_when = ""
+        """How long ago the index was made, as it is on screen."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -61,6 +63,7 @@ class HealthView(ModeScreen):
             self._put(name, Content.styled("Asking…", "$muted"))
         super().on_mount()
         self.set_interval(EVERY, self.look)
+        self.set_interval(EVERY, self._tick)
 
     def _put(self, name: str, content: Content | Callable[[int], Content]) -> None:
         draw = content if callable(content) else lambda _: content
@@ -96,13 +99,24 @@ class HealthView(ModeScreen):
             self._put("files", Content(""))
             self._put("skipped", Content(""))
             return
-        self._put("index", lambda width: text.index_text(status, width))
+        self._show_index(status)
         self._put("skipped", text.skipped_text(status))
         self.query_one("#health-skipped").border_subtitle = Content("s lists them" if status.skipped else "")
         if status.errors:
             self.ask("files", lambda engine: [entry for entry in engine.files().rows if entry.error], self._got_files)
         else:
             self._got_files([])
+
+    def _show_index(self, status: ProjectStatus) -> None:
+        self._told_when = text.when(status)
+        self._put("index", lambda width: text.index_text(status, width))
+
+    def _tick(self) -> None:
+        """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
+        status = self.cm.project.status
+        shown = self.is_current and status is self._seen_status and status is not None and status.indexed
+        if shown and status is not None and text.when(status) != self._told_when:
+            self._show_index(status)
 
     def _got_files(self, files: list[FileEntry]) -> None:
         self._put("files", text.files_text(files))

@@ -71,7 +71,7 @@ def _of_file(part: FilePatch, episode: Episode) -> HistoryRow:
 
 def _notes(episode: Episode) -> list[str]:
     notes = [one_line(episode.note)]
-    if not episode.patch and not episode.note:
+    if not episode.patch and not episode.note and episode.moment is not None:
         notes.append("Nothing differed from that commit when it stopped.")
     if episode.head != episode.sha:
         notes.append(

@@ -44,6 +44,8 @@ def ask_rebuild(screen: OverviewView) -> None:
 def _nothing_to_import(screen: OverviewView) -> str | None:
     if screen.cm.project.importing:
         return "sessions are being imported"
+    if screen.cm.session_import.looking:
+        return "past sessions are still being looked for; the offer stands under Next once some are found"
     return None if screen.cm.project.sessions_to_import else "no past session was found that is not imported"
 
 
@@ -72,7 +74,7 @@ def _rebuild(screen: OverviewView) -> None:
 OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
     Command("overview.search", "enter,slash", "Search", "Ask the code", show_mode("search")),
     Command("overview.index", "i", "Update", "Index what changed", start_index, blocked=cannot_index),
-    Command("overview.stop", "x,escape", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
+    Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
             blocked=_nothing_skipped),
     Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,

@@ -113,13 +113,18 @@ def _problem(view: ProjectView) -> list[Content]:
 def _state(status: ProjectStatus | None, *, after_problem: bool) -> list[Content]:
     """How far the index is; below a problem only when the last complete run was."""
     if status and status.indexed:
-        when = ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
+        when = when_indexed(status)
         if after_problem:
             return [Content(f"Last complete run {when}")]
         return [Content.assemble(("● ", "$success"), ("Up to date ", "bold"), (when, "$muted"))]
     if after_problem:
         return []
     return [Content.styled("○ No index yet.", "$warning") if status else Content.styled("Opening…", "$muted")]
+
+
+def when_indexed(status: ProjectStatus) -> str:
+    """Return how long ago it was indexed."""
+    return ago(time.time() - status.indexed_at) if status.indexed_at else "some time ago"
 
 
 def _summary(summary: IndexSummary) -> Content:

@@ -13,9 +13,15 @@ from cm_tui.errors import StoreDamagedError, StoreTooNewError
 from cm_tui.tui.modes.overview import texts as text
 from cm_tui.tui.screens.mode_screen import ModeScreen
 
+EVERY = 1.0
+"""Seconds between looks whether the age of the index reads differently."""
+
 
 class OverviewView(ModeScreen):
     """What the overview shows."""
+
+    _told_when = ""
+    """How long ago the index was made, as it is on screen."""
 
     def compose_body(self) -> Iterable[Widget]:
         """Panels in two columns, or in one where it is narrow."""
@@ -39,6 +45,7 @@ class OverviewView(ModeScreen):
             self.query_one(f"#ov-{name}").border_title = title
         self.query_one("#overview").focus()
         super().on_mount()
+        self.set_interval(EVERY, self._tick)
 
     def on_resize(self) -> None:
         """Bars are as wide as their panel."""
@@ -55,10 +62,23 @@ class OverviewView(ModeScreen):
         known = view.status if view.status and view.status.indexed else view.plan
         width = max(20, self.query_one("#ov-index").size.width)
         self._put("project", text.project_text(view, cm.root, width))
-        self._put("index", text.index_text(view, width))
+        self._show_index()
         self._put("languages", text.languages_text(known.languages if known else {}, width))
         self._put("skipped", text.skipped_text(known.skipped if known else {}, view.status))
         self._put("next", text.next_text(view))
+
+    def _show_index(self) -> None:
+        view = self.cm.project
+        self._told_when = text.when_indexed(view.status) if view.status else ""
+        self._put("index", text.index_text(view, max(20, self.query_one("#ov-index").size.width)))
+
+    def _tick(self) -> None:
+        """Draw the index again once its age is another: that costs a comparison a second, and a text a minute."""
+        view = self.cm.project
+        if not self.is_current or view.engine == "failed" or view.status is None:
+            return
+        if text.when_indexed(view.status) != self._told_when:
+            self._show_index()
 
     @property
     def why_no_rebuild(self) -> str | None:

@@ -8,9 +8,16 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from cm_tui.engine.api.authors import Author
 from cm_tui.model import PackItem, PackRequest
+from cm_tui.tui.state.authors import is_remembered, title_of, who
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
+from cm_tui.tui.widgets.text import elide_end, elide_middle, elide_path, one_line
+
+_WIDE = 72
+"""Cells from which on what is remembered has a bar too."""
+_LEAST_NAME = 10
+"""Cells that the name of what is remembered keeps, however much there is to say of it."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +28,8 @@ class PackRow:
     request: PackRequest
     item: PackItem | None
     budget: int
+    author: Author | None = None
+    """Who wrote it, where it is remembered and that is known."""
 
     @property
     def out(self) -> bool:
@@ -50,7 +59,8 @@ class PackList(RowList[PackRow]):
 
     def draw(self, row: PackRow, width: int) -> Content:
         """Number, place and symbol; share of the budget as a bar, and tokens."""
-        bar_width = 8 if width >= 50 else 0
+        # What is remembered has more to say of itself than its share of the budget.
+        bar_width = 8 if width >= (_WIDE if is_remembered(row.request.path) else 50) else 0
         bar = _bar(row.share, bar_width)
         tail = f"{row.tokens:>7}"
         room = width - 4 - len(tail) - (bar_width + 1 if bar_width else 0) - 2
@@ -71,8 +81,22 @@ def _names(row: PackRow, room: int) -> tuple[str, str]:
     start, end = (row.item or request).start_line, (row.item or request).end_line
     name = one_line(request.title) or one_line(request.path.rpartition("/")[2])
     where = f"{one_line(request.path)}:{start}-{end}"
+    if is_remembered(request.path):
+        return _remembered_names(row, room)
     name = elide_middle(name, max(6, min(cell_len(name), max(room // 2, room - cell_len(where) - 2))))
     return name, elide_path(where, max(0, room - cell_len(name) - 2))
+
+
+def _remembered_names(row: PackRow, room: int) -> tuple[str, str]:
+    """What was asked or what the entry is called, and who wrote it when: its path says nothing to people."""
+    kind, _, age = one_line(row.item.remembered if row.item is not None else "").partition(", ")
+    name, author = title_of(row.author) or one_line(row.request.title) or kind, who(row.author)
+    # What it is called tells pieces apart: the rest has the room that this leaves, but for the age.
+    wheres = [", ".join(filter(None, parts)) for parts in ((author, age), (age or kind,))]
+    least = min(cell_len(name), _LEAST_NAME)
+    where = next((one for one in wheres if cell_len(one) + 2 + least <= room), wheres[-1])
+    name = elide_end(name, max(6, room - cell_len(where) - 2))
+    return name, elide_end(where, max(0, room - cell_len(name) - 2))
 
 
 def _bar(share: float, width: int) -> str:

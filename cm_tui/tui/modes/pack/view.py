@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,13 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.errors import CmError
 from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.pack_draft import PackDraft
 from cm_tui.tui.modes.pack.pack_list import BudgetBar, PackList, PackRow
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.state.authors import is_remembered
 from cm_tui.tui.theme.highlight import highlighted_lines
 from cm_tui.tui.widgets.sourcelist import CodeLine, SourceList
 from cm_tui.tui.widgets.split import Split
@@ -38,6 +40,8 @@ class PackView(ModeScreen):
     def __init__(self) -> None:
         super().__init__()
         self.pack: Pack | None = None
+        self.authors: dict[str, Author | None] = {}
+        """Who wrote what is remembered, by path, as far as that is known."""
         self.draft = PackDraft(self.cm.pack_selection)
         self._seen_status: object = None
         self._piece: PackRequest | None = None
@@ -93,10 +97,11 @@ class PackView(ModeScreen):
         self._show_rows()
         items, budget, question = self.draft.items, self.draft.budget, self.draft.question
         if self.cm.project.engine == "open":
-            self.ask("build", lambda engine: _build(engine, items, budget, question), self._built, self.failed)
+            known = self.authors
+            self.ask("build", lambda engine: _build(engine, items, budget, question, known), self._built, self.failed)
 
-    def _built(self, built: tuple[Pack, list[CodeLine]]) -> None:
-        self.pack, lines = built
+    def _built(self, built: tuple[Pack, list[CodeLine], dict[str, Author | None]]) -> None:
+        self.pack, lines, self.authors = built
         pack = self.pack
         self._show_rows()
         chosen = sum(item.tokens for item in pack.items)
@@ -128,7 +133,7 @@ class PackView(ModeScreen):
         rows = []
         for index, request in enumerate(items):
             item = counted[index] if counted and counted[index].path == request.path else None
-            rows.append(PackRow(index + 1, request, item, budget))
+            rows.append(PackRow(index + 1, request, item, budget, self.authors.get(request.path)))
         empty = NO_PIECES if self.cm.project.engine == "open" else self.cm.project.why_not_searchable or ""
         self.pieces.set_rows(rows, cursor=self.pieces.cursor, empty=empty)
         panel = self.query_one("#pack-panel")
@@ -175,9 +180,13 @@ class PackView(ModeScreen):
                 return
 
 
-def _build(engine: Engine, items: tuple[PackRequest, ...], budget: int, question: str) -> tuple[Pack, list[CodeLine]]:
-    """The pack, and its Markdown as it is shown: in colours, which take too long for the screen's thread."""
+def _build(
+    engine: Engine, items: tuple[PackRequest, ...], budget: int, question: str, known: Mapping[str, Author | None]
+) -> tuple[Pack, list[CodeLine], dict[str, Author | None]]:
+    """The pack, its Markdown as it is shown (colours take too long for the screen's thread), and who wrote what is remembered."""
+    paths = dict.fromkeys(item.path for item in items if is_remembered(item.path))
+    authors = {path: known[path] if path in known else author_of(engine, path) for path in paths}
     pack = engine.pack_items(items, budget=budget, question=question)
     # With a line break at its end, as the last block of code has no colours otherwise.
     lines = highlighted_lines(f"{pack.markdown}\n", "markdown", "pack.md")[:-1] if pack.markdown else []
-    return pack, [CodeLine(number, line) for number, line in enumerate(lines, start=1)]
+    return pack, [CodeLine(number, line) for number, line in enumerate(lines, start=1)], authors

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cm_tui.model import PackRequest
+from cm_tui.tui.modes.search.memory_rows import is_memory
+from cm_tui.tui.modes.search.remembered import open_memory, told_of
 from cm_tui.tui.modes.search.results import lines_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command
@@ -14,6 +16,15 @@ from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
 
 def _no_hit(screen: SearchView) -> str | None:
     return None if screen.hit else "there is no result"
+
+
+def _no_file(screen: SearchView) -> str | None:
+    return "it was remembered, and is no file" if is_memory(screen.hit) else _no_hit(screen)
+
+
+def _no_memory(screen: SearchView) -> str | None:
+    result = screen.session.result
+    return None if result and result.beside else "nothing that is remembered answers this"
 
 
 def _nothing_tuned(screen: SearchView) -> str | None:
@@ -44,8 +55,13 @@ def leave_query(screen: SearchView) -> None:
 
 
 def open_hit(screen: SearchView) -> None:
-    """Show the symbol of the hit, with who calls it."""
-    if hit := screen.hit:
+    """Show the symbol of the hit, with who calls it; of what is remembered its session, or the entry whole."""
+    hit = screen.hit
+    if hit is None:
+        return
+    if is_memory(hit):
+        open_memory(screen, hit)
+    else:
         screen.post_message(OpenSymbol(path=hit.path, line=hit.start_line))
 
 
@@ -53,8 +69,8 @@ def add_hit(screen: SearchView) -> None:
     """Put the hit into the pack and go to the next."""
     if (hit := screen.hit) and (asked := screen.session.asked):
         # What is typed by now may be another question, whose answer is on its way.
-        why = f"hit {hit.rank} for: {asked.candidates.query}"
-        title = hit.symbol or hit.path
+        why = f"{'remembered: ' if is_memory(hit) else ''}hit {hit.rank} for: {asked.candidates.query}"
+        title = told_of(hit, screen.authors.get(hit.path)) if is_memory(hit) else hit.symbol or hit.path
         screen.post_message(AddToPack(PackRequest(hit.path, hit.start_line, hit.end_line, title, why)))
         screen.results.cursor += 1
 
@@ -62,7 +78,8 @@ def add_hit(screen: SearchView) -> None:
 def copy_place(screen: SearchView) -> None:
     """Copy where the hit is."""
     if hit := screen.hit:
-        place = f"{hit.path}:{lines_of(hit)}"
+        # The name by which other commands know it.
+        place = hit.path.partition("/")[2] if is_memory(hit) else f"{hit.path}:{lines_of(hit)}"
         copy_and_tell(screen, place, place)
 
 
@@ -70,6 +87,12 @@ def edit_hit(screen: SearchView) -> None:
     """Open the hit in the editor."""
     if hit := screen.hit:
         screen.cm.edit(hit.path, hit.snippet_line or hit.start_line)
+
+
+def to_memory(screen: SearchView) -> None:
+    """Go to what is remembered, and from there back."""
+    screen.results.to_memory()
+    screen.results.focus()
 
 
 def switch_side(screen: SearchView) -> None:
@@ -167,14 +190,16 @@ def save_tuning(screen: SearchView) -> None:
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
-    Command("search.open", "o", "Open", "Show the symbol, with who calls it", open_hit, shown_as="⏎", blocked=_no_hit),
+    Command("search.open", "o", "Open", "Show the symbol, with who calls it; of what is remembered its session, or the entry", open_hit, shown_as="⏎", blocked=_no_hit),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
-    Command("search.copy", "y", "Copy", "Copy path and lines", copy_place, blocked=_no_hit),
-    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_hit),
+    Command("search.copy", "y", "Copy", "Copy path and lines; of what is remembered its id", copy_place, blocked=_no_hit),
+    Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
+    Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
+            bar=False, blocked=_no_memory),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_nothing_tuned),

@@ -9,16 +9,24 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 
+from cm_tui.engine.api.authors import Author
+from cm_tui.errors import CmError
 from cm_tui.model import Hit, Source
+from cm_tui.tui.modes.search.memory_rows import is_memory, kind_and_age
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
 from cm_tui.tui.modes.search.session import SearchSession
+from cm_tui.tui.state.authors import who
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.widgets.path_panel import PathPanel
+from cm_tui.tui.widgets.prose import ProseList
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
+from cm_tui.tui.widgets.text import elide_end, one_line
 
 PREVIEW_DELAY = 0.03
+_TITLE = 40
+"""Cells of what a session is called."""
 NO_HIT = "The source of a result is shown here."
 
 
@@ -49,6 +57,7 @@ class HitPanel(Vertical):
         """Preview, knobs, explanation."""
         with PathPanel(classes="panel", id="preview-panel"):
             yield SourceList(id="preview", empty=NO_HIT)
+            yield ProseList(partial(self._tasks.work, topic="search.prose"), id="preview-prose")
         with Vertical(classes="panel", id="tune-panel"):
             yield ProfilePanel(id="tune")
         with Vertical(classes="panel", id="why-panel"):
@@ -56,6 +65,7 @@ class HitPanel(Vertical):
 
     def on_mount(self) -> None:
         """Titles."""
+        self.prose.display = False
         for name, title in (("preview", "Preview"), ("tune", "Tuning"), ("why", "Why")):
             self.query_one(f"#{name}-panel").border_title = title
 
@@ -71,20 +81,40 @@ class HitPanel(Vertical):
 
     # --- the hit ---
 
-    def show(self, hit: Hit) -> None:
-        """Explain a hit, and read its source."""
+    @property
+    def prose(self) -> ProseList:
+        """What was remembered."""
+        return self.query_one("#preview-prose", ProseList)
+
+    def show(self, hit: Hit, author: Author | None = None) -> None:
+        """Explain a hit, and read its source; of what is remembered, who wrote it goes into the title."""
         self._explain(hit)
+        if is_memory(hit):
+            self.title(hit, author)
         self._ask(
             "preview",
             lambda engine: engine.source(hit.path),
             partial(self._got_source, hit),
-            lambda error: self.preview.set_rows((), empty=f"✖ {error.message}"),
+            self._no_source,
             delay=PREVIEW_DELAY,
         )
+
+    def _no_source(self, error: CmError) -> None:
+        self._show_prose(prose=False)
+        self.preview.set_rows((), empty=f"✖ {error.message}")
+
+    def title(self, hit: Hit, author: Author | None) -> None:
+        """Title the preview of what is remembered: kind, age, who, and what its session is called."""
+        if not is_memory(hit):
+            return
+        panel = self.query_one("#preview-panel", PathPanel)
+        panel.show_title(" · ".join(part for part in (kind_and_age(hit), who(author)) if part))
+        panel.border_subtitle = Content(elide_end(one_line(author.title), _TITLE) if author else "")
 
     def clear(self, words: str = NO_HIT) -> None:
         """There is no hit."""
         self._drop("preview")
+        self._show_prose(prose=False)
         self.preview.set_rows((), empty=words)
         panel = self.query_one("#preview-panel", PathPanel)
         panel.show_title("Preview")
@@ -94,14 +124,20 @@ class HitPanel(Vertical):
     def _explain(self, hit: Hit | None) -> None:
         self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of a result's score is listed here.")
         panel = self.query_one("#why-panel")
-        panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
+        what = "Why memory" if is_memory(hit) else "Why"
+        panel.border_title = Content(f"{what} #{hit.rank}" if hit else "Why")
         panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
 
     def _got_source(self, hit: Hit, source: Source) -> None:
         panel, view = self.query_one("#preview-panel", PathPanel), self.preview
+        self._show_prose(prose=is_memory(hit))
+        shown, self._shown = self._shown, (hit.path, hit.start_line, hit.end_line, source.text)
+        if is_memory(hit):
+            if shown != self._shown or not self.prose.rows:
+                self.prose.show(source.text, *matching(hit))
+            return
         panel.show_path(hit.path)
         panel.border_subtitle = Content("changed since it was indexed" if source.stale else hit.language)
-        shown, self._shown = self._shown, (hit.path, hit.start_line, hit.end_line, source.text)
         if shown == self._shown and view.rows:
             # Asked again as the index has news, which are none here: whoever reads it reads on.
             return
@@ -110,6 +146,13 @@ class HitPanel(Vertical):
         view.show_marked()
         # Colours take a moment longer, and come when they are there.
         self._tasks.work(partial(code_lines, source), view.recolour, topic="search.preview")
+
+    def _show_prose(self, *, prose: bool) -> None:
+        """Show what somebody said in the place of source, or source again."""
+        focused = self.preview.has_focus or self.prose.has_focus
+        self.preview.display, self.prose.display = not prose, prose
+        if focused:
+            (self.prose if prose else self.preview).focus()
 
     # --- the knobs ---
 

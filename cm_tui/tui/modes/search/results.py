@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.message import Message
 
+from cm_tui.engine.api.authors import Author
 from cm_tui.model import Hit
+from cm_tui.tui.modes.search.memory_rows import Heading, ResultRow, answering_line, facts, heading, is_memory, rows_of
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
@@ -23,8 +27,8 @@ def lines_of(hit: Hit) -> str:
     return f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
 
 
-class ResultList(RowList[Hit]):
-    """Hits, each with the bar of its score; asks for more when its end comes near."""
+class ResultList(RowList[ResultRow]):
+    """Hits, each with the bar of its score, and what is remembered of it; asks for more when its end comes near."""
 
     row_height = 2
 
@@ -38,26 +42,57 @@ class ResultList(RowList[Hit]):
         self._top = 1.0
         self._name_need = 0
         self._path_need = 0
+        self.authors: Mapping[str, Author | None] = {}
+        """Who wrote what is remembered, by path, as far as that is known."""
 
-    def show(self, hits: tuple[Hit, ...], *, limit: int, keep: bool, empty: str = "") -> None:
+    @property
+    def hit(self) -> Hit | None:
+        """The hit under the cursor."""
+        return self.current if isinstance(self.current, Hit) else None
+
+    def show(
+        self, hits: tuple[Hit, ...], beside: tuple[Hit, ...] = (), *, limit: int, keep: bool, empty: str = ""
+    ) -> None:
         """Show hits.
 
         Args:
             hits: in order.
+            beside: what is remembered, in order: it stands behind the hits that the profile gives elsewhere.
             limit: how many of them the profile gives elsewhere.
             keep: leave the cursor on the hit it is on, where that is still listed.
             empty: said when there are none.
         """
-        old = self.current
+        old = self.hit
         cursor = 0
+        rows = rows_of(hits, beside, limit)
         if keep and old is not None:
-            places = {hit.passage: place for place, hit in enumerate(hits)}
-            cursor = places.get(old.passage, min(self.cursor, len(hits) - 1))
+            places = {row.passage: place for place, row in enumerate(rows) if isinstance(row, Hit)}
+            cursor = places.get(old.passage, min(self.cursor, len(rows) - 1))
         self.limit = limit
         self._top = max((group_sums(hit.parts).gained for hit in hits[:200]), default=1.0)
         self._name_need = max((cell_len(_name_of(hit)) + cell_len(_kind_of(hit)) + 1 for hit in hits), default=0)
         self._path_need = max((cell_len(hit.path) + cell_len(lines_of(hit)) + 1 for hit in hits), default=0)
-        self.set_rows(hits, cursor=max(0, cursor), empty=empty)
+        self.set_rows(rows, cursor=max(0, cursor), empty=empty)
+
+    def set_rows(self, rows: Sequence[ResultRow], *, cursor: int = 0, empty: str | None = None) -> None:
+        """Show other rows; a cursor on a heading goes to the row below it."""
+        if 0 <= cursor < len(rows) and isinstance(rows[cursor], Heading):
+            cursor += 1
+        super().set_rows(rows, cursor=cursor, empty=empty)
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep it on a row that is no heading: beyond one, in the direction in which it goes."""
+        cursor = super().validate_cursor(cursor)
+        if self._rows and isinstance(self._rows[cursor], Heading):
+            return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
+        return cursor
+
+    def to_memory(self) -> bool:
+        """Put the cursor on the first row of what is remembered; from there back to the first of all. False: there is none."""
+        first = next((place for place, row in enumerate(self.rows) if isinstance(row, Hit) and is_memory(row)), None)
+        if first is not None:
+            self.cursor = 0 if is_memory(self.hit) else first
+        return first is not None
 
     def on_resize(self, event: events.Resize) -> None:
         """One line or two, by width."""
@@ -72,11 +107,28 @@ class ResultList(RowList[Hit]):
         if self.rows and new_value > old_value and shown >= len(self.rows):
             self.post_message(self.MoreRequested())
 
-    def draw_line(self, row: Hit, line: int, width: int) -> Content:
-        """Symbol, kind, score and bar; path and lines."""
+    def draw_line(self, row: ResultRow, line: int, width: int) -> Content:
+        """Symbol, kind, score and bar; path and lines. Of what is remembered kind, age and who; the line that answers."""
+        if isinstance(row, Heading):
+            # Where a row has two lines, the first one sets it apart.
+            return heading(row, width) if line == self.row_height - 1 else Content("")
+        if is_memory(row):
+            return self._remembered(row, line, width)
         if self.row_height == 1:
             return self._one_line(row, width)
         return self._second(row, width) if line else self._first(row, width)
+
+    def _remembered(self, hit: Hit, line: int, width: int) -> Content:
+        score = (f"{hit.score:7.3f} ", "bold $foreground")
+        rank, author = (f"{hit.rank:>3} ", "$secondary"), self.authors.get(hit.path)
+        if self.row_height > 1:
+            if line:
+                return Content.assemble("    ", answering_line(hit, width - 5).stylize_before("$muted"))
+            return Content.assemble(rank, facts(hit, author, width - 4 - 8 - 1), " ", score)
+        name_width = max(34, (width - 32) * 3 // 5)
+        room = max(0, width - 4 - 2 - name_width - 8 - 17)
+        line_ = answering_line(hit, room).stylize_before("$muted").truncate(room, pad=True)
+        return Content.assemble(rank, facts(hit, author, name_width), "  ", line_, " ", score)
 
     def _rank(self, hit: Hit) -> tuple[str, str]:
         return f"{hit.rank:>3} ", "$accent" if hit.rank <= self.limit else "$muted"

@@ -50,6 +50,8 @@ class SearchSession:
         """As they come with cm."""
         self.asked: SearchAnswer | None = None
         self.problem: CmError | None = None
+        self.waiting = False
+        """A question is under way, and what is shown answers an older one."""
         self._limit = PAGE
         self._before = ""
 
@@ -81,11 +83,12 @@ class SearchSession:
         self._drop("rank")
         if not query:
             self._drop("search")
-            self.asked, self.problem = None, None
+            self.asked, self.problem, self.waiting = None, None, False
             self._answered(False)
             return
         if self.profile is None:
             return
+        self.waiting = self.asked is not None and self.asked.candidates.query != query
         profile, mode, limit = self.profile, self.mode, self._limit
 
         def call(engine: Engine) -> SearchAnswer:
@@ -114,12 +117,13 @@ class SearchSession:
 
     def _got(self, asked: SearchAnswer) -> None:
         same = asked.candidates.query == self._before
-        self._before = asked.candidates.query
+        self._before, self.waiting = asked.candidates.query, False
         self.asked, self.problem = asked, None
         self._answered(same)
 
     def _failed(self, error: CmError) -> None:
         """What is on screen stays when nobody was there to answer: it is asked again once somebody is."""
+        self.waiting = False
         lost = isinstance(error, DaemonError) and self.asked is not None
         self.asked, self.problem = self.asked if lost else None, error
         self._answered(lost)

@@ -12,16 +12,23 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.counts import count
+from cm_tui.engine.api.authors import Author, author_of
 from cm_tui.model import Hit, Profile
 from cm_tui.tui.modes.search.hit_panel import HitPanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
+DIM_AFTER = 0.2
+"""Seconds after which what answers an older question is dimmed: what comes sooner would only flicker."""
+AUTHORS_DELAY = 0.1
+"""Seconds that an answer stays before it is asked who wrote what is remembered in it."""
+MOST_AUTHORS = 1_000
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
     "Every answer says why it ranked where it did; t opens the knobs."
@@ -39,6 +46,8 @@ class SearchView(ModeScreen):
         self._news = -1
         """What was known of the index when the query was asked last; -1: it could not be asked yet."""
         self._config_news = 0
+        self.authors: dict[str, Author | None] = {}
+        """Who wrote what is remembered, by path, as far as that was asked."""
 
     def compose_body(self) -> Iterable[Widget]:
         """The query above, results beside preview, explanation and knobs."""
@@ -132,7 +141,7 @@ class SearchView(ModeScreen):
     @property
     def hit(self) -> Hit | None:
         """The hit under the cursor."""
-        return self.results.current
+        return self.results.hit
 
     # --- asking ---
 
@@ -141,6 +150,7 @@ class SearchView(ModeScreen):
         query = self.query_input.value.strip()
         if not query or self.cm.project.searchable:
             self.session.search(query, delay=delay)
+            self.set_timer(delay + DIM_AFTER, self._dim)
         if query and self.session.asked is None:
             self._show()
 
@@ -151,16 +161,26 @@ class SearchView(ModeScreen):
         else:
             self.search()
 
+    def _dim(self) -> None:
+        """Dim what answers an older question, where a newer one takes longer than a moment."""
+        if self.session.waiting:
+            show_waiting(self.query_one("#results-panel"), "Searching…")
+
     # --- showing ---
 
     def _show(self, keep: bool = False) -> None:
         result, hits, profile = self.session.result, self.session.hits, self.session.profile
-        self.results.show(hits, limit=profile.limit if profile else PAGE, keep=keep, empty=self._empty_text())
+        beside = result.beside if result else ()
+        limit = profile.limit if profile else PAGE
+        self.results.show(hits, beside, limit=limit, keep=keep, empty=self._empty_text())
+        words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
+        if beside:
+            words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
         panel = self.query_one("#results-panel")
-        panel.border_subtitle = Content(
-            f"{len(hits):,} of {count(result.total, 'candidate')}" if result and hits else ""
-        )
-        if not hits:
+        end_waiting(panel)
+        panel.border_subtitle = Content(" · ".join(words))
+        self._ask_authors(beside)
+        if not hits and not beside:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
@@ -171,6 +191,27 @@ class SearchView(ModeScreen):
         self.query_one("#notes", Static).update(notes)
         self.query_one("#notes").display = bool(notes)
         self.refresh_keys()
+
+    def _ask_authors(self, beside: tuple[Hit, ...]) -> None:
+        """Find out who wrote what is remembered, of what is not known yet; nobody waits for that."""
+        missing = [path for path in dict.fromkeys(hit.path for hit in beside) if path not in self.authors]
+        if not missing:
+            self.drop_question("authors")
+            return
+
+        def call(engine: Engine) -> dict[str, Author | None]:
+            return {path: author_of(engine, path) for path in missing}
+
+        def got(found: dict[str, Author | None]) -> None:
+            if len(self.authors) > MOST_AUTHORS:
+                self.authors.clear()
+            self.authors |= found
+            self.results.authors = self.authors
+            self.results.redraw()
+            if self.hit is not None:
+                self.hit_panel.title(self.hit, self.authors.get(self.hit.path))
+
+        self.ask("authors", call, got, lambda _: None, delay=AUTHORS_DELAY)
 
     def _empty_text(self) -> str:
         if problem := self.session.problem:
@@ -199,7 +240,7 @@ class SearchView(ModeScreen):
     def _highlighted(self, event: ResultList.Highlighted) -> None:
         event.stop()
         if self.hit:
-            self.hit_panel.show(self.hit)
+            self.hit_panel.show(self.hit, self.authors.get(self.hit.path))
         self.refresh_keys()
 
     # --- room ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 
 from cm_tui.tui.modes.symbols.code_tree import CodeTree
@@ -40,6 +40,9 @@ class SymbolsScreen(SymbolsView):
         """Everything that the symbols mode can do."""
         return SYMBOLS_COMMANDS
 
+    _back = ""
+    """The mode that led here, which Escape leads back to."""
+
     # --- what other modes ask for ---
 
     def open_symbol(self, message: OpenSymbol) -> None:
@@ -50,8 +53,15 @@ class SymbolsScreen(SymbolsView):
 
     def open_path(self, message: OpenPath) -> None:
         """Another mode shows a file here."""
+        self._back = message.back
         self.go(SymbolPlace(message.path, message.line))
         self.code.focus()
+
+    @on(events.ScreenSuspend)
+    def _went_elsewhere(self) -> None:
+        """Escape leads back only until the person goes elsewhere; a dialog above is not elsewhere."""
+        if self.app.current_mode != self.MODE:
+            self._back = ""
 
     # --- the tree ---
 
@@ -61,9 +71,11 @@ class SymbolsScreen(SymbolsView):
             self.code_tree.focus()
 
     def action_escape(self) -> None:
-        """Leave zoom, then the filter."""
+        """Leave zoom, then for the mode that led here, then the filter."""
         if self.has_class("-zoomed"):
             self.unzoom()
+        elif self._back and not self.finder.has_focus_within:
+            self.cm.go(self._back)
         else:
             self.finder.clear()
 

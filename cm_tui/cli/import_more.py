@@ -1,0 +1,120 @@
+"""`cm import --all-projects`, `cm import --unknown`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cm_tui.cli.options import open_engine, project_of
+from cm_tui.counts import count
+from cm_tui.errors import CmError, RefusedError
+
+if TYPE_CHECKING:
+    from cm_tui.model import AllImports, ProjectSessions, UnknownRecord
+
+_SHOWN = 300
+"""Characters of a record in a list."""
+
+
+def import_all(agents: Sequence[str], environment: dict[str, str], *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """List the projects that there are sessions of, ask, and import into each; one that fails leaves the others.
+
+    Raises:
+        RefusedError: nobody can be asked.
+        CmError: the first reason why a project could not be imported into, once the others are.
+    """
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.engine.api.past_sessions import all_projects
+
+    found = all_projects(agents, environment)
+    wanted = [one for one in found.projects if one.new]
+    if not as_json:
+        _show(found)
+    if dry_run or not wanted:
+        if as_json:
+            print_json({"plan": found, "imported": []})
+        elif wanted:
+            narrate("nothing was done; without --dry-run they are recorded")
+        return
+    if not yes:
+        if not sys.stdin.isatty():
+            raise RefusedError("Nobody can be asked here.", hint="Say --yes; --dry-run lists them.")
+        typer.confirm(f"Import into {count(len(wanted), 'project')}?", abort=True, err=True)
+    done, failed = _into_each(wanted, {"agents": list(agents), "environment": environment})
+    if as_json:
+        print_json({"plan": found, "imported": done})
+    if failed is not None:
+        raise failed
+
+
+def _into_each(wanted: Sequence[ProjectSessions], given: dict[str, Any]) -> tuple[list[dict[str, Any]], CmError | None]:
+    from cm_tui.cli.import_report import sentence
+    from cm_tui.cli.output import follow_import, narrate, plain
+
+    done: list[dict[str, Any]] = []
+    failed: CmError | None = None
+    for one in wanted:
+        try:
+            with open_engine(Path(one.root)) as engine:
+                summary = follow_import(engine.import_sessions(**given))
+        except CmError as error:
+            failed = failed or error
+            narrate(f"{one.root}: {error}")
+            done.append({"root": one.root, "error": str(error)})
+            continue
+        if summary is not None:
+            narrate(f"{one.root}: {sentence(summary)}")
+            done.append({"root": one.root, **plain(summary)})
+    return done, failed
+
+
+def _show(found: AllImports) -> None:
+    from cm_tui.cli.output import narrate, write
+
+    for one in found.projects:
+        size = f", {one.bytes / 1e6:,.1f} MB to read" if one.bytes else ""
+        write(
+            f"{one.root}  {count(one.sessions, 'session')} of {', '.join(one.agents)}, {one.new:,} with something new{size}"
+        )
+    if not found.projects:
+        narrate(
+            "no session of Claude Code, Codex or OpenCode was found that was held in a repository that is still there"
+        )
+    if found.gone:
+        narrate(
+            f"{count(found.gone, 'transcript')} of folders that have gone, or have no repository: `cm import --from FOLDER` in the project that lay there"
+        )
+    if found.never:
+        narrate(f"{count(found.never, 'transcript')} of folders that are never recorded")
+
+
+def show_unknown(project: Path | None, *, as_json: bool) -> None:
+    """Show the records that were not understood.
+
+    Args:
+        project: a folder of the project; None: the current one.
+        as_json: as JSON, all of each.
+
+    Raises:
+        CmError: there is no project here, or its journal cannot be read.
+    """
+    from cm_tui.cli.output import print_page
+    from cm_tui.engine.api import projects
+    from cm_tui.engine.api.past_sessions import unknown_records
+
+    asked = project_of(project)
+    print_page(unknown_records(projects.locate(asked, around=asked is None)[0]), _lines, as_json=as_json)
+
+
+def _lines(one: UnknownRecord) -> list[str]:
+    from cm_tui.model.dates import local_minute
+
+    when = local_minute(one.time) if one.time is not None else "(no time)"
+    more = len(one.raw) + one.cut - _SHOWN
+    rest = f" … {more:,} characters more: --json" if more > 0 else ""
+    cut = f", cut by {one.cut:,} characters" if one.cut else ""
+    return [f"{one.id}  {when}  {one.agent} {one.session}  {one.kind}{cut}", f"  {one.raw[:_SHOWN]}{rest}"]

@@ -1,0 +1,86 @@
+"""What `cm import` would do, and what it did, in words."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from cm_tui.counts import count
+
+if TYPE_CHECKING:
+    from cm_tui.model import ImportPlan, ImportSource, ImportSummary
+
+_SHOWN = 8
+
+
+def show_plan(plan: ImportPlan) -> None:
+    """Print what an import would read."""
+    from cm_tui.cli.output import narrate, write
+
+    for source in plan.sources:
+        write(_source_line(source))
+        for folder in source.folders[:_SHOWN]:
+            write(f"  in {folder}{'  (has gone, or was moved)' if folder in source.moved else ''}")
+        if len(source.folders) > _SHOWN:
+            write(f"  … and {count(len(source.folders) - _SHOWN, 'folder')} more")
+    if not plan.sources:
+        narrate("no session of Claude Code, Codex or OpenCode that was held in this project was found on this machine")
+    if plan.others:
+        narrate(
+            f"{count(plan.others, 'transcript')} of other projects, or of folders that have gone: `--from FOLDER` takes those of one"
+        )
+        for folder in plan.elsewhere[:_SHOWN]:
+            narrate(f"  in {folder}")
+        if len(plan.elsewhere) > _SHOWN:
+            narrate("  … and others: --json names them")
+    for note in (*plan.notes, *map(unheld, plan.unheld)):
+        narrate(f"note: {note}")
+    if plan.new:
+        narrate("nothing was done; `cm import` records them")
+
+
+def _source_line(source: ImportSource) -> str:
+    from cm_tui.model.dates import day
+
+    when = (
+        f"  {day(source.first)} to {day(source.last)}" if source.first is not None and source.last is not None else ""
+    )
+    size = f", {source.bytes / 1e6:,.1f} MB to read" if source.bytes else ""
+    return f"{source.agent:<12} {count(source.sessions, 'session')}, {source.new:,} with something new{size}{when}"
+
+
+def show_summary(summary: ImportSummary) -> None:
+    """Print what an import did."""
+    from cm_tui.cli.output import narrate
+
+    narrate(sentence(summary))
+    for what, counts in (
+        ("not known, and kept as they are (`cm import --unknown` shows them)", summary.unknown),
+        ("could not be read", summary.broken),
+    ):
+        if counts:
+            most = sorted(counts.items(), key=lambda item: -item[1])
+            told = ", ".join(f"{number:,} × {kind}" for kind, number in most[:_SHOWN])
+            narrate(f"{what}: {told}{', …' if len(most) > _SHOWN else ''}")
+    for note in summary.notes:
+        narrate(f"note: {note}")
+
+
+def sentence(summary: ImportSummary) -> str:
+    """Return what an import did in one sentence."""
+    if not summary.transcripts:
+        return "nothing new since the last import"
+    told = [
+        f"{count(summary.episodes, 'episode')} of {count(summary.sessions, 'session')} recorded",
+        f"{summary.known:,} were there already" if summary.known else "",
+        f"{count(summary.waiting, 'turn')} under way" if summary.waiting else "",
+        f"{count(summary.withheld, 'turn')} not to be recorded" if summary.withheld else "",
+        f"{count(summary.redacted, 'secret')} taken out" if summary.redacted else "",
+    ]
+    return f"{', '.join(filter(None, told))}; {summary.bytes / 1e6:,.1f} MB read in {summary.seconds:.1f} s"
+
+
+def unheld(folder: str) -> str:
+    """Say that nothing was held in a folder that a person named."""
+    there = "" if os.path.isdir(folder) else ", and there is no such folder"  # noqa: PTH112 - a name may be too long
+    return f"no session of Claude Code, Codex or OpenCode was held in {folder}{there}"

@@ -1,0 +1,74 @@
+"""Asking a project something before its agent does: the first question pays for models and tables, and hooks do not wait."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cm_tui.config import load_config
+from cm_tui.daemon.dispatcher import Dispatcher
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.errors import CmError
+
+AGAIN_S = 600.0
+"""A project that was asked so recently is not asked again."""
+MOST = 100
+_LEAVE_S = 2.0
+_QUESTION = "where does the program begin, and what does it call"
+_BUDGET = 500
+_log = logging.getLogger(__name__)
+
+
+class WarmUp:
+    """Asks for a pack when a hook tells of a project the first time, as its next prompt will, with nobody waiting.
+
+    Args:
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._dispatcher: Dispatcher | None = None
+        self._lock = threading.Lock()
+        self._asked: dict[Path, float] = {}
+        self._thread: threading.Thread | None = None
+
+    def start(self, dispatcher: Dispatcher) -> None:
+        """Begin: the daemon answers from now on."""
+        self._dispatcher = dispatcher
+
+    def on_nudge(self, root: Path) -> None:
+        """Note that agents work in the project at this root."""
+        now = self._clock()
+        with self._lock:
+            if self._dispatcher is None or now - self._asked.get(root, now - AGAIN_S) < AGAIN_S:
+                return
+            self._asked = dict(list(self._asked.items())[1 - MOST :]) | {root: now}
+            # One at a time: whoever asks meanwhile needs the processor.
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._ask, args=(root,), name="cm-warm-up", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """End."""
+        with self._lock:
+            self._dispatcher, thread = None, self._thread
+        if thread is not None:
+            thread.join(_LEAVE_S)
+
+    def _ask(self, root: Path) -> None:
+        dispatcher, where = self._dispatcher, ProjectRef(str(root), own_index=True)
+        if dispatcher is None:
+            return
+        try:
+            if load_config(root).agents.budget:
+                # What has no index is not asked: nobody wanted one.
+                dispatcher.call("stale_reason", where, {})
+                dispatcher.call("pack", where, {"question": _QUESTION, "budget": _BUDGET})
+        except (CmError, OSError) as error:
+            _log.info("%s was not asked before its agent is: %s", root, error)
+        except Exception:  # noqa: BLE001 - kept in the log
+            _log.exception("asking %s before its agent does", root)

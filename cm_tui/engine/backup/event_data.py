@@ -1,0 +1,51 @@
+"""What the data of an event of a backup may be: what later events and `cm undo` rely on, of the kinds that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cm_tui.engine.entries.entries import CHANGED, REVERTED
+from cm_tui.engine.entries.ledger import entry_in
+
+_FAMILIES = ("entry.", "episode.", "change.", "memory.")
+"""Beginnings of the kinds that are looked at: what they say is acted upon."""
+
+
+def is_sound(kind: str, data: Mapping[str, Any]) -> bool:
+    """Return whether an event's data is what whoever reads the journal takes it to be."""
+    if not kind.startswith(_FAMILIES):
+        return True
+    if not all(fits(data[name]) for name, fits in _FIELDS.items() if data.get(name) is not None):
+        return False
+    return kind not in (CHANGED, REVERTED) or _is_change(data)
+
+
+def _is_change(data: Mapping[str, Any]) -> bool:
+    states = [data.get("before"), data.get("after")]
+    return any(states) and all(one is None or entry_in(one) is not None for one in states)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_rating(value: object) -> bool:
+    return not isinstance(value, bool) and value in (-1, 0, 1)
+
+
+_FIELDS: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("id", "scope", "change", "kind", "actor", "agent", "session", "proposal", "target"), _is_text),
+    **dict.fromkeys(("ids", "add_tags", "remove_tags"), _are_texts),
+    "pinned": _is_flag,
+    "rating": _is_rating,
+}
+"""What a field is where it is there."""

@@ -1,0 +1,17 @@
+"""By whom something was forgotten, when and why: read from the event that says so."""
+
+from __future__ import annotations
+
+from cm_tui.engine.entries.entry_record import TITLE_CHARACTERS, storable
+from cm_tui.engine.journal import Event
+from cm_tui.model import Forgetting
+
+
+def forgetting_of(event: Event) -> Forgetting:
+    """Return what an event says of who forgot something."""
+    actor, agent, reason = (_text(event.data.get(name)) for name in ("actor", "agent", "reason"))
+    return Forgetting(actor or "person", agent, event.time, reason)
+
+
+def _text(found: object) -> str:
+    return " ".join(storable(found).split())[: TITLE_CHARACTERS * 2] if isinstance(found, str) else ""

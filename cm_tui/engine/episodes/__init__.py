@@ -1,0 +1,1 @@
+"""Episodes of a project: their tables, lists, edits as events, undo and retention."""

@@ -1,0 +1,146 @@
+"""Events that change what is said of episodes, and what they come to: the last word of each that was not undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
+from cm_tui.model import EpisodeEdit, EpisodeState
+
+EDITED = "episode.edited"
+"""Kind of the event that tags, rates or pins episodes."""
+CONSOLIDATED = "episode.consolidated"
+"""Kind of the event that says that what episodes teach was written down elsewhere."""
+EVIDENCE = "episode.evidence"
+"""Kind of the event that says that something approved stands on them."""
+UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED})
+"""Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
+_TAG_CHARACTERS = 80
+_TAGS = 200
+
+
+class Said(NamedTuple):
+    """One event's word on episodes."""
+
+    edit: Mapping[str, Any]
+    """Fields of `EpisodeEdit`, and `settled` and `evidence`; those that are not there stay."""
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What events say of an episode, all in all."""
+
+    tags: tuple[str, ...]
+    written_by_person: bool
+    pinned: bool = False
+    rating: int = 0
+    forgotten: bool = False
+    settled: bool = False
+    evidence: bool = False
+    persons: frozenset[str] = frozenset()
+    """What a person pinned, rated, tagged, or brought back."""
+
+    def after(self, said: Said) -> Self:
+        """Return it after one more event."""
+        edit, changes = said.edit, dict[str, Any]()
+        gone = set(texts(edit.get("remove_tags")))
+        tags = dict.fromkeys(tag for tag in (*self.tags, *texts(edit.get("add_tags"))) if tag not in gone)
+        changes["tags"] = tuple(tags)[:_TAGS]
+        for name in ("pinned", "forgotten", "settled", "evidence"):
+            if isinstance(edit.get(name), bool):
+                changes[name] = edit[name]
+        if edit.get("rating") in (-1, 0, 1) and not isinstance(edit["rating"], bool):
+            changes["rating"] = edit["rating"]
+        touched = {name for name in ("pinned", "rating") if name in changes}
+        kept = {name for name in ("add_tags", "remove_tags") if edit.get(name)}
+        if edit.get("forgotten") is False:
+            kept.add("forgotten")
+        persons = self.persons | touched | kept if said.actor == "person" else self.persons - touched
+        return replace(self, **changes, persons=persons)
+
+    @property
+    def guarded(self) -> bool:
+        """Return whether only a person may change it: one wrote, pinned, rated or tagged it, brought it back, or approved what stands on it."""
+        if self.written_by_person or self.evidence or self.persons & {"add_tags", "remove_tags", "forgotten"}:
+            return True
+        pinned = self.pinned and "pinned" in self.persons
+        return pinned or (self.rating != 0 and "rating" in self.persons)
+
+    def state(self, *, in_archive: bool) -> EpisodeState:
+        """Return whether it is shown."""
+        return "forgotten" if self.forgotten else "archived" if in_archive else "shown"
+
+
+def said_by(event: Event) -> Said | None:
+    """Return what an event says of the episodes that it names; None where it says nothing of any."""
+    actor = actor_of(event)
+    if event.kind == EDITED:
+        return Said({name: event.data[name] for name in _FIELDS if name in event.data}, actor)
+    if event.kind in (FORGOTTEN, RESTORED):
+        return Said({"forgotten": event.kind == FORGOTTEN}, actor)
+    if event.kind == UNDONE:
+        # What was recorded by hand is named by its own id: nothing else is.
+        return Said({"forgotten": True}, actor)
+    if event.kind in (CONSOLIDATED, EVIDENCE):
+        return Said({"settled" if event.kind == CONSOLIDATED else "evidence": True}, actor)
+    return None
+
+
+def named_by(event: Event) -> frozenset[str]:
+    """Return the ids of the episodes that such an event is about."""
+    return frozenset({change_of(event)}) if event.kind == UNDONE else ids_of(event)
+
+
+def is_undoable(event: Event) -> bool:
+    """Return whether `undo` may take an event back: what a backup brought was done elsewhere, or is long past."""
+    if event.data.get(OF_BACKUP) is True:
+        return False
+    return event.kind in UNDOABLE or (event.kind == episode_record.KIND and event.data.get("actor") == "person")
+
+
+def actor_of(event: Event) -> str:
+    """Return who made a change; before it was written down, only a person could."""
+    actor = event.data.get("actor", "person")
+    return actor if isinstance(actor, str) else "agent"
+
+
+def data_of(edit: EpisodeEdit) -> dict[str, Any]:
+    """Return the data of the event that says so, without ids; what stays is left out."""
+    fields = {"rating": edit.rating, "pinned": edit.pinned}
+    tags = {"add_tags": clean(edit.add_tags), "remove_tags": clean(edit.remove_tags)}
+    return {name: value for name, value in {**fields, **tags}.items() if value not in (None, [])}
+
+
+def standing(tags: Iterable[str], *, by_person: bool, said: Sequence[tuple[str, str]]) -> Standing:
+    """Return what is said of an episode.
+
+    Args:
+        tags: those that it was recorded with.
+        by_person: a person wrote it.
+        said: JSON of each edit and who made it, in their order.
+    """
+    found = Standing(tuple(dict.fromkeys(tags)), by_person)
+    for edit, actor in said:
+        found = found.after(Said(json.loads(edit), actor))
+    return found
+
+
+_FIELDS = ("rating", "pinned", "add_tags", "remove_tags")
+
+
+def texts(found: object) -> list[str]:
+    """Return the texts of a list; nothing of what is none."""
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def clean(tags: Iterable[str]) -> list[str]:
+    """Return tags as they are kept: without needless blanks, each once."""
+    return list(dict.fromkeys(" ".join(tag.split())[:_TAG_CHARACTERS] for tag in tags if tag.strip()))

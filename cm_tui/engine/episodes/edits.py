@@ -1,0 +1,122 @@
+"""Changing what is said of episodes: events that later ones can take back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cm_tui.counts import count
+from cm_tui.engine.episodes import changes
+from cm_tui.engine.episodes.episodes import Episodes
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model import Actor, Edited, EpisodeEdit
+
+IDS = 10_000
+"""Ids that are put into one event, which has a limit."""
+_RATINGS = (-1, 0, 1)
+
+
+def edit_episodes(
+    episodes: Episodes, names: Sequence[str], edit: EpisodeEdit, actor: Actor, *, agent: str = "", reason: str = ""
+) -> Edited:
+    """Change episodes, all of them or none.
+
+    Args:
+        episodes: of the project.
+        names: ids, or beginnings that no other has; `last` is the newest.
+        edit: what changes.
+        actor: who changes it.
+        agent: name of the agent, where one does.
+        reason: why.
+
+    Raises:
+        NotFoundError: there is none of a name.
+        UsageError: there are several of a name, or nothing is named or to be changed.
+        RefusedError: it is a person's, and somebody else changes it.
+        StoreError: the journal cannot be written.
+    """
+    if not names:
+        raise UsageError("No episode is named.", hint="`cm episodes` lists their ids.")
+    if edit.rating is not None and edit.rating not in _RATINGS:
+        raise UsageError(f"{edit.rating} is no rating.", hint="1: it was useful; -1: it misled; 0: nobody said.")
+    events = dict(_events(edit))
+    if not events:
+        raise UsageError("Nothing is to be changed.", hint="Give tags, a rating, a pin, or whether they are forgotten.")
+    ids = episodes.named_all(names, hidden=edit.forgotten is False)
+    if actor != "person":
+        _refuse_a_persons(episodes, ids)
+        if edit.forgotten is not None:
+            _refuse_what_is_worth_keeping(episodes, ids)
+    change, said = new_change(), {name: value for name, value in (("agent", agent), ("reason", reason)) if value}
+    with episodes.journal.held():
+        for kind, data in events.items():
+            append_of_many(episodes.journal, kind, {"change": change, **data, "actor": actor, **said}, ids)
+    episodes.index.follow()
+    return Edited(change, ids, f"{words_of(edit)}: {count(len(ids), 'episode')}")
+
+
+def new_change() -> str:
+    """Return an id for a change."""
+    return os.urandom(12).hex()
+
+
+def append_of_many(journal: Journal, kind: str, data: Mapping[str, Any], ids: Sequence[str]) -> None:
+    """Append as many events as it takes to name all ids, for a caller that holds the journal.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    for first in range(0, max(len(ids), 1), IDS):
+        journal.append_held(kind, {**data, "ids": list(ids[first : first + IDS])})
+
+
+def words_of(edit: EpisodeEdit) -> str:
+    """Say what an edit does: `tagged bug; pinned`."""
+    said = []
+    if added := changes.clean(edit.add_tags):
+        said.append(f"tagged {', '.join(added)}")
+    if removed := changes.clean(edit.remove_tags):
+        said.append(f"no longer tagged {', '.join(removed)}")
+    if edit.rating is not None:
+        said.append({1: "rated useful", -1: "rated misleading", 0: "not rated any more"}.get(edit.rating, "rated"))
+    if edit.pinned is not None:
+        said.append("pinned" if edit.pinned else "no longer pinned")
+    if edit.forgotten is not None:
+        said.append("forgotten" if edit.forgotten else "shown again")
+    return "; ".join(said)
+
+
+def _events(edit: EpisodeEdit) -> Iterator[tuple[str, dict[str, Any]]]:
+    if data := changes.data_of(edit):
+        yield changes.EDITED, data
+    if edit.forgotten is not None:
+        yield FORGOTTEN if edit.forgotten else RESTORED, {}
+
+
+def _refuse_a_persons(episodes: Episodes, ids: Sequence[str]) -> None:
+    held = _those(episodes, ids, "guarded")
+    if held:
+        raise RefusedError(
+            f"A person wrote, pinned, rated or tagged {held}, or approved what stands on it: only a person changes that.",
+            hint="Say in your answer what you would change, and why.",
+        )
+
+
+def _refuse_what_is_worth_keeping(episodes: Episodes, ids: Sequence[str]) -> None:
+    """Refuse to have forgotten what a person brought here, or what others stand on, whoever said so."""
+    held = _those(episodes, ids, "actor = 'import' OR pinned OR rating <> 0 OR evidence")
+    if held:
+        raise RefusedError(
+            f"It was imported, pinned or rated, or something approved stands on it: only a person forgets {held}.",
+            hint="Say in your answer what you would forget, and why.",
+        )
+
+
+def _those(episodes: Episodes, ids: Sequence[str], what: str) -> str:
+    """Name the episodes of which something holds; empty: there is none."""
+    sql = f"SELECT id FROM episode WHERE ({what}) AND id IN (SELECT unnest(?)) ORDER BY id"  # noqa: S608 - our own words
+    held = [row[0] for row in episodes.tables.rows(sql, [list(ids)])]
+    return f"{held[0]} and {len(held) - 1:,} more" if len(held) > 1 else "".join(held)

@@ -1,0 +1,316 @@
+"""Bringing the tables of episodes up to the journal: each event is read once, another journal from its beginning."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+from cm_tui.engine.episodes import changes
+from cm_tui.engine.episodes.episode_rows import columns_of, storable, words_of
+from cm_tui.engine.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.episodes.word_index import PART, WordIndex
+from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.archive import ARCHIVED, Archive
+from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import origin_of, read_episode
+from cm_tui.engine.memory.visibility import PURGED, UNDONE, change_of, ids_of
+from cm_tui.engine.memory.waiting_turns import WaitingTurns
+from cm_tui.errors import StoreError
+from cm_tui.model import Episode
+
+_log = logging.getLogger(__name__)
+_EVENTS = 20_000
+"""So many events are written down at once at most; and as many episodes as a part of the words has."""
+_KEPT = 4
+"""After so many times, what the store keeps in memory of them is let go of."""
+_TABLES = (
+    "episode", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words", "episode_edit", "change",
+    "episode_position",
+)  # fmt: skip
+_EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
+_CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
+_STANDING = {
+    "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
+    "evidence": "BOOLEAN", "state": "VARCHAR", "tags": "VARCHAR",
+}  # fmt: skip
+
+
+class _New(NamedTuple):
+    """An episode that was read; its patch and its steps are let go of at once."""
+
+    episode: Episode
+    origin: str
+    at: Position
+    """Place that its event stands behind."""
+    size: int
+
+    @classmethod
+    def of(cls, event: Event, at: Position, size: int) -> Self:
+        return cls(read_episode(event, patch=False), origin_of(event), at, size)
+
+
+@dataclass
+class _Batch:
+    """What some events say, before it is written down."""
+
+    episodes: dict[str, _New] = field(default_factory=dict)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    changes: list[tuple[Any, ...]] = field(default_factory=list)
+    undone: list[tuple[str, int]] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Files of the archive, and ids of what moved there."""
+    touched: set[str] = field(default_factory=set)
+    """Ids of episodes of which something new is said."""
+    events: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.events >= _EVENTS or len(self.episodes) >= PART
+
+
+class EpisodeIndex:
+    """Reads one journal into the tables of a store.
+
+    Args:
+        tables: of the store.
+        journal: of the project.
+        begin: place from which it is read; what happened before is left out.
+    """
+
+    def __init__(self, tables: EpisodeTables, journal: Journal, begin: Position = START) -> None:
+        self._begin = begin
+        self._tables = tables
+        self._journal = journal
+        self._archive = Archive(journal)
+        self._words = WordIndex(tables)
+
+    def follow(self, go_on: Callable[[], bool] = lambda: True) -> WaitingTurns:
+        """Read what the journal has by now; returns the turns that wait for their episode.
+
+        Args:
+            go_on: asked after each event; False: it is left at what was read.
+
+        Raises:
+            StoreError: the journal cannot be read, or the store cannot be written.
+        """
+        with self._tables.writer:
+            at, event, events, waiting = self._position()
+            anew = not self._journal.holds(at, event)
+            if anew:
+                at, event, events, waiting = START, "", 0, WaitingTurns()
+            elif at == self._journal.end():
+                return waiting
+            batch, begun, written = _Batch(), at, 0
+            for found in self._journal.read(at):
+                events += self._take_in(batch, found, at, events)
+                waiting.follow(found)
+                at, event = found.position, found.id
+                if batch.is_full:
+                    self._write(batch, (at, event, events, waiting), anew=anew)
+                    batch, anew, begun, written = _Batch(), False, at, written + 1
+                    if written % _KEPT == 0:
+                        self._tables.let_go_of_blocks()
+                if not go_on():
+                    break
+            if at != begun or anew:
+                self._write(batch, (at, event, events, waiting), anew=anew)
+            if written:
+                self._tables.settle()
+            return waiting
+
+    def read_to(self) -> Position:
+        """Return how far the journal was read; its beginning where that was another one."""
+        at, event, _, _ = self._position()
+        return at if self._journal.holds(at, event) else self._begin
+
+    def read_again(self) -> None:
+        """Have all of the journal read again next time, and keep nothing of it until then.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with self._tables.writer, self._tables.writing():
+            self._clear()
+
+    def _position(self) -> tuple[Position, str, int, WaitingTurns]:
+        rows = self._tables.rows("SELECT segment, place, event, events, waiting FROM episode_position")
+        if not rows:
+            return self._begin, "", 0, WaitingTurns()
+        segment, place, event, events, waiting = rows[0]
+        return Position(segment, place), event, events, WaitingTurns(waiting)
+
+    def _take_in(self, batch: _Batch, event: Event, at: Position, events: int) -> int:
+        """Add an event; returns how many it counts: those that say something are numbered."""
+        batch.events += 1
+        number = events + 1
+        name = storable(change_of(event))
+        if event.kind == episode_record.KIND:
+            begin = at.offset if at.segment == event.position.segment else 0
+            batch.episodes.setdefault(storable(event.id), _New.of(event, at, event.position.offset - begin))
+        elif event.kind in (ERASURE, PURGED):
+            batch.erased |= {storable(one) for one in ids_of(event)}
+        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
+            batch.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
+        said = changes.said_by(event)
+        if said is not None:
+            ids = {storable(one) for one in changes.named_by(event)}
+            batch.touched |= ids
+            text = json.dumps(said.edit)
+            own = storable(event.id) if event.kind == UNDONE else name
+            batch.edits += [(number, own, one, text, said.actor, False) for one in sorted(ids)]
+        if event.kind == UNDONE:
+            batch.undone.append((name, number))
+        if changes.is_undoable(event):
+            place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
+            batch.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
+        return int(said is not None or changes.is_undoable(event))
+
+    # --- writing ---
+
+    def _write(self, batch: _Batch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
+        with self._tables.writing():
+            if anew:
+                self._clear()
+            moved = self._moved(batch)
+            self._add_episodes(batch)
+            self._move(moved)
+            self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
+            self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
+            for change, number in batch.undone:
+                batch.touched |= self._undo(change, number)
+            if batch.erased:
+                self._erase(batch.erased)
+            self._settle(batch.touched)
+            at, event, events, waiting = position
+            self._tables.cursor.execute("DELETE FROM episode_position")
+            row = [at.segment, at.offset, storable(event), events, waiting.text]
+            self._tables.cursor.execute("INSERT INTO episode_position VALUES (?, ?, ?, ?, ?)", row)
+
+    def _clear(self) -> None:
+        self._tables.note(None)
+        for table in _TABLES:
+            self._tables.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+
+    def _add_episodes(self, batch: _Batch) -> None:
+        if not batch.episodes:
+            return
+        known = {
+            row[0]
+            for row in self._tables.rows(
+                "SELECT id FROM episode WHERE id IN (SELECT unnest(?))", [list(batch.episodes)]
+            )
+        }
+        new = {id_: found for id_, found in batch.episodes.items() if id_ not in known}
+        if not new:
+            return
+        first = self._tables.row("SELECT coalesce(max(seq), 0) + 1 FROM episode")[0]
+        whole = {first + number: found.episode for number, found in enumerate(new.values())}
+        self._tables.note(whole)
+        rows = [
+            columns_of(seq, found.episode, found.origin, found.at, found.size)
+            for seq, found in zip(whole, new.values(), strict=True)
+        ]
+        self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
+        for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
+            values = [
+                (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
+            ]
+            self._tables.insert(table, _columns(("seq", column[:-1].replace("file", "path")), values))
+        self._words.add({seq: words_of(one) for seq, one in whole.items()})
+        said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
+        batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
+
+    def _moved(self, batch: _Batch) -> dict[str, Position]:
+        """Return where in the archive episodes are; those that were not seen in the journal are added from there."""
+        places: dict[str, Position] = {}
+        for number, ids in batch.moved:
+            try:
+                for place, event in self._archive.read(number):
+                    id_ = storable(event.id)
+                    if id_ in ids:
+                        places[id_] = Position(-number, place)
+                        batch.episodes.setdefault(id_, _New.of(event, places[id_], 0))
+            except StoreError as error:
+                # What the store has of it stays; retention tells of the file.
+                _log.warning("%s", error)
+        batch.touched |= places.keys()
+        return places
+
+    def _move(self, places: Mapping[str, Position]) -> None:
+        if not places:
+            return
+        rows = [(id_, at.segment, at.offset) for id_, at in places.items()]
+        kinds = {"id": "VARCHAR", "segment": "INTEGER", "place": "BIGINT"}
+        with self._tables.given("moved_episodes", _columns(tuple(kinds), rows), kinds):
+            self._tables.cursor.execute(
+                "UPDATE episode SET segment = m.segment, place = m.place FROM moved_episodes m WHERE episode.id = m.id"
+            )
+
+    def _undo(self, change: str, number: int) -> set[str]:
+        """Let a change no longer count; returns the episodes that it was about."""
+        sql = "SELECT DISTINCT episode FROM episode_edit WHERE change = ? AND event < ?"
+        about = {row[0] for row in self._tables.rows(sql, [change, number])}
+        for table in ("episode_edit", "change"):
+            self._tables.cursor.execute(
+                f"UPDATE {table} SET undone = true WHERE change = ? AND event < ?",  # noqa: S608 - our own names
+                [change, number],
+            )
+        return about
+
+    def _erase(self, ids: Collection[str]) -> None:
+        names = list(ids)
+        gone = [row[0] for row in self._tables.rows("SELECT seq FROM episode WHERE id IN (SELECT unnest(?))", [names])]
+        self._tables.cursor.execute("DELETE FROM episode_edit WHERE episode IN (SELECT unnest(?))", [names])
+        self._tables.cursor.execute("DELETE FROM change WHERE change IN (SELECT unnest(?))", [names])
+        if not gone:
+            return
+        self._tables.note(gone)
+        for table in ("episode", "episode_file", "episode_tool", "episode_tag"):
+            sql = f"DELETE FROM {table} WHERE seq IN (SELECT unnest(?::INTEGER[]))"  # noqa: S608 - our own names
+            self._tables.cursor.execute(sql, [gone])
+        self._words.remove(gone)
+
+    def _settle(self, touched: Collection[str]) -> None:
+        """Bring what is said of episodes up to all that was said."""
+        if not touched:
+            return
+        names = list(touched)
+        found = self._tables.rows(
+            "SELECT id, seq, own_tags, actor, segment FROM episode WHERE id IN (SELECT unnest(?))", [names]
+        )
+        said: dict[str, list[tuple[str, str]]] = {}
+        for id_, edit, actor in self._tables.rows(
+            "SELECT episode, edit, actor FROM episode_edit WHERE NOT undone AND episode IN (SELECT unnest(?)) "
+            "ORDER BY event",
+            [names],
+        ):
+            said.setdefault(id_, []).append((edit, actor))
+        rows, tags = [], []
+        for id_, seq, own, actor, segment in found:
+            now = changes.standing(json.loads(own), by_person=actor == "person", said=said.get(id_, ()))
+            state = now.state(in_archive=segment <= 0)
+            kept = list(dict.fromkeys(map(storable, now.tags)))
+            rows.append((seq, now.pinned, now.rating, now.guarded, now.settled, now.evidence, state, json.dumps(kept)))
+            tags += [(seq, tag) for tag in kept]
+        self._replace(rows, tags)
+
+    def _replace(self, rows: Sequence[tuple[Any, ...]], tags: Sequence[tuple[int, str]]) -> None:
+        if not rows:
+            return
+        self._tables.note(row[0] for row in rows)
+        with self._tables.given("standing", _columns(tuple(_STANDING), rows), _STANDING):
+            changed = ", ".join(f"{name} = standing.{name}" for name in _STANDING if name != "seq")
+            sql = f"UPDATE episode SET {changed} FROM standing WHERE episode.seq = standing.seq"  # noqa: S608 - our own names
+            self._tables.cursor.execute(sql)
+            self._tables.cursor.execute("DELETE FROM episode_tag WHERE seq IN (SELECT seq FROM standing)")
+        self._tables.insert("episode_tag", _columns(("seq", "tag"), tags))
+
+
+def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Mapping[str, Sequence[Any]]:
+    columns = list(zip(*rows, strict=True))
+    return dict(zip(names, columns, strict=True)) if columns else {}

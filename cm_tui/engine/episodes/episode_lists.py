@@ -1,0 +1,228 @@
+"""Lists of episodes and sessions, and what they come to: found in columns, shown from the tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.episodes.episode_columns import Columns, EpisodeColumns, Mask
+from cm_tui.engine.episodes.episode_filter import fitting, numbers_of
+from cm_tui.engine.episodes.episode_rows import LISTED, listed, storable
+from cm_tui.engine.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.episodes.session_totals import SessionTotals, total_of
+from cm_tui.engine.episodes.word_index import Numbers, WordIndex
+from cm_tui.errors import NotFoundError
+from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
+from cm_tui.model.page import MOST_ROWS, bounded
+
+ShaOf = Callable[[int], str | None]
+"""Says which commit of the mainline has an ordinal."""
+_FACETS = 50
+"""Values of a field that are named, the most frequent."""
+_MOST_DAYS = 3_660
+_TITLE_CHARACTERS = 200
+_COLUMNS = ", ".join(f"e.{name}" for name in LISTED)
+
+_TITLES = """
+SELECT e.session, coalesce(max_by(e.title, (e.actor = 'person', e.time)) FILTER (WHERE e.title <> ''), ''),
+    coalesce(min_by(e.prompts, (e.time, e.seq)), '[]')
+FROM episode e WHERE (e.state <> 'forgotten' OR $state = 'forgotten') AND e.session IN (SELECT unnest($sessions))
+GROUP BY e.session
+"""
+"""What a person called a session comes first. It is called the same whatever of it is asked for, and never by what was forgotten unless that is asked for."""
+
+
+class Found(NamedTuple):
+    """Some rows of a list, and how many there are in all."""
+
+    rows: tuple[Any, ...]
+    total: int
+
+
+class EpisodeLists:
+    """Answers about all episodes of a store.
+
+    Args:
+        tables: of the store.
+        sha_of: says which commit has an ordinal.
+    """
+
+    def __init__(self, tables: EpisodeTables, sha_of: ShaOf) -> None:
+        self._tables = tables
+        self._columns = EpisodeColumns(tables)
+        self._words = WordIndex(tables)
+        self._sha_of = sha_of
+
+    def page(self, where: EpisodeFilter, match: str, before: str | None, limit: int) -> Found:
+        """Return episodes, newest first, not laid on the mainline.
+
+        Raises:
+            NotFoundError: there is no episode of the id `before`.
+        """
+        with self._columns.reading() as columns:
+            numbers = np.flatnonzero(self._fitting(columns, where, match))
+            times = columns.plain["time"][numbers]
+            total = len(numbers)
+            if before is not None:
+                last = self._tables.rows("SELECT time, seq FROM episode WHERE id = ?", [storable(before)])
+                if not last:
+                    raise no_such(before)
+                behind = (times < last[0][0]) | ((times == last[0][0]) & (numbers < last[0][1]))
+                numbers, times = numbers[behind], times[behind]
+            return Found(self.of(_newest(numbers, times, bounded(limit))), total)
+
+    def ids(self, where: EpisodeFilter) -> list[str]:
+        """Return the ids of all that fit."""
+        with self._columns.reading() as columns:
+            numbers = np.flatnonzero(self._fitting(columns, where)).astype(np.int32)
+            with self._tables.numbered(numbers):
+                sql = "SELECT e.id FROM episode e WHERE e.seq IN (SELECT seq FROM found_episodes)"
+                return [row[0] for row in self._tables.rows(sql)]
+
+    def with_any(self, words: Sequence[str], where: EpisodeFilter) -> list[tuple[int, int]]:
+        """Return segment and place of those that have any of some words: those with most of the rarest, newer ones first."""
+        with self._columns.reading() as columns:
+            fits = self._fitting(columns, where)
+            weights = np.zeros(len(fits))
+            for word in words:
+                having = self._words.having(word)
+                having = having[fits[having]]
+                if len(having):
+                    weights[having] += math.log(1 + np.count_nonzero(fits) / len(having))
+            found = np.flatnonzero(weights).astype(np.int32)
+            order = np.lexsort((columns.plain["time"][found], weights[found]))[::-1]
+            with self._tables.numbered(found):
+                sql = "SELECT seq, segment, place FROM episode WHERE seq IN (SELECT seq FROM found_episodes)"
+                places = {row[0]: row[1:] for row in self._tables.rows(sql)}
+        return [places[number] for number in found[order].tolist()]
+
+    def of(self, numbers: Sequence[int]) -> tuple[Episode, ...]:
+        """Return the episodes of these numbers, newest first."""
+        if not numbers:
+            return ()
+        # As words of the query: a list that is given beside it costs more than the query.
+        chosen = ", ".join(map(str, numbers))
+        sql = f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN ({chosen}) ORDER BY e.time DESC, e.seq DESC"  # noqa: S608 - numbers
+        return tuple(map(listed, self._tables.rows(sql)))
+
+    def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
+        """Return sessions, the one that ended last first.
+
+        Raises:
+            NotFoundError: there is no session of the id `before`.
+        """
+        with self._columns.reading() as columns:
+            found = SessionTotals(columns, self._fitting(columns, where))
+            order, first = found.order(), 0
+            if before is not None:
+                last = columns.names["session"].find([before])
+                if not last or last[0] not in order:
+                    raise no_such_session(before)
+                first = order.index(last[0]) + 1
+            wanted = order[first : first + bounded(limit)]
+            names = columns.names["session"].texts
+            titles = self._titles([names[code] for code in wanted], where.state)
+            return Found(tuple(found.sessions(wanted, titles)), len(order))
+
+    def _titles(self, sessions: Sequence[str], state: str) -> Mapping[str, str]:
+        """Return what sessions are called."""
+        if not sessions:
+            return {}
+        rows = self._tables.rows(_TITLES, {"sessions": list(sessions), "state": state})
+        return {name: title or first_line(prompts) for name, title, prompts in rows}
+
+    def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
+        """Return totals of the episodes that fit.
+
+        Args:
+            where: which.
+            days: how many days are counted one by one, today included.
+        """
+        edges = _midnights(max(1, min(days, _MOST_DAYS)))
+        with self._columns.reading() as columns:
+            fits = self._fitting(columns, where)
+            times, facets = (
+                columns.plain["time"][fits],
+                {
+                    name: _most_frequent(columns.counts(name, fits))
+                    for name in ("outcome", "type", "agent", "tool", "tag")
+                },
+            )
+            return EpisodeStats(
+                episodes=len(times), sessions=columns.distinct("session", fits),
+                tokens=total_of(columns.plain["tokens"][fits]), files=columns.distinct("file", fits),
+                per_day=tuple(int(one) for one in np.histogram(times[times >= edges[0]], [*edges, float("inf")])[0]),
+                outcomes=facets["outcome"], types=facets["type"], agents=facets["agent"], tools=facets["tool"],
+                tags=facets["tag"],
+            )  # fmt: skip
+
+    def _fitting(self, columns: Columns, where: EpisodeFilter, match: str = "") -> Mask:
+        """Return which episodes fit."""
+        known = columns.remembered.get((where, match))
+        if known is not None:
+            return known
+        fits = fitting(columns, where)
+        text = f"{where.text} {match}"
+        found = numbers_of(text, self._words, self._of_ordinal)
+        if found is not None:
+            has = np.zeros(len(fits), bool)
+            has[found] = True
+            fits &= has
+        if "#" not in text:
+            # Which commit `#17` is, is not the columns' to say.
+            columns.remember((where, match), fits)
+        return fits
+
+    def _of_ordinal(self, ordinal: int) -> Numbers:
+        sha = self._sha_of(ordinal) if ordinal <= MOST_ROWS else None
+        rows = self._tables.rows("SELECT seq FROM episode WHERE sha = ?", [sha]) if sha else []
+        return np.array([row[0] for row in rows], np.int32)
+
+
+def _newest(numbers: NDArray[Any], times: NDArray[Any], limit: int) -> list[int]:
+    """Return the numbers of the newest episodes, the newest first; of the same moment, the one that was read last."""
+    if 0 < limit < len(times):
+        oldest = np.partition(times, len(times) - limit)[len(times) - limit]
+        numbers, times = numbers[times >= oldest], times[times >= oldest]
+    order = np.lexsort((numbers, times))[::-1][:limit]
+    return [int(number) for number in numbers[order]]
+
+
+def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:
+    order = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    return tuple(Facet(value, number) for value, number in order[:_FACETS])
+
+
+def no_such(name: str) -> NotFoundError:
+    """Return the error that there is no episode of a name."""
+    return NotFoundError(f"There is no episode {_shown(name)!r}.", hint="`cm episodes` lists them.")
+
+
+def no_such_session(name: str) -> NotFoundError:
+    """Return the error that there is no session of a name."""
+    return NotFoundError(f"There is no session {_shown(name)!r}.", hint="`cm episodes list --sessions` lists them.")
+
+
+def _shown(name: str) -> str:
+    return name[:40].encode("ascii", "backslashreplace").decode()
+
+
+def first_line(prompts: str) -> str:
+    """Return the first line that says something of prompts as the tables have them."""
+    lines = (line.strip() for prompt in json.loads(prompts) for line in prompt.splitlines())
+    return next((line for line in lines if line), "")[:_TITLE_CHARACTERS]
+
+
+def _midnights(days: int) -> list[float]:
+    """Return when the last days began, by the local clock, the oldest first."""
+    now = time.localtime(time.time())
+    return [
+        time.mktime((now.tm_year, now.tm_mon, now.tm_mday - back, 0, 0, 0, 0, 0, -1))
+        for back in range(days - 1, -1, -1)
+    ]

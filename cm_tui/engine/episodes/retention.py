@@ -1,0 +1,234 @@
+"""Retention: what leaves the journal by its age, how it moves to the archive, and how it is deleted from there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from cm_tui.engine.episodes.edits import append_of_many
+from cm_tui.engine.episodes.episode_lists import first_line
+from cm_tui.engine.episodes.episodes import Episodes
+from cm_tui.engine.journal import START, Event, Journal, archive
+from cm_tui.engine.journal.archive import ARCHIVED, Archive, Extent
+from cm_tui.engine.journal.erasure import alone
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.turns import Turns
+from cm_tui.engine.memory.visibility import PURGED
+from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.model import PurgeReport, RetentionReport, RetentionRow
+
+CONSOLIDATED_DAYS = 90.0
+HIGH_VALUE_DAYS = 365.0
+UNCONSOLIDATED_DAYS = 30.0
+CAP_BYTES = 50_000_000
+"""A larger journal halves the ages."""
+_ROWS = 20
+_A_DAY = 86_400.0
+
+
+class _Aged(NamedTuple):
+    """An episode in the journal, as far as its age matters."""
+
+    id: str
+    time: float
+    bytes: int
+    title: str
+    is_high_value: bool
+    settled: bool
+
+
+class _Ages(NamedTuple):
+    """Ages in days from which episodes go."""
+
+    consolidated: float
+    high_value: float
+    unconsolidated: float
+    older_than: float | None
+
+    def reason(self, one: _Aged, now: float) -> str:
+        """Return why an episode goes; nothing where it stays."""
+        age = (now - one.time) / _A_DAY
+        if one.is_high_value:
+            return f"of high value, older than {self.high_value:g} days" if age > self.high_value else ""
+        if one.settled and age > self.consolidated:
+            return f"consolidated, older than {self.consolidated:g} days"
+        if self.older_than is not None and age > self.older_than:
+            return f"older than {self.older_than:g} days, as asked"
+        return ""
+
+
+def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> RetentionReport:
+    """Say what leaves the journal by its age, and move it to the archive if wanted.
+
+    Args:
+        episodes: of the project.
+        apply: move it.
+        older_than: days; all of the rest that is older goes too.
+
+    Raises:
+        StoreError: the journal or the archive cannot be read or written.
+    """
+    if older_than is not None and older_than < 0:
+        raise UsageError("An age cannot be below 0 days.")
+    episodes.index.follow()
+    journal, beside, now = episodes.journal, Archive(episodes.journal), time.time()
+    with _told(journal):
+        size = archive.live_bytes(journal)
+    halved = size > CAP_BYTES
+    share = 0.5 if halved else 1.0
+    ages = _Ages(CONSOLIDATED_DAYS * share, HIGH_VALUE_DAYS * share, UNCONSOLIDATED_DAYS * share, older_than)
+    aged = list(_aged(episodes))
+    going = [(one, reason) for one in aged if (reason := ages.reason(one, now))]
+    gone = {one.id for one, _ in going}
+    young = now - ages.unconsolidated * _A_DAY
+    waiting = sum(not one.settled and not one.is_high_value and one.time < young and one.id not in gone for one in aged)
+    if apply and (going or archive.unfinished(journal)):
+        _move(episodes, beside, [one.id for one, _ in going])
+    in_archive = episodes.tables.row("SELECT count(*) FROM episode WHERE segment <= 0")[0]
+    with _told(journal):
+        size, archived_size = archive.live_bytes(journal), beside.size
+    return RetentionReport(
+        dry_run=not apply, journal_bytes=size, cap_bytes=CAP_BYTES, halved=halved, consolidated_days=ages.consolidated,
+        high_value_days=ages.high_value, unconsolidated_days=ages.unconsolidated, archived=len(going),
+        archived_bytes=sum(one.bytes for one, _ in going),
+        rows=tuple(RetentionRow(one.id, one.time, one.title, reason, one.bytes) for one, reason in going[:_ROWS]),
+        waiting=waiting, in_archive=in_archive, archive_bytes=archived_size, notes=tuple(_damaged(beside)),
+    )  # fmt: skip
+
+
+def purge(episodes: Episodes, names: Sequence[str], *, older_than: float | None, dry_run: bool) -> PurgeReport:
+    """Delete episodes from the archive, for good.
+
+    Args:
+        episodes: of the project.
+        names: ids, or beginnings that no other has.
+        older_than: days; also all of the archive that is older.
+        dry_run: only say what would go.
+
+    Raises:
+        NotFoundError: the archive has none of that name.
+        UsageError: nothing is named.
+        StoreError: the archive cannot be written.
+    """
+    if not names and older_than is None:
+        raise UsageError("Nothing is named to be purged.", hint="Give ids, or --older-than DAYS.")
+    ids = list(episodes.named_all(names, hidden=None)) if names else []
+    episodes.index.follow()
+    rows = {
+        id_: (at, size)
+        for id_, at, size in episodes.tables.rows(
+            "SELECT id, time, bytes FROM episode WHERE segment <= 0 ORDER BY time"
+        )
+    }
+    for id_ in ids:
+        if id_ not in rows:
+            raise NotFoundError(
+                f"{id_} is not in the archive.", hint="`cm episodes list --state archived` lists what is."
+            )
+    if older_than is not None:
+        ids += [id_ for id_, (at, _) in rows.items() if at < time.time() - older_than * _A_DAY and id_ not in ids]
+    if ids and not dry_run:
+        drop(episodes, ids)
+    return PurgeReport(dry_run, tuple(ids), sum(rows[id_][1] for id_ in ids))
+
+
+def drop(episodes: Episodes, ids: Sequence[str]) -> None:
+    """Delete episodes from the archive; who is killed meanwhile leaves it to the next one that does.
+
+    Raises:
+        StoreError: the archive cannot be written.
+    """
+    journal = episodes.journal
+    with alone(journal), _told(journal):
+        with journal.held():
+            # Those of their turns too: a backup from before they moved brings none of it back.
+            append_of_many(journal, PURGED, {"actor": "person"}, [*ids, *_of_turns(Archive(journal), frozenset(ids))])
+        _keep_known(episodes)
+
+
+def _of_turns(beside: Archive, ids: frozenset[str]) -> list[str]:
+    """Return the ids of the events that episodes of the archive were made from."""
+    whole = (one for number in beside.files() for one in beside.whole(number))
+    return list(dict.fromkeys(said.id for episode, turn in whole if episode.id in ids for said in turn))
+
+
+def drop_erased(episodes: Episodes) -> None:
+    """Delete from the archive what the journal says is erased, for a caller that keeps other erasures waiting.
+
+    Raises:
+        StoreError: the archive cannot be read or written.
+    """
+    with _told(episodes.journal):
+        _keep_known(episodes)
+
+
+def _keep_known(episodes: Episodes) -> None:
+    beside = Archive(episodes.journal)
+    if beside.files():
+        episodes.index.follow()
+        beside.keep({row[0] for row in episodes.tables.rows("SELECT id FROM episode WHERE segment <= 0")})
+
+
+def _move(episodes: Episodes, beside: Archive, ids: Sequence[str]) -> None:
+    """Move episodes to the archive: a file of it first, then the word of it in the journal, then the holes."""
+    journal = episodes.journal
+    with alone(journal), _told(journal):
+        wanted = {*ids, *archive.unfinished(journal)}
+        with journal.held():
+            lines = list(_lines(journal, beside, wanted))
+            archive.note(journal, [episode.id for episode, _ in lines])
+            if lines:
+                number = beside.write(lines)
+                append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
+                archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
+            archive.forget_note(journal)
+        episodes.index.follow()
+
+
+def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[Extent, Sequence[Extent]]]:
+    """Yield the lines of episodes, each with those of the turn that it was made from."""
+    turns, at = Turns(), START
+    said: dict[str, Event] = {}
+    stopped: dict[str, list[Event]] = {}
+    for event in journal.read():
+        turn = turns.follow(event, at)
+        at = event.position
+        bare = event._replace(data={})
+        if event.kind in {"hook.prompt", "hook.edit"}:
+            said[event.id] = bare
+        elif turn is not None:
+            stopped[event.id] = [*(said.pop(one) for one in turn.events if one in said), bare]
+        elif event.kind == episode_record.KIND:
+            of_turn = stopped.pop(str(event.data.get("stop", "")), [])
+            line = beside.extent(event) if event.id in ids else None
+            if line is not None:
+                yield line, [found for one in of_turn if (found := beside.extent(one)) is not None]
+
+
+def _aged(episodes: Episodes) -> Iterator[_Aged]:
+    rows = episodes.tables.rows(
+        "SELECT id, time, bytes, title, prompts, pinned OR rating <> 0 OR evidence, settled FROM episode "
+        "WHERE segment > 0 ORDER BY time, seq"
+    )
+    for id_, at, size, title, prompts, is_high_value, settled in rows:
+        yield _Aged(id_, at, size, title or first_line(prompts), is_high_value, settled)
+
+
+def _damaged(beside: Archive) -> Iterator[str]:
+    for number in beside.files():
+        try:
+            beside.one(number, 0)
+        except StoreError as error:
+            yield error.message
+
+
+@contextmanager
+def _told(journal: Journal) -> Iterator[None]:
+    """Turn what the system says of the archive's files into an error of the store."""
+    try:
+        yield
+    except OSError as error:
+        where = journal.folder
+        raise StoreError(f"The archive beside {where} cannot be used: {error}", hint="Check the disk.") from error

@@ -1,0 +1,155 @@
+"""Taking back the last change that a person made in a project, of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.counts import count
+from cm_tui.engine.entries import Author, Entries
+from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entry_undo import take_back
+from cm_tui.engine.episodes import changes
+from cm_tui.engine.episodes.edits import append_of_many, words_of
+from cm_tui.engine.episodes.episodes import Episodes
+from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import Conflict, EpisodeEdit, Undone
+
+_LEFT_OUT = "left out, because it cannot be taken back"
+
+
+class Asked(NamedTuple):
+    """How a change is to be taken back."""
+
+    root: Path
+    """Of the checkout."""
+    journal: Journal
+    events: Sequence[Event]
+    """The change, as the journal has it, in order."""
+    dry_run: bool
+    """Nothing is to be written."""
+    theirs_too: bool
+    """Also what somebody else changed since goes."""
+
+
+class Taken(NamedTuple):
+    """What became of it."""
+
+    ids: tuple[str, ...]
+    """What the change was about."""
+    words: str
+    """The change, for people."""
+    conflicts: tuple[Conflict, ...] = ()
+    """What changed since: left as it is where that was not to go too."""
+    left: bool = False
+    """Nothing could be taken back: the change stays."""
+
+
+Undoer = Callable[[Asked], Taken]
+"""Takes back a change of its kind. What an event says of episodes counts no longer once it is undone; whoever keeps
+something else, such as a file, puts that back here. Killed in the middle, it is asked again."""
+
+
+def _of_episodes(asked: Asked) -> Taken:
+    ids = tuple(dict.fromkeys(id_ for event in asked.events for id_ in sorted(ids_of(event))))
+    said = []
+    for event in {event.kind: event for event in asked.events}.values():
+        if event.kind == changes.EDITED:
+            said.append(words_of(_edit(event.data)))
+        else:
+            said.append(words_of(EpisodeEdit(forgotten=event.kind == FORGOTTEN)))
+    return Taken(ids, f"{'; '.join(said)}: {count(len(ids), 'episode')}")
+
+
+def _edit(data: Mapping[str, Any]) -> EpisodeEdit:
+    """Return what an event changed; a journal may say anything."""
+    rating, pinned = data.get("rating"), data.get("pinned")
+    return EpisodeEdit(
+        add_tags=tuple(changes.texts(data.get("add_tags"))),
+        remove_tags=tuple(changes.texts(data.get("remove_tags"))),
+        rating=rating if isinstance(rating, int) else None,
+        pinned=pinned if isinstance(pinned, bool) else None,
+    )
+
+
+def _of_recording(asked: Asked) -> Taken:
+    return Taken(tuple(event.id for event in asked.events), "recorded by hand: 1 episode")
+
+
+def _of_entry(asked: Asked) -> Taken:
+    done = take_back(Entries(asked.root), asked.events[0], Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    found = done.conflict
+    if found is None:
+        return Taken((done.id,), done.words)
+    one = next(entry for entry in (found.now, found.back, found.then) if entry is not None)
+    back, now, yours = (entry.content if entry else "" for entry in (found.back, found.now, found.then))
+    by = f"{found.now.changed_by} {found.now.changed_agent}".strip() if found.now is not None else ""
+    conflict = Conflict(found.id, one.title, back, now, yours, by)
+    return Taken((found.id,), done.words, (conflict,), left=True)
+
+
+UNDOERS: Mapping[str, Undoer] = {
+    CHANGED: _of_entry,
+    changes.EDITED: _of_episodes,
+    FORGOTTEN: _of_episodes,
+    RESTORED: _of_episodes,
+    episode_record.KIND: _of_recording,
+}
+"""Who takes back which kind of event. To add one: its kind here, and in `changes.UNDOABLE`."""
+
+
+def undo(episodes: Episodes, root: Path, *, dry_run: bool, theirs_too: bool) -> Undone:
+    """Take back the last change of a person that was not taken back yet.
+
+    Args:
+        episodes: of the project.
+        root: of the checkout.
+        dry_run: only say what it would be.
+        theirs_too: also where somebody changed the same since.
+
+    Raises:
+        NotFoundError: there is none.
+        StoreError: the journal cannot be read or written.
+    """
+    episodes.index.follow()
+    skipped: dict[str, str] = {}
+    while True:
+        change, kind, events = _last(episodes, skipped)
+        if not events:
+            skipped[change] = f"{_LEFT_OUT}: the journal no longer has the change {change}"
+            continue
+        try:
+            taken = UNDOERS[kind](Asked(root, episodes.journal, events, dry_run, theirs_too))
+            break
+        except UsageError as error:
+            skipped[change] = f"{_LEFT_OUT}: {error}"
+    if not dry_run and not taken.left:
+        with episodes.journal.held():
+            append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
+        episodes.index.follow()
+    words = f"changed since, and left as it is: {taken.words}" if taken.left else f"taken back: {taken.words}"
+    return Undone(change, taken.ids, words, taken.conflicts, dry_run, tuple(skipped.values()))
+
+
+def _last(episodes: Episodes, skipped: Collection[str]) -> tuple[str, str, list[Event]]:
+    tables, kinds = episodes.tables, list(UNDOERS)
+    found = tables.rows(
+        "SELECT change, kind FROM change WHERE NOT undone AND actor = 'person' AND kind IN (SELECT unnest(?)) "
+        "AND change NOT IN (SELECT unnest(?::VARCHAR[])) ORDER BY event DESC LIMIT 1",
+        [kinds, list(skipped)],
+    )
+    if not found:
+        more = f" {count(len(skipped), 'other change')} cannot be taken back." if skipped else ""
+        raise NotFoundError(f"There is no change of yours to take back in this project.{more}")
+    change, kind = found[0]
+    events = []
+    places = "SELECT segment, place FROM change WHERE change = ? AND NOT undone ORDER BY event"
+    for segment, place in tables.rows(places, [change]):
+        event = next(episodes.journal.read(Position(segment, place)), None)
+        if event is not None:
+            events.append(event)
+    return change, kind, events

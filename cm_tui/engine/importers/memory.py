@@ -1,0 +1,73 @@
+"""What an import knows across the transcripts of one project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cm_tui.engine.importers.heads import Heads
+from cm_tui.engine.importers.known import Known
+from cm_tui.engine.importers.project import Found
+from cm_tui.engine.importers.state import ImportState, TranscriptState
+from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.recording.gate import PastGate
+
+NAMED_IN_SESSION = frozenset({"codex"})
+"""Agents whose turns have a name within their session alone, and whose sessions name the one that they go on with."""
+
+
+@dataclass
+class Memory:
+    """What is known across the transcripts of one project."""
+
+    root: Path
+    journal: Journal
+    state: ImportState
+    known: Known
+    gate: PastGate
+    """Says which turns are not to be recorded."""
+    taken: set[str] = field(default_factory=set)
+    """Turns that were taken from any transcript, also those that were erased since."""
+    stories: dict[str, str] = field(default_factory=dict)
+    """Sessions by what others go on behind: ids of sessions, and of last records."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """How many turns of a session are known."""
+    written: tuple[Position, str] | None = None
+    """The last event that was written."""
+    _heads: dict[Path, Heads] = field(default_factory=dict)
+
+    def add_state(self, state: TranscriptState) -> None:
+        """Take in how far a transcript was read."""
+        self.taken.update(state.origins)
+        if state.session:
+            # Only some formats know their last record: nobody goes on behind no name.
+            if state.leaf:
+                self.stories[state.leaf] = state.session
+            if state.own:
+                self.stories.setdefault(state.own, state.session)
+            self.reach(state.session, state.recorded)
+
+    def has_taken(self, origin: str) -> bool:
+        """Return whether a turn was taken from any transcript, also where it was erased since."""
+        return origin in self.taken or self.known.was_erased(origin)
+
+    def reach(self, session: str, number: int) -> None:
+        """Note that a session has so many turns at least."""
+        self.numbers[session] = max(number, self.numbers.get(session, 0))
+
+    def forget(self, origin: str) -> None:
+        """Let go of a turn that could not be written: it is taken the next time."""
+        self.taken.discard(origin)
+        self.known.remove(origin)
+
+    def heads(self, root: Path) -> Heads:
+        """Return the commits of a checkout by time."""
+        return self._heads.setdefault(root, Heads(root))
+
+    def story_of(self, found: Found) -> str:
+        """Return the session that a transcript tells of: that of an earlier one, where it goes on with it."""
+        facts = found.facts
+        if facts.parent or not facts.continues:
+            return facts.session
+        named = facts.continues if facts.agent in NAMED_IN_SESSION else facts.session
+        return self.stories.get(facts.continues, named)

@@ -1,0 +1,73 @@
+"""The file of a transcript, open from before it is read until it is kept how far: what it is known again by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from cm_tui.engine.importers.state import TranscriptState, digests, stands_in
+from cm_tui.engine.transcripts.lines import opened
+
+
+class ReadFile:
+    """A file that is read under its name: as long as it is open, another one of that name can be told from it.
+
+    Args:
+        file: its path.
+        stream: the same, open.
+    """
+
+    def __init__(self, file: Path, stream: BinaryIO) -> None:
+        self._file = file
+        self._stream = stream
+        self._before = os.fstat(stream.fileno())
+        self._beginning = self._head()
+
+    @classmethod
+    @contextmanager
+    def held(cls, file: Path) -> Iterator[Self]:
+        """Keep a file open.
+
+        Raises:
+            OSError: it has gone, or cannot be read.
+        """
+        with opened(file) as stream:
+            yield cls(file, stream)
+
+    def goes_on(self, state: TranscriptState) -> bool:
+        """Return whether what was read earlier still stands in it.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        return stands_in(self._stream, state)
+
+    def keep(self, state: TranscriptState) -> bool:
+        """Keep by what it is known again; False: it was replaced meanwhile, and nothing counts as read.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        if not self._is_same() or self._head() != self._beginning:
+            state.offset = state.turns = state.counted = state.size = 0
+            state.stamp, state.marks, state.head, state.tail = 0.0, {}, "", ""
+            return False
+        # What was added since is new the next time.
+        state.size, state.stamp = self._before.st_size, self._before.st_mtime
+        state.head, state.tail = digests(self._stream, state.offset)
+        return True
+
+    def _is_same(self) -> bool:
+        """Return whether its path still leads to it, and it has not become shorter."""
+        try:
+            now = self._file.stat()
+        except OSError:
+            return False
+        known = self._before
+        return (now.st_dev, now.st_ino) == (known.st_dev, known.st_ino) and now.st_size >= known.st_size
+
+    def _head(self) -> str:
+        return digests(self._stream, self._before.st_size)[0]

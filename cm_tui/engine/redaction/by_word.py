@@ -1,0 +1,34 @@
+"""Rules by the words that a text must have for them: most texts have none, and no pattern is tried on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Generic, Protocol, TypeVar
+
+
+class Rule(Protocol):
+    """A rule that says which words it needs."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """One of them is in every text that it would hit."""
+
+
+R = TypeVar("R", bound=Rule)
+
+
+class ByWord(Generic[R]):
+    """Rules of one table.
+
+    Args:
+        rules: in the order in which they are tried.
+    """
+
+    def __init__(self, rules: Iterable[R]) -> None:
+        self._rules = tuple(rules)
+        self._words = [(word, number) for number, rule in enumerate(self._rules) for word in rule.words]
+
+    def wanted(self, text: str) -> list[R]:
+        """Return the rules of which a word stands in a text."""
+        # One pass without a call for each rule: this is asked of every text there is.
+        return [self._rules[number] for number in sorted({number for word, number in self._words if word in text})]

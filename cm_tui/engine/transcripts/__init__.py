@@ -1,0 +1,1 @@
+"""Formats of agents' transcripts: each one's files, records and turns."""

@@ -1,0 +1,290 @@
+"""Claude Code's transcripts: `projects/*/*.jsonl`, a line for each record, with sub-agents in the same file or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.transcripts import patches
+from cm_tui.engine.transcripts.claude_prompts import INTERRUPTED, prompt_of
+from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.line_reading import LineReading
+from cm_tui.engine.transcripts.lines import (
+    HEAD_BYTES,
+    Line,
+    as_count,
+    as_id,
+    as_kind,
+    as_list,
+    as_record,
+    as_text,
+    opened,
+    read_lines,
+)
+from cm_tui.engine.transcripts.transcript import (
+    Item,
+    Named,
+    Read,
+    Resume,
+    Skipped,
+    Transcript,
+    given_path,
+    given_words,
+    parse_time,
+    plan_of,
+    texts_of,
+)
+from cm_tui.engine.transcripts.turn import SessionFacts, Turn
+
+_HEAD_LINES = 200
+_OPEN_EDITS = 100
+"""Edits whose results are waited for."""
+_ID = 200
+"""Letters of an id by which records of one file are told apart."""
+_WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+_KNOWN = frozenset({
+    "system", "file-history-snapshot", "progress", "attachment", "queue-operation", "last-prompt", "agent-name", "agent-color",
+    "agent-setting", "pr-link", "permission-mode", "mode", "tag", "task-summary", "worktree-state", "content-replacement", *_TITLES,
+})  # fmt: skip
+_PARTS = frozenset({"text", "thinking", "redacted_thinking", "tool_use", "tool_result", "image", "document", "server_tool_use",
+                    "web_search_tool_result", "fallback"})  # fmt: skip
+_OVER = frozenset({"end_turn", "stop_sequence", "max_tokens", "refusal"})
+_OVER_NOTES = frozenset({"turn_duration", "stop_hook_summary"})
+
+
+class ClaudeCode:
+    """The transcripts of Claude Code.
+
+    Args:
+        environment: says where they lie, when they do not lie in their usual place.
+    """
+
+    agent = "claude-code"
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        named = [part.strip() for part in environment.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+        home = Path.home()
+        self._folders = [Path(part).expanduser() for part in named] or [home / ".claude", home / ".config" / "claude"]
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them, those of sub-agents too."""
+        for folder in self._folders:
+            for found in found_files(folder / "projects", ".jsonl", depth=6, left_out=self.left_out):
+                yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return whose it is: the first record that names a session and a folder."""
+        with opened(transcript.file) as stream:
+            for number, line in enumerate(read_lines(stream)):
+                record = line.record
+                session, folder = as_id(record.get("sessionId")), as_text(record.get("cwd"))
+                if session and folder:
+                    return self._facts(transcript, record, session, folder)
+                if number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    break
+        return None
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns from a place on."""
+        yield from _Reading(facts, resume).items(transcript.file)
+
+    def _facts(self, transcript: Transcript, record: Mapping[str, Any], session: str, folder: str) -> SessionFacts:
+        facts = SessionFacts(self.agent, session, folder, began=parse_time(record.get("timestamp")))
+        agent_id = as_id(record.get("agentId"))
+        if record.get("isSidechain") is True and (agent_id or transcript.file.name.startswith("agent-")):
+            name = agent_id or as_id(transcript.file.stem.removeprefix("agent-"))
+            return facts.having(session=f"{session}/{name}", parent=session)
+        # An older version begins a new file after a compaction, and names the record that it goes on behind.
+        before = as_id(record.get("logicalParentUuid") or record.get("parentUuid"))
+        return facts.having(continues=before)
+
+
+class _Reading(LineReading):
+    """Turns from the records of one file.
+
+    Args:
+        facts: whose file it is.
+        resume: where it begins; says at the end where to go on.
+    """
+
+    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+        super().__init__(resume)
+        self._facts = facts
+        self._turns: dict[str, tuple[Turn, int]] = {}
+        """Turns under way, by the session that they are of, with where each begins."""
+        self._chains: dict[str, str] = {}
+        """Sessions of sub-agents in this file, by the ids of their records."""
+        self._edits: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self._last = ""
+
+    def _rest(self, end: int) -> Iterator[Item]:
+        for session, (turn, start) in self._turns.items():
+            yield Read(turn, start, end, is_last=True, session=session)
+        if self._last:
+            self._resume.marks["last"] = as_id(self._last)
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        record, kind = line.record, as_text(line.record.get("type"))
+        if kind in {"user", "assistant"} and isinstance(record.get("message"), dict):
+            session = self._session_of(record)
+            self._last = as_text(record.get("uuid")) if not session else self._last
+            yield from (self._user if kind == "user" else self._assistant)(line, session)
+        elif kind in _TITLES:
+            title = as_text(record.get(_TITLES[kind])).strip()
+            if title:
+                yield Named(title)
+        elif kind in _KNOWN:
+            self._note(record, kind)
+        else:
+            kind = f"record {as_kind(kind, 'without a type')}"
+            yield Skipped(kind, line.start, record=record, time=parse_time(record.get("timestamp")))
+
+    def _session_of(self, record: Mapping[str, Any]) -> str:
+        """Return the sub-agent's session that a record of the main file is of; nothing for the main one."""
+        if record.get("isSidechain") is not True or self._facts.parent:
+            return ""
+        uuid, before = as_text(record.get("uuid"))[:_ID], as_text(record.get("parentUuid"))[:_ID]
+        named = as_id(record.get("agentId")) or uuid[:12]
+        session = self._chains.get(before) or f"{self._facts.session}/{named}"
+        self._chains[uuid] = session
+        return session
+
+    def _note(self, record: Mapping[str, Any], kind: str) -> None:
+        """Take what a record of the program itself says about the turn."""
+        under_way = self._turns.get("")
+        if under_way is None:
+            return
+        if kind == "system" and as_text(record.get("subtype")) in _OVER_NOTES:
+            under_way[0].is_over = True
+        elif kind == "queue-operation" and record.get("operation") == "remove":
+            # It was typed while the agent worked, and given to it there.
+            under_way[0].ask(as_text(record.get("content")))
+        elif kind == "attachment":
+            attachment = as_record(record.get("attachment"))
+            if attachment.get("type") == "queued_command":
+                under_way[0].ask(prompt_of(texts_of(attachment.get("prompt"))))
+
+    # --- the two kinds of messages ---
+
+    def _user(self, line: Line, session: str) -> Iterator[Item]:
+        record = line.record
+        content = as_record(record["message"]).get("content")
+        parts = [as_record(part) for part in as_list(content)]
+        yield from self._unknown_parts(parts, line)
+        for part in parts:
+            if part.get("type") == "tool_result":
+                self._result(record, part, session)
+        if record.get("isMeta") is True or record.get("isCompactSummary") is True:
+            return
+        text = as_text(content) if isinstance(content, str) else texts_of([p for p in parts if p.get("type") == "text"])
+        if text.startswith(INTERRUPTED):
+            if session in self._turns:
+                self._turns[session][0].stop("interrupted", "interrupted by the person")
+            return
+        prompt = prompt_of(text) or ("[picture]" if any(part.get("type") == "image" for part in parts) else "")
+        if prompt:
+            yield from self._ask(line, session, prompt)
+
+    def _ask(self, line: Line, session: str, prompt: str) -> Iterator[Item]:
+        found = self._turns.get(session)
+        if found is None or not found[0].is_empty or not found[0].prompts:
+            if found is not None:
+                yield Read(found[0], found[1], line.start, session=session)
+            found = self._begin(line, session)
+        found[0].at(parse_time(line.record.get("timestamp")))
+        found[0].ask(prompt)
+
+    def _begin(self, line: Line, session: str) -> tuple[Turn, int]:
+        turn = Turn(self._key(line), as_text(line.record.get("cwd")), self._earlier_key(line.record))
+        self._turns[session] = found = (turn, line.start)
+        return found
+
+    def _key(self, line: Line) -> str:
+        """Return what names a record, also where it stands again in the file of a session that was resumed."""
+        record, stamp = line.record, as_text(line.record.get("timestamp"))
+        asked = sha256(texts_of(as_record(record.get("message")).get("content")).encode()).hexdigest()[:32]
+        if stamp:
+            return f"{stamp} {asked}"
+        # Copies that name no time cannot be told from somebody who asks the same again, but by where they stand.
+        return f"{as_text(record.get('uuid'))} {self._facts.session} {line.start} {asked}"
+
+    def _earlier_key(self, record: Mapping[str, Any]) -> str:
+        """Return what earlier versions named a record by: what they recorded is known by it."""
+        stamp = as_text(record.get("timestamp"))
+        # An older version gives copies new ids, and none changes their times.
+        return (
+            f"{stamp} {texts_of(as_record(record.get('message')).get('content'))[:500]}"
+            if stamp
+            else as_text(record.get("uuid"))
+        )
+
+    def _assistant(self, line: Line, session: str) -> Iterator[Item]:
+        record, message = line.record, as_record(line.record["message"])
+        turn = (self._turns.get(session) or self._begin(line, session))[0]
+        turn.at(parse_time(record.get("timestamp")))
+        turn.answered_by(f"{as_text(message.get('id'))} {texts_of(message.get('content'))}")
+        parts = [as_record(part) for part in as_list(message.get("content"))]
+        yield from self._unknown_parts(parts, line)
+        for part in parts:
+            self._part(turn, part)
+        usage = as_record(message.get("usage"))
+        fields = ("input_tokens", "cache_creation_input_tokens", "output_tokens")
+        turn.spend(as_text(message.get("id")), sum(as_count(usage.get(name)) for name in fields))
+        if record.get("isApiErrorMessage") is True:
+            turn.stop("failed", texts_of(message.get("content"))[:300])
+        else:
+            turn.is_over = as_text(message.get("stop_reason")) in _OVER
+
+    def _part(self, turn: Turn, part: Mapping[str, Any]) -> None:
+        kind = as_text(part.get("type"))
+        if kind == "text":
+            turn.say(as_text(part.get("text")))
+        elif kind == "thinking":
+            turn.think(as_text(part.get("thinking")))
+        elif kind in {"tool_use", "server_tool_use"}:
+            name, given, call = as_text(part.get("name")), as_record(part.get("input")), as_text(part.get("id"))
+            path = given_path(given)
+            turn.use(call, name, given_words(given), path)
+            if name == "ExitPlanMode":
+                turn.intend(as_text(given.get("plan")))
+            elif name == "TodoWrite":
+                turn.intend(plan_of(given.get("todos"), "content"))
+            elif name in _WRITERS and path:
+                self._edits[call] = (path, given)
+                if len(self._edits) > _OPEN_EDITS:
+                    self._edits.pop(next(iter(self._edits)))
+
+    def _result(self, record: Mapping[str, Any], part: Mapping[str, Any], session: str) -> None:
+        found = self._turns.get(session)
+        if found is None:
+            return
+        call, failed = as_text(part.get("tool_use_id")), part.get("is_error") is True
+        found[0].at(parse_time(record.get("timestamp")))
+        found[0].get(call, texts_of(part.get("content")), failed=failed)
+        edit = self._edits.pop(call, None)
+        if edit is not None and not failed:
+            found[0].write(edit[0])
+            found[0].patch.add(_patch(edit[0], edit[1], as_record(record.get("toolUseResult"))))
+
+    def _unknown_parts(self, parts: list[Mapping[str, Any]], line: Line) -> Iterator[Item]:
+        for part in parts:
+            if (kind := as_text(part.get("type"))) not in _PARTS:
+                kind = f"part {as_kind(kind, 'without a type')}"
+                yield Skipped(kind, line.start, record=part, time=parse_time(line.record.get("timestamp")))
+
+
+def _patch(path: str, given: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Return an edit as a patch: as the program worked it out, else from what it was given."""
+    hunks = patches.from_hunks(path, result.get("structuredPatch"))
+    if hunks:
+        return hunks
+    content = as_text(given.get("content"))
+    if content:
+        return patches.from_new_file(path, content)
+    edits = [as_record(edit) for edit in as_list(given.get("edits"))] or [given]
+    pairs = ((as_text(edit.get("old_string")), as_text(edit.get("new_string"))) for edit in edits[:50])
+    return "\n".join(filter(None, (patches.from_replacement(path, old, new) for old, new in pairs)))

@@ -1,0 +1,285 @@
+"""Codex's transcripts: `sessions/**/rollout-*.jsonl`, flat records in old versions, wrapped ones in newer versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.transcripts.codex_calls import CALLS, OUTPUTS, Calls
+from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.line_reading import LineReading
+from cm_tui.engine.transcripts.lines import (
+    HEAD_BYTES,
+    Line,
+    as_count,
+    as_id,
+    as_kind,
+    as_record,
+    as_text,
+    opened,
+    read_lines,
+)
+from cm_tui.engine.transcripts.transcript import (
+    Item,
+    Named,
+    Read,
+    Resume,
+    Skipped,
+    Transcript,
+    parse_time,
+    texts_of,
+)
+from cm_tui.engine.transcripts.turn import SessionFacts, Turn
+
+_HEAD_LINES = 20
+_NOT_TYPED = ("<user_instructions>", "<environment_context>", "# AGENTS.md instructions", "<INSTRUCTIONS>", "<turn_aborted>",
+              "<permissions", "<skill>", "<subagent_notification>", "<app-context>", "<collaboration_mode>")  # fmt: skip
+_KNOWN = frozenset({
+    "agent_reasoning_delta", "agent_reasoning_raw_content", "agent_reasoning_section_break", "background_event", "compacted", "compaction",
+    "context_compacted", "collab_tool_call", "deprecation_notice", "entered_review_mode", "exec_command_begin", "exec_command_end",
+    "exited_review_mode", "ghost_snapshot", "image_generation_call", "item_completed", "item_started", "mcp_startup_complete",
+    "mcp_tool_call_begin", "mcp_tool_call_end", "other", "patch_apply_begin", "patch_apply_end", "plan_update", "session_configured",
+    "shutdown_complete", "state", "stream_error", "task_started", "thread_rolled_back", "turn_context", "turn_diff", "turn_started",
+    "undo_completed", "undo_started", "view_image_tool_call", "warning", "web_search_begin", "web_search_end", "world_state",
+})  # fmt: skip
+_DATED = re.compile(r"rollout-(\d{4}-\d\d-\d\d)T(\d\d-\d\d-\d\d)")
+
+
+class Codex:
+    """The transcripts of Codex.
+
+    Args:
+        environment: says where they lie, when they do not lie in their usual place.
+    """
+
+    agent = "codex"
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        self._home = Path(environment.get("CODEX_HOME") or Path.home() / ".codex").expanduser()
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them, archived ones too."""
+        for name in ("sessions", "archived_sessions"):
+            for found in found_files(self._home / name, ".jsonl", depth=6, prefix="rollout-", left_out=self.left_out):
+                yield Transcript(self.agent, str(found.path), found.path, found.size, found.changed)
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return whose it is: its first record, and the folder of an older one that says none."""
+        facts: SessionFacts | None = None
+        with opened(transcript.file) as stream:
+            for number, line in enumerate(read_lines(stream)):
+                facts = facts or self._facts(line.record)
+                if facts is not None and not facts.folder:
+                    facts = facts.having(folder=_folder_in(line.record))
+                if (facts is not None and facts.folder) or number >= _HEAD_LINES or line.end > HEAD_BYTES:
+                    break
+        if facts is not None and facts.began is None:
+            return facts.having(began=_time_in(transcript.file.name))
+        return facts
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns from a place on."""
+        yield from _Reading(facts, resume).items(transcript.file)
+
+    def _facts(self, record: Mapping[str, Any]) -> SessionFacts | None:
+        wrapped = record.get("type") == "session_meta"
+        meta = as_record(record.get("payload")) if wrapped else record
+        session = as_id(meta.get("id"))
+        if not session or (not wrapped and "type" in record):
+            return None
+        git = as_record(meta.get("git"))
+        spawn = as_record(as_record(as_record(meta.get("source")).get("subagent")).get("thread_spawn"))
+        return SessionFacts(
+            self.agent,
+            session,
+            as_text(meta.get("cwd")),
+            parent=as_id(spawn.get("parent_thread_id") or meta.get("parent_thread_id")),
+            continues=as_id(meta.get("forked_from_id")),
+            began=parse_time(meta.get("timestamp")),
+            commit=as_text(git.get("commit_hash")),
+            remote=as_text(git.get("repository_url")),
+        )
+
+
+def _time_in(name: str) -> float | None:
+    """Return when a session began by the name of its file, which has the time of that place."""
+    found = _DATED.match(name)
+    try:
+        return (
+            parse_time(datetime.strptime(f"{found[1]} {found[2]}", "%Y-%m-%d %H-%M-%S").astimezone().timestamp())
+            if found
+            else None
+        )
+    except (ValueError, OverflowError):
+        return None
+
+
+def _folder_in(record: Mapping[str, Any]) -> str:
+    """Return the folder that an older version tells the model of, at the beginning of a session."""
+    text = texts_of(record.get("content"))
+    for before, after in (("<cwd>", "</cwd>"), ("Current working directory: ", "\n")):
+        start = text.find(before)
+        if start >= 0:
+            return text[start + len(before) :].partition(after)[0].strip()
+    return ""
+
+
+class _Reading(LineReading):
+    """Turns from the records of one file.
+
+    Args:
+        facts: whose file it is.
+        resume: where it begins; says at the end where to go on.
+    """
+
+    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+        super().__init__(resume)
+        self._folder = facts.folder
+        self._turn: Turn | None = None
+        self._start = resume.offset
+        self._number = resume.turns
+        self._has_events = resume.marks.get("events") is True
+        """The program tells what was typed in records of their own: messages to the model are not all of a person."""
+        self._said = self._thought = ""
+        self._calls = Calls()
+
+    def _rest(self, end: int) -> Iterator[Item]:
+        if self._turn is not None:
+            yield Read(self._turn, self._start, end, is_last=True, number=self._number - 1)
+        self._resume.turns = self._number
+        self._resume.marks["events"] = self._has_events
+
+    def _record(self, line: Line) -> Iterator[Item]:
+        record = line.record
+        kind, payload = as_text(record.get("type")), record
+        at = parse_time(record.get("timestamp"))
+        if kind in {"response_item", "event_msg", "session_meta", "turn_context", "compacted"}:
+            payload = as_record(record.get("payload"))
+            is_event, kind = kind == "event_msg", as_text(payload.get("type")) or kind
+        else:
+            is_event = False
+        if self._turn is not None:
+            self._turn.at(at)
+        if kind in {"turn_context", "session_meta"}:
+            self._folder = as_text(payload.get("cwd")) or self._folder
+        elif is_event:
+            yield from self._event(kind, payload, line, at)
+        else:
+            yield from self._item(kind, payload, line, at)
+
+    # --- what the program tells ---
+
+    def _event(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        turn = self._turn
+        if kind in {"user_message", "task_started"}:
+            self._now_with_events()
+        if kind == "user_message":
+            yield from self._ask(as_text(payload.get("message")), line, at)
+        elif kind == "thread_name_updated":
+            if title := as_text(payload.get("thread_name") or payload.get("name")).strip():
+                yield Named(title)
+        elif kind in {
+            "agent_message",
+            "agent_reasoning",
+            "token_count",
+            "task_complete",
+            "turn_complete",
+            "turn_aborted",
+            "error",
+        }:
+            if turn is not None:
+                self._work(turn, kind, payload)
+        elif kind not in _KNOWN:
+            kind = f"event {as_kind(kind, 'without a type')}"
+            yield Skipped(kind, line.start, record=line.record, time=at)
+
+    def _now_with_events(self) -> None:
+        """Take the program's word for what was typed from now on: messages to the model before it are instructions."""
+        if not self._has_events and self._turn is not None and self._turn.is_empty:
+            self._turn = None
+            self._number -= 1
+        self._has_events = True
+
+    def _work(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
+        if kind == "agent_message":
+            self._say(turn, as_text(payload.get("message")))
+        elif kind == "agent_reasoning":
+            self._think(turn, as_text(payload.get("text")))
+        elif kind == "token_count":
+            info = as_record(payload.get("info"))
+            last = as_record(info.get("last_token_usage"))
+            fresh = as_count(last.get("input_tokens")) - as_count(last.get("cached_input_tokens"))
+            total = as_count(as_record(info.get("total_token_usage")).get("total_tokens"))
+            if last:
+                turn.spend(f"total {total}", max(0, fresh) + as_count(last.get("output_tokens")))
+        elif kind == "turn_aborted":
+            why = as_text(payload.get("reason")) or "interrupted"
+            turn.stop("interrupted", f"stopped: {why[:100]}")
+        elif kind == "error":
+            turn.stop("failed", as_text(payload.get("message"))[:300])
+        else:
+            self._say(turn, as_text(payload.get("last_agent_message")))
+            turn.is_over = True
+
+    # --- what the model was given and gave ---
+
+    def _item(self, kind: str, payload: Mapping[str, Any], line: Line, at: float | None) -> Iterator[Item]:
+        text, role = texts_of(payload.get("content")), payload.get("role")
+        if kind == "message" and role == "user":
+            if not self._has_events and not text.lstrip().startswith(_NOT_TYPED):
+                yield from self._ask(text, line, at)
+        elif kind in {"message", "reasoning", *CALLS, *OUTPUTS}:
+            if self._turn is not None:
+                self._do(self._turn, kind, payload)
+        elif kind not in _KNOWN and not (kind == "" and ("record_type" in payload or "id" in payload)):
+            kind = f"record {as_kind(kind, 'without a type')}"
+            yield Skipped(kind, line.start, record=line.record, time=at)
+
+    def _do(self, turn: Turn, kind: str, payload: Mapping[str, Any]) -> None:
+        if kind == "message" and payload.get("role") == "assistant":
+            self._say(turn, texts_of(payload.get("content")))
+        elif kind == "reasoning":
+            self._think(turn, texts_of(payload.get("summary")))
+        elif kind in CALLS:
+            self._calls.begin(turn, kind, payload)
+        elif kind in OUTPUTS:
+            self._calls.end(turn, payload)
+
+    # --- turns ---
+
+    def _ask(self, text: str, line: Line, at: float | None) -> Iterator[Item]:
+        turn = self._turn
+        if not text.strip():
+            return
+        if turn is not None and turn.is_empty:
+            if not any(text.startswith(prompt.text) for prompt in turn.prompts):
+                turn.ask(text)
+            return
+        if turn is not None:
+            yield Read(turn, self._start, line.start, number=self._number - 1)
+        self._begin(line, text).at(at)
+
+    def _begin(self, line: Line, text: str) -> Turn:
+        self._number += 1
+        # Copies of a session have other ids and times; what was asked stands at the same place in each.
+        self._turn = turn = Turn(f"{self._number} {sha256(text.encode()).hexdigest()[:16]}", self._folder)
+        self._start = line.start
+        self._said = self._thought = ""
+        turn.ask(text)
+        return turn
+
+    def _say(self, turn: Turn, text: str) -> None:
+        """Add what was said; it stands in two records, one after the other."""
+        if text != self._said:
+            turn.say(text)
+        self._said = text
+
+    def _think(self, turn: Turn, text: str) -> None:
+        if text != self._thought:
+            turn.think(text)
+        self._thought = text

@@ -1,0 +1,52 @@
+"""The files of transcripts below a folder, within bounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+_MOST = 200_000
+"""Entries that are looked at below one folder."""
+
+
+class FoundFile(NamedTuple):
+    """A file, as the folder lists it."""
+
+    path: Path
+    size: int
+    changed: float
+    """Seconds since the epoch."""
+
+
+def found_files(
+    folder: Path, suffix: str, *, depth: int, prefix: str = "", left_out: list[Path] | None = None
+) -> Iterator[FoundFile]:
+    """Yield the ordinary files below a folder; links to folders are not followed, what cannot be looked at is left out.
+
+    Args:
+        folder: where to begin; need not be there.
+        suffix: how their names end.
+        depth: levels of folders that are looked at.
+        prefix: how their names begin.
+        left_out: given the folder when there is more below it than is looked at.
+    """
+    left = _MOST
+    folders = [(folder, depth)]
+    while folders and left > 0:
+        at, levels = folders.pop()
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    left -= 1
+                    if levels > 1 and entry.is_dir(follow_symlinks=False):
+                        folders.append((Path(entry.path), levels - 1))
+                    elif entry.name.endswith(suffix) and entry.name.startswith(prefix) and entry.is_file():
+                        found = entry.stat()
+                        yield FoundFile(Path(entry.path), found.st_size, found.st_mtime)
+        except OSError:
+            # It has gone meanwhile, or is closed to this user: there is nothing of it to import.
+            continue
+    if folders and left_out is not None and folder not in left_out:
+        left_out.append(folder)

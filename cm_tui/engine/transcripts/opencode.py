@@ -1,0 +1,201 @@
+"""OpenCode's sessions: a database in newer versions, a file for each record in older ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.transcripts import patches
+from cm_tui.engine.transcripts.lines import as_count, as_id, as_kind, as_list, as_number, as_record, as_text
+from cm_tui.engine.transcripts.opencode_store import Message, Store, all_stores, store_of
+from cm_tui.engine.transcripts.transcript import (
+    Item,
+    Read,
+    Resume,
+    Skipped,
+    Transcript,
+    given_path,
+    given_words,
+    parse_time,
+    plan_of,
+    texts_of,
+)
+from cm_tui.engine.transcripts.turn import SessionFacts, Turn
+
+_WRITERS = frozenset({"edit", "write", "multiedit", "patch", "apply_patch"})
+_PARTS = frozenset({"text", "reasoning", "tool", "file", "step-start", "step-finish", "snapshot", "patch", "agent", "retry",
+                    "compaction", "subtask"})  # fmt: skip
+
+
+class OpenCode:
+    """The sessions of OpenCode.
+
+    Args:
+        environment: says where they lie, when they do not lie in their usual place.
+    """
+
+    agent = "opencode"
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.left_out: list[Path] = []
+        self._environment = environment
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yield all of them; one that both forms have is yielded twice."""
+        for store in all_stores(self._environment):
+            for session in store.sessions():
+                name = f"{store.file}#{session.id}"
+                yield Transcript(self.agent, name, store.file, session.size, session.changed, session.id)
+            self.left_out += store.left_out
+
+    def facts(self, transcript: Transcript) -> SessionFacts | None:
+        """Return whose it is, as the session's record has it."""
+        info = self._store(transcript).session(transcript.session)
+        folder = as_text(info.get("directory"))
+        if not folder:
+            return None
+        project = as_text(info.get("projectID"))
+        return SessionFacts(
+            self.agent,
+            as_id(transcript.session),
+            folder,
+            parent=as_id(info.get("parentID")),
+            title=as_text(info.get("title")),
+            began=parse_time(as_record(info.get("time")).get("created")),
+            first_commit=project if len(project) == 40 else "",
+        )
+
+    def read(self, transcript: Transcript, facts: SessionFacts, resume: Resume) -> Iterator[Item]:
+        """Yield its turns; records are rewritten as they grow, so all of it is read each time."""
+        resume.offset = resume.turns = 0
+        yield from _Reading(facts, resume).items(self._store(transcript).messages(transcript.session))
+
+    @staticmethod
+    def _store(transcript: Transcript) -> Store:
+        return store_of(transcript.file)
+
+
+class _Reading:
+    """Turns from the messages of one session.
+
+    Args:
+        facts: whose session it is.
+        resume: told how many messages there were.
+    """
+
+    def __init__(self, facts: SessionFacts, resume: Resume) -> None:
+        self._facts = facts
+        self._resume = resume
+        self._turn: Turn | None = None
+        self._start = 0
+
+    def items(self, messages: Iterator[Message | Skipped]) -> Iterator[Item]:
+        """Yield turns, and what was not taken."""
+        number = 0
+        for message in messages:
+            self._resume.check()
+            if isinstance(message, Skipped):
+                yield message
+                continue
+            for part in message.parts:
+                if (kind := as_text(part.get("type"))) not in _PARTS:
+                    kind = f"part {as_kind(kind, 'without a type')}"
+                    yield Skipped(kind, number, record=part, time=_began(message))
+            role = message.info.get("role")
+            if role == "user":
+                yield from self._ask(message, number)
+            elif role == "assistant":
+                self._answer(message, number)
+            else:
+                kind = f"message {as_kind(role, 'without a role')}"
+                yield Skipped(kind, number, record=message.info, time=_began(message))
+            number += 1
+        if self._turn is not None:
+            yield Read(self._turn, self._start, number, is_last=True)
+        self._resume.offset = number
+
+    def _ask(self, message: Message, number: int) -> Iterator[Item]:
+        typed = [part for part in message.parts if part.get("type") == "text" and part.get("synthetic") is not True]
+        text = texts_of([part for part in typed if part.get("ignored") is not True])
+        tasks = [as_text(part.get("prompt")) for part in message.parts if part.get("type") == "subtask"]
+        text = "\n".join(filter(None, (text, *tasks)))
+        if not text.strip():
+            return
+        if self._turn is None or not self._turn.is_empty:
+            if self._turn is not None:
+                yield Read(self._turn, self._start, number)
+            self._begin(message, number)
+        assert self._turn is not None
+        self._turn.at(_began(message))
+        self._turn.ask(text)
+
+    def _begin(self, message: Message, number: int) -> Turn:
+        folder = as_text(as_record(message.info.get("path")).get("cwd")) or self._facts.folder
+        key = message.id or f"{self._facts.session} {number}"
+        self._turn, self._start = Turn(key, folder), number
+        return self._turn
+
+    def _answer(self, message: Message, number: int) -> None:
+        info, turn = message.info, self._turn or self._begin(message, number)
+        time = as_record(info.get("time"))
+        turn.at(parse_time(time.get("created")))
+        for part in message.parts:
+            self._part(turn, part)
+        turn.at(parse_time(time.get("completed")))
+        tokens = as_record(info.get("tokens"))
+        fresh = sum(as_count(tokens.get(name)) for name in ("input", "output", "reasoning"))
+        turn.spend(message.id, fresh + as_count(as_record(tokens.get("cache")).get("write")))
+        error = as_record(info.get("error"))
+        if error:
+            self._fail(turn, error)
+        else:
+            turn.is_over = time.get("completed") is not None and as_text(info.get("finish")) not in {
+                "tool-calls",
+                "tool_use",
+            }
+
+    def _fail(self, turn: Turn, error: Mapping[str, Any]) -> None:
+        name = as_text(error.get("name"))
+        if name == "MessageAbortedError":
+            turn.stop("interrupted", "interrupted by the person")
+        else:
+            turn.stop("failed", f"{name}: {as_text(as_record(error.get('data')).get('message'))[:300]}")
+
+    def _part(self, turn: Turn, part: Mapping[str, Any]) -> None:
+        kind = as_text(part.get("type"))
+        if kind == "text" and part.get("synthetic") is not True:
+            turn.say(as_text(part.get("text")))
+        elif kind == "reasoning":
+            turn.think(as_text(part.get("text")))
+        elif kind == "tool":
+            self._tool(turn, part)
+        elif kind == "patch":
+            for file in as_list(part.get("files")):
+                turn.write(as_text(file))
+
+    def _tool(self, turn: Turn, part: Mapping[str, Any]) -> None:
+        tool, state = as_text(part.get("tool")), as_record(part.get("state"))
+        given, call = as_record(state.get("input")), as_text(part.get("callID") or part.get("id"))
+        details, path = as_record(state.get("metadata")), given_path(given)
+        turn.use(call, tool, given_words(given), path)
+        if tool == "todowrite":
+            turn.intend(plan_of(given.get("todos"), "content"))
+        status = as_text(state.get("status"))
+        if status not in {"completed", "error"}:
+            return
+        failed = status == "error" or as_number(details.get("exit")) not in {None, 0}
+        turn.get(call, as_text(state.get("output") or state.get("error")), failed=failed)
+        if tool in _WRITERS and path and not failed:
+            turn.write(path)
+            content = as_text(given.get("content"))
+            diff = patches.from_diff(path, as_text(details.get("diff")))
+            turn.patch.add(diff or (patches.from_new_file(path, content) if content else _replaced(path, given)))
+
+
+def _replaced(path: str, given: Mapping[str, Any]) -> str:
+    return patches.from_replacement(path, as_text(given.get("oldString")), as_text(given.get("newString")))
+
+
+def _began(message: Message) -> float | None:
+    return parse_time(as_record(message.info.get("time")).get("created"))

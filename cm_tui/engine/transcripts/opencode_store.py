@@ -1,0 +1,225 @@
+"""Where OpenCode keeps sessions: a database, or a folder with a file for each record, laid out in two ways."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from cm_tui.engine.transcripts.files import found_files
+from cm_tui.engine.transcripts.lines import LINE_BYTES, as_list, as_number, as_record, as_text, parse_json
+from cm_tui.engine.transcripts.transcript import Skipped
+from cm_tui.files import read_bounded
+
+_MESSAGES = 100_000
+_SESSIONS = """
+SELECT id, time_updated, (SELECT max(time_created) FROM message WHERE session_id = session.id) FROM session
+ORDER BY time_created, id
+"""
+_FAILURES = (sqlite3.Error, OSError)
+
+
+class StoredSession(NamedTuple):
+    """A session, as a list has it."""
+
+    id: str
+    size: int
+    """How much there is of it, where that is known without reading it."""
+    changed: float
+    """Seconds since the epoch."""
+
+
+class Message(NamedTuple):
+    """A message and its parts."""
+
+    id: str
+    info: Mapping[str, Any]
+    parts: list[Mapping[str, Any]]
+
+
+class Store(Protocol):
+    """One place that has sessions."""
+
+    file: Path
+    left_out: list[Path]
+    """Folders of which not everything was looked at."""
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """Yield the sessions; what cannot be read is left out."""
+
+    def session(self, name: str) -> Mapping[str, Any]:
+        """Return the record of a session.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+
+    def messages(self, name: str) -> Iterator[Message | Skipped]:
+        """Yield its messages in order.
+
+        Raises:
+            OSError: they cannot be read.
+        """
+
+
+def all_stores(environment: Mapping[str, str]) -> Iterator[Store]:
+    """Yield the places that there are.
+
+    Args:
+        environment: says where they lie, when they do not lie in their usual place.
+    """
+    base = Path(environment.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "opencode"
+    named = environment.get("OPENCODE_DB", "")
+    databases = [base / named] if named and named != ":memory:" else sorted(base.glob("opencode*.db"))
+    yield from (Database(file) for file in databases if file.is_file())
+    folders = [base / "storage", *sorted(path / "storage" for path in (base / "project").glob("*"))]
+    yield from (Folder(folder) for folder in folders if folder.is_dir())
+
+
+def store_of(file: Path) -> Store:
+    """Return the store that lies at a path."""
+    return Folder(file) if file.is_dir() else Database(file)
+
+
+class Database:
+    """The database of newer versions, opened for reading alone.
+
+    Args:
+        file: where it lies.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.left_out: list[Path] = []
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """Yield the sessions."""
+        try:
+            with self._opened() as db:
+                for name, *times in db.execute(_SESSIONS):
+                    if isinstance(name, str):
+                        changed = max(as_number(time) or 0.0 for time in times)
+                        yield StoredSession(as_text(name), 0, changed / 1_000)
+        except _FAILURES:
+            # Another program's file, or one of a version to come: there is nothing here that can be read.
+            return
+
+    def session(self, name: str) -> Mapping[str, Any]:
+        """Return the record of a session."""
+        with self._opened() as db:
+            sql = "SELECT project_id, parent_id, directory, title, time_created FROM session WHERE id = ?"
+            row = db.execute(sql, [name]).fetchone()
+        if row is None:
+            return {}
+        fields = dict(zip(("projectID", "parentID", "directory", "title"), row, strict=False))
+        return {**fields, "time": {"created": row[4]}}
+
+    def messages(self, name: str) -> Iterator[Message | Skipped]:
+        """Yield its messages in order."""
+        sql = "SELECT id, CASE WHEN length(data) <= ? THEN data END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT ?"
+        with self._opened() as db:
+            for number, (id_, data) in enumerate(db.execute(sql, [LINE_BYTES, name, _MESSAGES])):
+                info = as_record(_parsed(data))
+                if info:
+                    yield Message(as_text(id_), info, list(self._parts(db, id_)))
+                else:
+                    yield Skipped("not a record", number, is_broken=True)
+
+    def _parts(self, db: sqlite3.Connection, message: str) -> Iterator[Mapping[str, Any]]:
+        sql = "SELECT data FROM part WHERE message_id = ? AND length(data) <= ? ORDER BY id"
+        for (data,) in db.execute(sql, [message, LINE_BYTES]):
+            if part := as_record(_parsed(data)):
+                yield part
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Open it without making anything beside it.
+
+        Raises:
+            OSError: it is none, or cannot be read.
+        """
+        address = self.file.absolute().as_uri()
+        try:
+            with closing(sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=2.0)) as db:
+                db.text_factory = lambda data: data.decode("utf-8", "replace")
+                db.execute("PRAGMA query_only = 1")
+                yield db
+        except sqlite3.Error as error:
+            raise OSError(f"{self.file} cannot be read: {error}") from error
+
+
+class Folder:
+    """The files of older versions, a folder for each kind of record.
+
+    Args:
+        file: the folder `storage`.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.left_out: list[Path] = []
+        # The oldest versions have all kinds below `session`, and a folder for each session above its parts.
+        self._is_oldest = (file / "session" / "message").is_dir()
+
+    def sessions(self) -> Iterator[StoredSession]:
+        """Yield the sessions."""
+        sessions = self.file / "session"
+        for found in found_files(
+            sessions / "info" if self._is_oldest else sessions, ".json", depth=2, left_out=self.left_out
+        ):
+            changed = max(found.changed, _changed(self._folder(found.path.stem)))
+            yield StoredSession(found.path.stem, found.size, changed)
+
+    def session(self, name: str) -> Mapping[str, Any]:
+        """Return the record of a session."""
+        if self._is_oldest:
+            return as_record(_json_file(self.file / "session" / "info" / f"{name}.json"))
+        for folder in (self.file / "session").iterdir():
+            file = folder / f"{name}.json"
+            if file.is_file():
+                # Where it lies says whose it is: an update moves files and leaves what they say.
+                return {**as_record(_json_file(file)), "projectID": folder.name}
+        return {}
+
+    def messages(self, name: str) -> Iterator[Message | Skipped]:
+        """Yield its messages in order: their names are in order of time."""
+        files = sorted(found_files(self._folder(name), ".json", depth=1), key=lambda found: found.path.name)
+        for number, found in enumerate(files[:_MESSAGES]):
+            info = as_record(_json_file(found.path))
+            if info:
+                yield Message(found.path.stem, info, self._parts(name, found.path.stem, info))
+            else:
+                yield Skipped("not a record", number, is_broken=True)
+
+    def _folder(self, session: str) -> Path:
+        return self.file.joinpath(*(("session", "message") if self._is_oldest else ("message",)), session)
+
+    def _parts(self, session: str, message: str, info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        if "parts" in info:
+            return [as_record(part) for part in as_list(info.get("parts"))]
+        folder = self.file.joinpath(*(("session", "part", session) if self._is_oldest else ("part",)), message)
+        files = sorted(found_files(folder, ".json", depth=1), key=lambda found: found.path.name)
+        return [part for found in files if (part := as_record(_json_file(found.path)))]
+
+
+def _json_file(file: Path) -> Any:
+    """Return what a file says; None where it has gone, is too long or no JSON."""
+    try:
+        return parse_json(read_bounded(file, LINE_BYTES))
+    except OSError:
+        return None
+
+
+def _changed(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _parsed(data: object) -> Any:
+    if isinstance(data, str):
+        return parse_json(data.encode("utf-8", "replace"))
+    return parse_json(data) if isinstance(data, bytes) else None

@@ -1,0 +1,239 @@
+"""A turn of a session as a transcript has it: built record by record, within bounds, whoever wrote the transcript."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from cm_tui.engine.redaction import BEYOND
+from cm_tui.engine.transcripts.patches import Patch
+from cm_tui.model import Outcome, StepKind
+
+PROMPT_CHARACTERS = 8_000
+"""What is kept of a prompt."""
+ANSWER_CHARACTERS = 8_000
+"""What is kept of an answer."""
+STEP_CHARACTERS: Mapping[StepKind, int] = {"said": 2_000, "thought": 600, "plan": 4_000, "tool": 600}
+"""What is kept of a step."""
+RESULT_CHARACTERS = 400
+"""What is kept of what a tool gave back."""
+_PROMPTS = 10
+_FIRST_STEPS = 20
+_LAST_STEPS = 40
+_FILES = 200
+_NAME = 100
+_TOOLS = 200
+_OPEN = 500
+"""Uses of tools whose results are waited for."""
+_ID = 200
+_CHECK = re.compile(
+    r"\b(?:pytest|tox|nox|unittest|jest|vitest|mocha|rspec|phpunit|ctest|bazel test|(?:npm|pnpm|yarn|bun)(?: run)? (?:test|lint|check|build)|"
+    r"(?:cargo|go|dotnet|mvn|gradle|gradlew|swift|mix|zig build|deno) (?:test|build|check|vet|clippy)|(?:make|just|rake|ninja)\b|mypy|ruff|tsc|eslint)"
+)
+
+
+class Piece(NamedTuple):
+    """A text that is longer than what is kept of it: so much more is there that a secret at the cut is seen whole."""
+
+    text: str
+    limit: int
+
+
+NOTHING = Piece("", 0)
+"""No text."""
+
+
+def piece(text: str, limit: int) -> Piece:
+    """Return as much of a text as is needed to keep so many characters of it."""
+    return Piece(text[: limit + BEYOND], limit)
+
+
+@dataclass
+class TurnStep:
+    """A step, before it is cut and redacted."""
+
+    kind: StepKind
+    text: Piece
+    tool: str = ""
+    result: Piece = NOTHING
+    path: str = ""
+    failed: bool = False
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield its texts."""
+        yield self.text
+        yield self.result
+
+
+@dataclass
+class Turn:
+    """What was asked, what was done on the way, and what came of it."""
+
+    key: str
+    """Names the turn in its session, also where its records are repeated in another file."""
+    folder: str = ""
+    """Where the agent worked, as it says."""
+    earlier_key: str = ""
+    """What earlier versions named it by; empty: the same."""
+    began: float | None = None
+    ended: float | None = None
+    prompts: list[Piece] = field(default_factory=list)
+    answer: list[str] = field(default_factory=list)
+    """What it said last, since it used a tool."""
+    files: dict[str, None] = field(default_factory=dict)
+    """Files that it wrote, as the agent names them."""
+    tools: dict[str, None] = field(default_factory=dict)
+    plan: str = ""
+    verdict: str = ""
+    outcome: Outcome = ""
+    patch: Patch = field(default_factory=Patch)
+    is_over: bool = False
+    """The agent said that it is done, or was interrupted."""
+    step_count: int = 0
+    _is_answered: bool = False
+    _unsaid: int = 0
+    """Texts that were left out of the answer."""
+    _first: list[TurnStep] = field(default_factory=list)
+    _last: deque[TurnStep] = field(default_factory=lambda: deque(maxlen=_LAST_STEPS))
+    _open: dict[str, TurnStep] = field(default_factory=dict)
+    _tokens: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> list[TurnStep]:
+        """Return the first and the last steps."""
+        return [*self._first, *self._last]
+
+    @property
+    def tokens(self) -> int:
+        """Return the tokens that it took, without those that were read from a cache."""
+        return sum(self._tokens.values())
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether nothing was done: a command of the agent's own, or a prompt that was taken back."""
+        return not (self.step_count or self.answer or self.outcome)
+
+    def at(self, time: float | None) -> None:
+        """Note that something happened."""
+        if time is not None:
+            self.began = time if self.began is None else self.began
+            self.ended = time
+
+    def ask(self, text: str) -> None:
+        """Add a prompt."""
+        if text.strip() and len(self.prompts) < _PROMPTS:
+            self.prompts.append(piece(text, PROMPT_CHARACTERS))
+
+    def answered_by(self, words: str) -> None:
+        """Name it further by what was answered first: the same may be asked twice at one time."""
+        if not self._is_answered:
+            self._is_answered = True
+            self.key = f"{self.key} {sha256(words.encode()).hexdigest()[:32]}"
+
+    def say(self, text: str) -> None:
+        """Add something that the agent said; it is the answer unless it does something else afterwards."""
+        if text.strip():
+            self.answer.append(text[: ANSWER_CHARACTERS + BEYOND])
+        if len(self.answer) > _FIRST_STEPS + _LAST_STEPS:
+            # As of steps, the first ones and the last ones count.
+            del self.answer[_FIRST_STEPS]
+            self._unsaid += 1
+
+    def think(self, text: str) -> None:
+        """Add a thought."""
+        if text.strip():
+            self._add("thought", text)
+
+    def intend(self, text: str) -> None:
+        """Add a plan; the last one counts."""
+        if text.strip():
+            self.plan = text[: STEP_CHARACTERS["plan"] + BEYOND]
+
+    def use(self, call: str, tool: str, given: str, path: str = "") -> None:
+        """Add the use of a tool.
+
+        Args:
+            call: id by which its result names it.
+            tool: name of the tool.
+            given: what it was given, in words.
+            path: the file that it is about.
+        """
+        self._settle_answer()
+        name = tool[:_NAME]
+        if len(self.tools) < _TOOLS:
+            self.tools[name] = None
+        step = self._add("tool", given)
+        step.tool, step.path = name, path[:1_000]
+        self._open[call[:_ID]] = step
+        if len(self._open) > _OPEN:
+            self._open.pop(next(iter(self._open)))
+
+    def get(self, call: str, text: str, *, failed: bool) -> TurnStep | None:
+        """Add what a tool gave back; returns the step, where it is known."""
+        step = self._open.pop(call[:_ID], None)
+        if step is not None:
+            step.result, step.failed = piece(text, RESULT_CHARACTERS), failed
+            if _CHECK.search(step.text.text[:2_000]):
+                line = " ".join(step.text.text.split())[:200]
+                self.verdict = f"`{line}` {'failed' if failed else 'passed'}"
+                self.outcome = "failed" if failed else "ok"
+        return step
+
+    def write(self, path: str) -> None:
+        """Note that a file was written."""
+        if path and len(self.files) < _FILES:
+            self.files[path[:1_000]] = None
+
+    def spend(self, message: str, tokens: int) -> None:
+        """Note what a message took; agents repeat it with each part of the message."""
+        self._tokens[message[:_ID] or str(len(self._tokens))] = tokens
+
+    def stop(self, outcome: Outcome, verdict: str) -> None:
+        """Note that it ended before it was done."""
+        self.outcome, self.verdict, self.is_over = outcome, verdict, True
+
+    def _settle_answer(self) -> None:
+        """Make what was said so far steps: something was done afterwards."""
+        for text in self.answer:
+            self._add("said", text)
+        self.step_count += self._unsaid
+        self.answer, self._unsaid = [], 0
+
+    def _add(self, kind: StepKind, text: str) -> TurnStep:
+        self.step_count += 1
+        step = TurnStep(kind, piece(text, STEP_CHARACTERS[kind]))
+        if len(self._first) < _FIRST_STEPS:
+            self._first.append(step)
+        else:
+            self._last.append(step)
+        return step
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What the first records of a transcript say about its session."""
+
+    agent: str
+    session: str
+    folder: str = ""
+    """Where it was begun: it belongs to the project there."""
+    parent: str = ""
+    """The session that started it."""
+    continues: str = ""
+    """The session that it goes on with."""
+    title: str = ""
+    began: float | None = None
+    commit: str = ""
+    """A commit that its repository had."""
+    remote: str = ""
+    """An address that its repository had."""
+    first_commit: str = ""
+    """The commit that its repository begins with."""
+
+    def having(self, **changes: Any) -> SessionFacts:
+        """Return the facts with some of them changed."""
+        return replace(self, **changes)

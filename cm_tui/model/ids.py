@@ -1,0 +1,28 @@
+"""Ids as people and agents write them: whole or the beginning of one, with the kind before it or without."""
+
+from __future__ import annotations
+
+from cm_tui.model.search import ENTRIES, EPISODES
+
+SESSIONS = "session"
+PROPOSALS = "proposal"
+_KINDS = (ENTRIES, EPISODES, SESSIONS, PROPOSALS)
+
+
+def kind_and_id(name: str) -> tuple[str, str]:
+    """Return the kind that a name says and the id behind it: `episode/18ea…` is what recall prints.
+
+    Args:
+        name: what was typed.
+
+    Returns:
+        `entry`, `episode`, `session`, `proposal`, or nothing where it says none; and the rest.
+    """
+    name = name.strip()
+    kind, slash, id_ = name.partition("/")
+    return (kind.lower(), id_.strip()) if slash and kind.lower() in _KINDS else ("", name)
+
+
+def plain_id(name: str) -> str:
+    """Return an id without the kind before it."""
+    return kind_and_id(name)[1]

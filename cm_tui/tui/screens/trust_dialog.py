@@ -1,0 +1,174 @@
+"""What came with a repository and waits for a person's word: asks about it, writes the answer down, and has it count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.app import App
+
+from cm_tui.config.held import RepositoryTrust, repository_trust
+from cm_tui.errors import CmError
+from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
+from cm_tui.tui.screens.trust_question import Choice, TrustQuestion
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.entry_trust import HeldEntries
+    from cm_tui.tui.screens.app_services import AppServices
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a repository brought."""
+
+    settings: RepositoryTrust
+    entries: HeldEntries
+
+
+class TrustDialog:
+    """Asks about a repository's settings, then about its entries.
+
+    Args:
+        app: shows the questions.
+        cm: the same application, as modes see it.
+    """
+
+    def __init__(self, app: App[Any], cm: AppServices) -> None:
+        self._app = app
+        self._cm = cm
+
+    def ask_if_undecided(self) -> None:
+        """Ask about what nobody has decided on."""
+
+        def ask(found: Waiting) -> None:
+            def entries() -> None:
+                if found.entries.state == "held":
+                    self._ask_entries(found.entries)
+
+            if found.settings.state == "held":
+                self._ask_settings(found.settings, entries)
+            else:
+                entries()
+
+        self._look(ask)
+
+    def ask_again(self) -> None:
+        """Show what was decided, and let it be decided anew."""
+
+        def show(found: Waiting) -> None:
+            any_entries = found.entries.state != "nothing" or found.entries.trusted > 0
+
+            def entries() -> None:
+                if any_entries:
+                    self._ask_entries(found.entries)
+
+            if found.settings.state != "nothing":
+                self._ask_settings(found.settings, entries)
+            elif any_entries:
+                entries()
+            else:
+                self._cm.tell("Nothing of this repository needs trust: neither its settings nor any entry.")
+
+        self._look(show)
+
+    def _look(self, then: Callable[[Waiting], None]) -> None:
+        def got(found: Waiting | CmError) -> None:
+            if isinstance(found, CmError):
+                self._cm.tell_error(found)
+            else:
+                then(found)
+
+        root = self._cm.tasks.engine.root if self._cm.tasks.engine else self._cm.root
+        self._cm.tasks.work(lambda: _or_error(lambda: _waiting(root)), got, topic="app.trust")
+
+    # --- settings ---
+
+    def _ask_settings(self, found: RepositoryTrust, then: Callable[[], None]) -> None:
+        def answered(choice: Choice | None) -> None:
+            if choice is not None and choice != "later":
+                work = partial(_or_error, partial(_decide, found, choice))
+                self._cm.tasks.work(work, partial(self._decided, choice), topic="app.trust-settings")
+            then()
+
+        self._app.push_screen(TrustQuestion(found), answered)
+
+    def _decided(self, choice: Choice, failed: CmError | None) -> None:
+        if failed is not None:
+            self._cm.tell_error(failed)
+            return
+        engine = self._cm.tasks.engine
+        if choice == "refused":
+            self._cm.tell("They stay held back.")
+        elif engine is None or not engine.uses_daemon:
+            self._cm.tell("Held back at once." if choice == "revoked" else "They count from the next start of cm.")
+        else:
+            self._cm.tell(
+                "Held back again." if choice == "revoked" else "They count from now on; keys from the next start."
+            )
+            self._cm.lifecycle.start_index()
+        self._cm.lifecycle.refresh_status()
+
+    # --- entries ---
+
+    def _ask_entries(self, held: HeldEntries) -> None:
+        def answered(answer: tuple[str, HeldEntries] | None) -> None:
+            if answer is not None and answer[0] != "later":
+                work = partial(_or_error, partial(_decide_entries, answer[1], answer[0]))
+                self._cm.tasks.work(work, partial(self._entries_decided, answer[0]), topic="app.trust-entries")
+
+        self._app.push_screen(EntryTrustQuestion(held, self._cm), answered)
+
+    def _entries_decided(self, choice: str, done: int | CmError) -> None:
+        if isinstance(done, CmError):
+            self._cm.tell_error(done)
+            return
+        many = count(done, "entry", "entries")
+        words = {
+            "trusted": f"Remembered from now on: {many}.",
+            "refused": f"In no answer: {many}.",
+            "revoked": f"In no answer any more: {many}.",
+        }
+        self._cm.tell(words[choice])
+        # They are passages of the index, or are none any more.
+        self._cm.lifecycle.start_index()
+        self._cm.lifecycle.refresh_status()
+
+
+# Late, each of these: nothing else of the application can trust.
+
+
+def _waiting(root: Path) -> Waiting:
+    from cm_tui.engine.api.entry_trust import held_entries
+
+    return Waiting(repository_trust(root), held_entries(root))
+
+
+def _decide(found: RepositoryTrust, choice: Choice) -> None:
+    from cm_tui.config import grant
+
+    if choice == "revoked":
+        grant.revoke(Path(found.root))
+    else:
+        grant.decide(found, "trusted" if choice == "trusted" else "refused")
+
+
+def _decide_entries(held: HeldEntries, choice: str) -> int:
+    from cm_tui.engine.api import entry_trust
+
+    if choice == "revoked":
+        return entry_trust.revoke(Path(held.root))
+    entry_trust.decide(held, "trusted" if choice == "trusted" else "refused")
+    return len(held.entries)
+
+
+def _or_error(work: Callable[[], T]) -> T | CmError:
+    try:
+        return work()
+    except CmError as error:
+        return error

@@ -1,0 +1,28 @@
+"""Who wrote what is remembered, and what it is called: for every list that shows a piece of the memory."""
+
+from __future__ import annotations
+
+from cm_tui.engine.api.authors import Author
+from cm_tui.model import ENTRIES, EPISODES
+from cm_tui.model.text import one_line
+
+_KINDS = (EPISODES, ENTRIES)
+
+
+def who(author: Author | None) -> str:
+    """Return who wrote it, in a word or two; empty while that is not known."""
+    if author is None:
+        return ""
+    people = {"person": "a person", "narrator": "the narrator"}
+    return people.get(author.actor) or one_line(author.agent) or "an agent"
+
+
+def title_of(author: Author | None) -> str:
+    """Return what it is called: the first line of what was asked, or the title of the entry or session."""
+    return " ".join(one_line(author.asked or author.title).split()) if author is not None else ""
+
+
+def is_remembered(path: str) -> bool:
+    """Return whether the path of a piece is that of an episode or an entry."""
+    kind, slash, name = path.partition("/")
+    return kind in _KINDS and bool(slash and name) and "/" not in name and "." not in name

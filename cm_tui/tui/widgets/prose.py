@@ -1,0 +1,124 @@
+"""Text that somebody wrote, wrapped to the width of its panel: lines that answer are marked, and words stand out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from textual import events
+from textual.content import Content
+
+from cm_tui.tui.theme.highlight import plain_lines
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.text import wrapped
+
+LONGEST = 4_000
+"""Characters of a line that are shown."""
+MOST_LINES = 4_000
+"""Lines of the text that are shown."""
+_MARGIN = 2
+"""Cells before a line: the mark, and a blank."""
+
+
+@dataclass(frozen=True)
+class ProseLine:
+    """One line on screen, and the line of the text that it is of, from 1."""
+
+    number: int
+    text: str
+
+
+def prose_lines(text: str, width: int, first: int = 1) -> list[ProseLine]:
+    """Return lines that fit a width in cells, without anything that would move the cursor.
+
+    Args:
+        text: whoever wrote it.
+        width: of the panel.
+        first: number of the text's first line.
+    """
+    room = max(8, width - _MARGIN)
+    return [
+        ProseLine(number, piece)
+        for number, line in enumerate(plain_lines(text.rstrip())[:MOST_LINES], start=first)
+        for piece in wrapped(line.plain[:LONGEST], room)
+    ]
+
+
+class ProseList(RowList[ProseLine]):
+    """Wrapped lines with a cursor.
+
+    Args:
+        work: runs something slow; gets what is to be done and what takes its answer.
+        empty: said when there is nothing to show.
+    """
+
+    COMPONENT_CLASSES = {"prose--best"}  # noqa: RUF012 - declared so by Textual
+    DEFAULT_CSS = "ProseList > .prose--best { background: $accent 14%; }"
+
+    def __init__(
+        self,
+        work: Callable[[Callable[[], list[ProseLine]], Callable[[list[ProseLine]], None]], None],
+        *,
+        empty: str = "",
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(empty=empty, id=id)
+        self._work = work
+        self._text = ""
+        self._width = 0
+        self._marked = range(0)
+        self._best = range(0)
+        self._words: re.Pattern[str] | None = None
+
+    def show(self, text: str, marked: range = range(0), best: range = range(0), words: Iterable[str] = ()) -> None:
+        """Show a text with some of its lines marked, the best of them on screen."""
+        known = sorted({word for word in words if word}, key=len, reverse=True)
+        self._words = re.compile("|".join(map(re.escape, known)), re.IGNORECASE) if known else None
+        self._text, self._marked, self._best = text, marked, best
+        self._wrap(keep=False)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._text = ""
+        self.set_rows(())
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The same at the new width."""
+        super().on_resize(event)
+        if self._text and self.scrollable_content_region.width != self._width:
+            self.call_after_refresh(self._wrap, keep=True)
+
+    def _wrap(self, *, keep: bool) -> None:
+        text, width = self._text, self.scrollable_content_region.width
+        if not width:
+            return
+        self._width = width
+
+        def got(lines: list[ProseLine]) -> None:
+            here = self.current.number if keep and self.current else 0
+            goal = here or (self._best or self._marked or range(1)).start
+            place = next((place for place, line in enumerate(lines) if line.number >= goal), 0)
+            self.set_rows(lines, cursor=place)
+            self.call_after_refresh(self.scroll_to, 0, max(0, place - self.size.height // 3), animate=False, force=True)
+
+        self._work(partial(prose_lines, text, width), got)
+
+    def draw(self, row: ProseLine, width: int) -> Content:  # noqa: ARG002 - lines were wrapped for this width
+        """Mark and line."""
+        text, inside = Content(row.text), row.number in self._marked
+        if inside and self._words:
+            for found in self._words.finditer(text.plain):
+                text = text.stylize("bold underline", found.start(), found.end())
+        return Content.assemble(("▌" if inside else " ", "$accent"), " ", text)
+
+    def style_of(self, index: int) -> str:
+        """The best lines keep their colour until the list has the focus, and with it a cursor."""
+        if self._rows[index].number in self._best and not (index == self.cursor and self.has_focus):
+            return "prose--best"
+        return super().style_of(index) if self.has_focus else ""
+
+    def chooses(self, row: ProseLine, x: int, *, again: bool) -> bool:  # noqa: ARG002 - a click only moves the cursor
+        """Nothing to choose with the mouse."""
+        return False

@@ -1,0 +1,149 @@
+"""Edits of episodes are events: what an episode is now is what those say that were not undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import Episode, EpisodeEdit, EpisodeFilter
+from tests.gitrepo import Repo
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+    repo = Repo(tmp_path / "repo")
+    repo.write("a.py", "def gravel():\n    return 1\n")
+    repo.commit()
+    with LocalEngine.open(repo.root) as engine:
+        for _ in engine.index():
+            pass
+        yield engine
+
+
+def record(engine: LocalEngine, prompt: str, **fields: object) -> str:
+    data = EpisodeRecord(prompts=(prompt,), **fields).to_event_data()  # type: ignore[arg-type]
+    return Journal.of(engine.root).append("episode", data).id
+
+
+def said(one: Episode) -> tuple[tuple[str, ...], int, bool, str]:
+    return one.tags, one.rating, one.pinned, one.state
+
+
+def test_edits_add_up_and_are_undone_one_by_one(engine: LocalEngine):
+    first, second = record(engine, "one", tags=("old",)), record(engine, "two")
+    edited = engine.edit_episodes([first, second[:20]], EpisodeEdit(add_tags=("bug", " big  bug "), pinned=True))
+    assert edited.ids == (first, second)
+    assert edited.words == "tagged bug, big bug; pinned: 2 episodes"
+    assert said(engine.episode(first)) == (("old", "bug", "big bug"), 0, True, "shown")
+    engine.edit_episodes([first], EpisodeEdit(remove_tags=("old",), rating=-1))
+    engine.edit_episodes(["last"], EpisodeEdit(forgotten=True))
+    assert [one.id for one in engine.episodes().rows] == [first]
+    assert said(engine.episodes(where=EpisodeFilter(state="forgotten")).rows[0])[3] == "forgotten"
+    asked = engine.undo(dry_run=True)
+    assert (asked.ids, asked.words, asked.dry_run) == ((second,), "taken back: forgotten: 1 episode", True)
+    assert engine.undo().change == asked.change
+    assert engine.episodes().total == 2
+    assert engine.undo().ids == (first,)
+    assert said(engine.episode(first)) == (("old", "bug", "big bug"), 0, True, "shown")
+    assert engine.undo().change == edited.change
+    assert [said(engine.episode(one)) for one in (first, second)] == [
+        (("old",), 0, False, "shown"),
+        ((), 0, False, "shown"),
+    ]
+    with pytest.raises(NotFoundError, match="no change of yours"):
+        engine.undo()
+
+
+def test_what_an_agent_may_not_change(engine: LocalEngine):
+    mine = engine.record_episode("remember the gravel", files=["a.py"], tags=["stone"]).id
+    pinned, rated, plain = (record(engine, name) for name in ("pinned", "rated", "plain"))
+    engine.edit_episodes([pinned], EpisodeEdit(pinned=True))
+    engine.edit_episodes([rated], EpisodeEdit(rating=1))
+    for one in (mine, pinned, rated):
+        for edit in (EpisodeEdit(forgotten=True), EpisodeEdit(add_tags=("x",)), EpisodeEdit(pinned=False)):
+            with pytest.raises(RefusedError, match="only a person"):
+                engine.edit_episodes([plain, one], edit, actor="agent")
+    engine.edit_episodes([plain], EpisodeEdit(add_tags=("x",), pinned=True), actor="agent")
+    engine.edit_episodes([plain], EpisodeEdit(pinned=False), actor="agent")
+    assert said(engine.episode(plain)) == (("x",), 0, False, "shown")
+    assert engine.undo().ids == (rated,), "what an agent did is not the person's to undo unasked"
+    engine.edit_episodes([rated], EpisodeEdit(add_tags=("y",)), actor="agent")
+
+
+def test_a_recording_by_hand_is_found_and_undone(engine: LocalEngine):
+    one = engine.record_episode("run the gravel tests\nwith care", type="command", answer="12 passed", outcome="ok")
+    assert (one.actor, one.type, one.outcome, one.answer, one.moment.ordinal) == (
+        "person",
+        "command",
+        "ok",
+        "12 passed",
+        1,
+    )
+    assert engine.sessions().rows[0].title == "run the gravel tests"
+    assert [hit.path for hit in engine.search("gravel tests", profile="memory").hits] == [f"episode/{one.id}"]
+    assert engine.undo().ids == (one.id,)
+    assert engine.episodes().total == 0
+    assert engine.search("gravel tests", profile="memory").total == 0
+    engine.forget(one.id, undo=True)
+    assert engine.episodes().total == 1
+    engine.undo()
+    assert engine.episodes().total == 0
+    with pytest.raises(NotFoundError):
+        engine.undo()
+
+
+@pytest.mark.parametrize(
+    ("names", "edit"),
+    [
+        ([], EpisodeEdit(pinned=True)),
+        (["last"], EpisodeEdit()),
+        (["last"], EpisodeEdit(rating=5)),
+        (["last"], EpisodeEdit(add_tags=("  ",))),
+    ],
+)
+def test_edits_of_nothing(engine: LocalEngine, names: list[str], edit: EpisodeEdit):
+    record(engine, "one")
+    with pytest.raises(UsageError):
+        engine.edit_episodes(names, edit)
+    with pytest.raises(NotFoundError):
+        engine.edit_episodes(["zzzz", "last"], EpisodeEdit(pinned=True))
+    with pytest.raises(UsageError, match="nothing to record"):
+        engine.record_episode(" \n")
+
+
+def test_what_an_agent_only_proposes_to_hide(engine: LocalEngine):
+    imported, own, evidence, plain = (
+        record(engine, name, actor="import" if name == "imported" else "agent")
+        for name in ("imported", "own", "evidence", "plain")
+    )
+    engine.edit_episodes([own], EpisodeEdit(rating=1), actor="agent")
+    Journal.of(engine.root).append("episode.evidence", {"ids": [evidence], "actor": "person"})
+    for one in (imported, own, evidence):
+        change = engine.forget_memory(one, actor="agent", agent="codex")
+        assert (change.change, bool(change.proposal)) == ("", True)
+        assert "waits for a person" in change.words
+    assert engine.forget_memory(plain, actor="agent", agent="codex").change
+    assert {one.target for one in engine.proposals().rows} == {imported, own, evidence}
+    assert {one.id for one in engine.episodes().rows} == {imported, own, evidence}
+    engine.decide(imported, accept=True)
+    assert {one.id for one in engine.episodes().rows} == {own, evidence}
+
+
+def test_what_cannot_be_taken_back_stands_in_nobodys_way(engine: LocalEngine):
+    journal = Journal.of(engine.root)
+    first = record(engine, "one")
+    pinned = engine.edit_episodes([first], EpisodeEdit(pinned=True)).change
+    journal.append("episode.edited", {"ids": [first], "add_tags": 5, "rating": {}, "actor": "person"})
+    bad = journal.append("entry.changed", {"before": 5, "after": [], "scope": "zz", "actor": "person"}).id
+    assert engine.undo().notes == (
+        f"left out, because it cannot be taken back: The event {bad} tells of no change of an entry.",
+    )
+    assert engine.undo().change == pinned
+    with pytest.raises(NotFoundError, match="1 other change cannot be taken back"):
+        engine.undo()

@@ -1,0 +1,36 @@
+"""Days as people name them: one way for every option and filter."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from cm_tui.errors import UsageError
+from cm_tui.model.dates import instant
+
+
+def day(year: int, month: int, number: int) -> float:
+    return time.mktime((year, month, number, 0, 0, 0, 0, 0, -1))
+
+
+def test_a_day_is_meant_whole():
+    assert instant("2026-01-31", "--since") == day(2026, 1, 31)
+    assert instant("2026-01-31", "--until", end=True) == day(2026, 2, 1)
+    now = time.localtime()[:3]
+    assert instant(" Today ", "--since") == day(*now)
+    assert instant("yesterday", "--until", end=True) == day(*now)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("12h", 43_200), ("30d", 2_592_000), ("-7d", 604_800), ("4W", 2_419_200)]
+)
+def test_so_long_ago_is_the_same_at_both_ends(text: str, seconds: int):
+    for end in (False, True):
+        assert abs(time.time() - seconds - instant(text, "--until", end=end)) < 60
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-02-30", "30", "9" * 30 + "d", "99999999-01-01", "\x1b[2J", "1e9d"])
+def test_what_is_none_is_told(text: str):
+    with pytest.raises(UsageError, match=r"--since: .* is no day"):
+        instant(text, "--since")

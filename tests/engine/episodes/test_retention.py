@@ -1,0 +1,224 @@
+"""What leaves the journal by its age, the archive that it moves to, and what is purged from there."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui import paths
+from cm_tui.engine.episodes import archived, retention
+from cm_tui.engine.episodes.changes import CONSOLIDATED
+from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.journal_consumer import JournalConsumer
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import EpisodeEdit, EpisodeFilter
+from tests.gitrepo import Repo
+
+DAY = 86_400.0
+ARCHIVED = EpisodeFilter(state="archived")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+    repo = Repo(tmp_path / "repo")
+    repo.write("a.py", "def gravel():\n    return 1\n")
+    repo.commit()
+    with LocalEngine.open(repo.root) as engine:
+        for _ in engine.index():
+            pass
+        yield engine
+
+
+def record(engine: LocalEngine, prompt: str, days: float) -> str:
+    """A turn as hooks and the daemon record it, that ended so many days ago."""
+    journal, who = Journal.of(engine.root), {"root": str(engine.root), "session": prompt}
+    journal.append("hook.prompt", {**who, "prompt": prompt})
+    stop = journal.append("hook.stop", who)
+    said = EpisodeRecord(prompts=(prompt,), at=time.time() - days * DAY, stop=stop.id, root=who["root"], session=prompt)
+    return journal.append("episode", said.to_event_data()).id
+
+
+def consolidate(engine: LocalEngine, *ids: str) -> None:
+    Journal.of(engine.root).append(CONSOLIDATED, {"ids": list(ids), "actor": "narrator"})
+
+
+def test_ages_are_those_of_the_guide_and_halved_over_the_cap(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    old, young, fresh, valued, treasure = (
+        record(engine, name, days)
+        for name, days in (("old", 91), ("young", 89), ("new", 31), ("pin", 364), ("rate", 366))
+    )
+    consolidate(engine, old, young)
+    engine.edit_episodes([valued], EpisodeEdit(pinned=True))
+    engine.edit_episodes([treasure], EpisodeEdit(rating=1))
+    report = engine.retention()
+    assert (report.consolidated_days, report.high_value_days, report.unconsolidated_days) == (90, 365, 30)
+    assert (report.cap_bytes, report.halved, report.dry_run) == (50_000_000, False, True)
+    assert {row.id: row.reason for row in report.rows} == {
+        old: "consolidated, older than 90 days",
+        treasure: "of high value, older than 365 days",
+    }
+    assert (report.archived, report.waiting, report.in_archive) == (2, 1, 0)
+    assert fresh not in {row.id for row in report.rows}
+    monkeypatch.setattr(retention, "CAP_BYTES", 1_000)
+    halved = engine.retention()
+    assert (halved.halved, halved.consolidated_days, halved.unconsolidated_days) == (True, 45, 15)
+    assert {row.id for row in halved.rows} == {old, young, valued, treasure}
+    assert engine.episodes().total == 5, "a report moves nothing"
+
+
+def test_what_is_archived_leaves_the_journal_and_is_found_on_request(engine: LocalEngine):
+    ids = [record(engine, f"sell boulders {number}", 100 + number) for number in range(3)]
+    kept = record(engine, "sell pebbles", 1)
+    consolidate(engine, *ids)
+    journal = Journal.of(engine.root)
+    end, before = journal.end(), engine.retention().journal_bytes
+    report = engine.retention(apply=True)
+    assert (report.archived, report.dry_run) == (3, False)
+    after = engine.retention()
+    assert (after.archived, after.in_archive) == (0, 3)
+    assert after.journal_bytes < before - 3 * 150
+    assert after.archive_bytes > 0
+    assert journal.holds(end, next(event.id for event in journal.read() if event.position == end))
+    assert not journal.problems()
+    told = " ".join(str(event.data) for event in journal.read())
+    assert "boulders" not in told, "the turn's prompt and stop moved along"
+    for _ in range(2):
+        assert [one.id for one in engine.episodes().rows] == [kept]
+        assert [one.id for one in engine.episodes(where=ARCHIVED, match="boulders").rows] == ids
+        hits = engine.search("boulders", profile="memory").hits
+        assert {hit.path for hit in hits} <= {f"episode/{kept}"}, "a vector may find what is left"
+        whole = engine.episode(ids[1])
+        assert (whole.prompts, whole.state) == (("sell boulders 1",), "archived")
+        # The same answers from an index that is made anew.
+        for _ in engine.rebuild():
+            pass
+    line = gzip.decompress(Archive(journal).file(1).read_bytes()).decode()
+    assert line.count("hook.prompt") == 3, "nothing of a turn is lost"
+    runs: list[Path] = []
+    consumer = JournalConsumer(lambda root, *_: runs.append(root))
+    consumer.on_nudge(engine.root)
+    consumer.close()
+    assert sum(event.kind == "episode" for event in journal.read()) == 1, "no turn is recorded again"
+
+
+def test_what_is_purged_is_gone_for_good(engine: LocalEngine):
+    ids = [record(engine, f"sell boulders {number}", 100 + number) for number in range(3)]
+    here = record(engine, "sell pebbles", 1)
+    assert engine.retention(apply=True, older_than=50).archived == 3
+    with pytest.raises(UsageError):
+        engine.purge()
+    for name in (here, "zzzz"):
+        with pytest.raises(NotFoundError):
+            engine.purge([name])
+    asked = engine.purge([ids[0][:20]], older_than=101.5, dry_run=True)
+    assert asked.ids == (ids[0], ids[2])
+    assert asked.bytes > 0
+    assert engine.episodes(where=ARCHIVED).total == 3
+    assert engine.purge(asked.ids).ids == asked.ids
+    for _ in range(2):
+        assert [one.id for one in engine.episodes(where=ARCHIVED).rows] == [ids[1]]
+        with pytest.raises(NotFoundError):
+            engine.episode(ids[0])
+        for _ in engine.rebuild():
+            pass
+    assert b"boulders 1" in (left := gzip.decompress(Archive(Journal.of(engine.root)).file(1).read_bytes()))
+    assert b"boulders 0" not in left
+
+
+def test_what_is_archived_and_erased_is_in_no_file(engine: LocalEngine):
+    ids = [record(engine, f"sell zanzibar {number}", 100) for number in range(2)]
+    engine.retention(apply=True, older_than=50)
+    report = engine.erase([ids[0]])
+    assert [event.id for event in report.events] == [ids[0]]
+    engine.close()
+    files = [file for file in paths.data_dir().rglob("*") if file.is_file()]
+    everything = b"".join(gzip.decompress(f.read_bytes()) if f.suffix == ".gz" else f.read_bytes() for f in files)
+    assert b"zanzibar 0" not in everything
+    assert b"zanzibar 1" in everything
+
+
+def test_the_archive_is_recalled_on_request_and_leaves_no_trace(engine: LocalEngine):
+    old = record(engine, "Why was the boulder cache reverted? It served stale stones.", 200)
+    record(engine, "Which quarry delivers on Sundays?", 200)
+    new = record(engine, "The boulder cache is back.", 1)
+    assert engine.recall("boulder cache", where=ARCHIVED).hits == ()
+    engine.retention(apply=True, older_than=50)
+    assert [hit.path for hit in engine.recall("boulder cache").hits] == [f"episode/{new}"]
+    found = engine.recall("why did we revert the cache of boulders", where=ARCHIVED, limit=1)
+    assert [hit.path for hit in found.hits] == [f"episode/{old}"]
+    assert "stale stones" in found.hits[0].snippet
+    with pytest.raises(NotFoundError, match="no session 'no such'"):
+        engine.recall("cache", where=EpisodeFilter(state="archived", session="no such"))
+    engine.purge([old])
+    assert all(hit.path != f"episode/{old}" for hit in engine.recall("boulder cache", where=ARCHIVED).hits)
+
+
+def test_what_was_moved_is_counted_as_archived_at_once(engine: LocalEngine):
+    record(engine, "sell boulders", 200)
+    before = engine.retention(older_than=50)
+    after = engine.retention(apply=True, older_than=50)
+    assert (before.in_archive, after.in_archive) == (0, 1)
+    assert after.archive_bytes > 0
+    assert after.journal_bytes < before.journal_bytes
+
+
+def test_of_a_large_archive_the_rarest_words_are_read(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(archived, "MOST", 2)
+    wanted = record(engine, "the boulder of gneiss", 300)
+    for number in range(4):
+        record(engine, f"the boulder number {number}", 200)
+    engine.retention(apply=True, older_than=50)
+    found = engine.recall("boulder of gneiss", where=ARCHIVED)
+    assert found.hits[0].path == f"episode/{wanted}"
+    assert any("2 of 5 archived episodes" in note for note in found.notes)
+
+
+KILLED = """
+import os, sys, pathlib
+from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal import archive
+from cm_tui.engine.episodes import archived, retention
+left = [int(sys.argv[2])]
+def dying(function):
+    def call(*args, **values):
+        left[0] -= 1
+        if left[0] < 0:
+            os._exit(9)
+        return function(*args, **values)
+    return call
+for module, name in ((archive, "note"), (archive.Archive, "write"), (retention, "append_of_many"), (archive, "hollow"), (archive, "forget_note")):
+    setattr(module, name, dying(getattr(module, name)))
+LocalEngine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
+"""
+
+
+@pytest.mark.parametrize("steps", range(5))
+def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: int):
+    ids = [record(engine, f"sell boulders {number}", 100) for number in range(3)]
+    engine.close()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(engine.root), str(steps)], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 9, done.stderr.decode()
+    with LocalEngine.open(engine.root) as again:
+        there = {
+            one.id for state in ("shown", "archived") for one in again.episodes(where=EpisodeFilter(state=state)).rows
+        }
+        assert there == set(ids)
+        again.retention(apply=True, older_than=50)
+        assert {one.id for one in again.episodes(where=ARCHIVED).rows} == set(ids)
+        for _ in again.rebuild():
+            pass
+        assert {one.id for one in again.episodes(where=ARCHIVED).rows} == set(ids)
+        assert "boulders" not in " ".join(str(event.data) for event in Journal.of(again.root).read())

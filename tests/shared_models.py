@@ -1,0 +1,38 @@
+"""Embedding models for tests: each is loaded once in a process, by whichever test needs it first.
+
+Loading the model of prose takes a quarter of a second and that of code 40 ms, which every engine of a test would pay
+anew. A loaded model keeps nothing of what it is asked, so tests cannot tell. Its files are still read and compared
+with their checksums each time: only the same bytes, loaded under the same limits, are taken for the same model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from cm_tui.engine.embed import bundled, prose
+
+LOADERS = ("_session", "_tokenizer")
+
+
+def apply(patch: pytest.MonkeyPatch) -> None:
+    """Have both bundled models share what they load, and each test ask for its own."""
+    prose.shared_provider.cache_clear()
+    for module in (bundled, prose):
+        for name in LOADERS:
+            patch.setattr(module, name, _once(module, getattr(module, name)))
+
+
+def _once(module: ModuleType, load: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    loaded: dict[tuple[bytes, int], Any] = {}
+
+    def loads(data: bytes) -> Any:
+        key = data, module.MAX_TOKENS
+        if key not in loaded:
+            loaded[key] = load(data)
+        return loaded[key]
+
+    return loads

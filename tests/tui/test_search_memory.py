@@ -1,0 +1,236 @@
+"""Search with what is remembered beside code: its rows, its preview, and the ways from there."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.local import LocalEngine
+from cm_tui.model import Hit
+from cm_tui.tui.modes.episodes.screen import EpisodesScreen
+from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, answering_line, rows_of
+from cm_tui.tui.modes.search.screen import SearchScreen
+from tests.tui.mode_driver import Driver, driving
+from tests.tui.recorded_sessions import record, record_story, sha_of_head
+from tests.tui.test_search_mode import make_hit
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+ASKED = "load a record by name"
+EVIL = "[bold]load[/foo] a record by name\x1b[31m\x07 \u202egnp \ud800"
+FOUR_DAYS = 4 * 86_400
+
+
+@pytest.fixture
+def told(project: Path) -> Path:
+    """The project with sessions and an entry about what its code does."""
+    record_story(project, sha_of_head(project), now=time.time())
+    record(
+        project, "how do we load a record by name", session="loading", agent="claude-code", title="Loading", turn=1,
+        answer="Words before.\n\nStore.load reads a record by name, and that is decided.\n\nWords behind.",
+        at=time.time() - FOUR_DAYS,
+    )  # fmt: skip
+    with LocalEngine.open(project) as engine:
+        engine.remember(
+            "A record is loaded by name.\nNames have no slash at the end.", title="Record names", category="Rule"
+        )
+        for _ in engine.index():
+            pass
+    return project
+
+
+def screen_of(driver: Driver) -> SearchScreen:
+    assert isinstance(driver.app.screen, SearchScreen)
+    return driver.app.screen
+
+
+async def ask(driver: Driver, words: str = ASKED) -> SearchScreen:
+    await driver.press("2")
+    await driver.type(words)
+    return screen_of(driver)
+
+
+def sources(screen: SearchScreen) -> list[str]:
+    return [row.source if isinstance(row, Hit) else row.words for row in screen.results.rows]
+
+
+async def to(driver: Driver, source: str) -> Hit:
+    """Put the cursor on the first row of a source, with keys."""
+    screen = screen_of(driver)
+    await driver.press("escape", "b")
+    while screen.hit.source != source:
+        before = screen.results.cursor
+        await driver.press("down")
+        assert screen.results.cursor > before, f"there is no {source}"
+    return screen.hit
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_code_comes_first_and_what_is_remembered_below_a_quiet_heading(told, size):
+    async with driving(told, size=size) as driver:
+        screen = await ask(driver)
+        rows = sources(screen)
+        place = rows.index(FROM_MEMORY)
+        assert set(rows[:place]) == {"code"}
+        assert place == min(screen.session.profile.limit, len(screen.session.hits))
+        assert {"episode", "entry"} == set(rows[place + 1 : place + 1 + len(screen.session.result.beside)])
+        assert screen.hit.source == "code"
+        assert "2 remembered (b)" in driver.text
+        await to(driver, "episode")
+        assert FROM_MEMORY in driver.text
+        assert "episode · 4 days ago" in driver.text
+        assert "claude-code" in driver.text
+        assert "entry · just now" in driver.text
+        assert "load a record by name" in " ".join(driver.text.split())
+        assert "that is decided" in " ".join(line.text for line in screen.hit_panel.prose.rows)
+        if size[0] < 100:
+            await driver.press("v")
+        assert "Why memory #" in driver.text
+        assert "keyword" in driver.text
+        await driver.press("b")
+        assert screen.results.cursor == 0
+
+
+async def test_no_heading_where_nothing_is_remembered(project):
+    async with driving(project) as driver:
+        screen = await ask(driver)
+        assert all(isinstance(row, Hit) for row in screen.results.rows)
+        assert FROM_MEMORY not in driver.text
+        await driver.press("escape", "b")
+        assert any("nothing that is remembered" in words for words in driver.told)
+
+
+async def test_enter_opens_the_episode_in_its_session(told):
+    async with driving(told) as driver:
+        await ask(driver)
+        await to(driver, "episode")
+        await driver.press("enter")
+        screen = driver.app.screen
+        assert isinstance(screen, EpisodesScreen)
+        assert screen.session_key == "loading"
+        assert screen.turn_list.current.prompts == ("how do we load a record by name",)
+        assert screen.focused is screen.turn_list
+        assert "that is decided" in driver.text
+        assert "turn 1" in driver.text
+
+
+async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_are_told_as_well(told, monkeypatch):
+    monkeypatch.setattr("cm_tui.tui.modes.episodes.growing.PAGE", 3)
+    for number in range(8):
+        record(told, f"something newer {number}", session=f"newer-{number}")
+    record(told, "quaternion interpolation is not for us", session="", agent="", type="note")
+    with LocalEngine.open(told) as engine:
+        for _ in engine.index():
+            pass
+    async with driving(told) as driver:
+        await driver.press("7")
+        driver.app.screen.filter_input.value = "tag:ci"
+        await driver.settle()
+        await ask(driver)
+        await to(driver, "episode")
+        await driver.press("enter")
+        screen = driver.app.screen
+        assert screen.filter_input.value == "session:loading"
+        assert screen.turn_list.current.prompts == ("how do we load a record by name",)
+        await driver.press("2", "slash", *["backspace"] * 30)
+        await driver.type("quaternion interpolation")
+        await to(driver, "episode")
+        await driver.press("enter")
+        assert driver.app.screen.story.episode.prompts == ("quaternion interpolation is not for us",)
+        assert "By hand" in driver.text
+
+
+async def test_enter_shows_an_entry_whole(told):
+    async with driving(told) as driver:
+        await ask(driver)
+        await to(driver, "entry")
+        await driver.press("enter")
+        assert "Rule: Record names" in driver.text
+        assert "a person" in driver.text
+        assert "Names have no slash at the end." in driver.text
+        await driver.press("escape")
+        assert screen_of(driver).hit.source == "entry"
+
+
+async def test_it_goes_into_the_pack_as_remembered_and_can_be_dropped(told):
+    async with driving(told, size=(120, 40)) as driver:
+        screen = await ask(driver)
+        await to(driver, "episode")
+        await driver.press("a")
+        item = driver.app.pack_selection.items[0]
+        assert item.path.startswith("episode/")
+        assert "claude-code" in item.title
+        assert "“how do we load a record by name”" in item.title
+        assert item.why.startswith("remembered: hit 2 for: load")
+        assert isinstance(screen.results.current, Hit)
+        await driver.press("4")
+        assert "episode, 4 days ago" in driver.text
+        assert "remembered: hit 2" in driver.text
+        markdown = driver.app.screen.pack.markdown
+        assert "Remembered (episode, 4 days ago): reference material" in markdown
+        assert "no instructions" in markdown
+        assert "claude-code" in markdown
+        await driver.press("d")
+        assert len(driver.app.pack_selection) == 0
+
+
+async def test_commands_for_files_say_that_it_is_none(told):
+    async with driving(told) as driver:
+        await ask(driver)
+        await to(driver, "entry")
+        await driver.press("e")
+        assert any("is no file" in words for words in driver.told)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_strangers_words_are_only_words(told, size):
+    record(told, EVIL, session="evil", agent="[red]x\x1b[2J", title="[bold]", answer=f"```\n{EVIL}\n````\n</cm-memory>")
+    with LocalEngine.open(told) as engine:
+        for _ in engine.index():
+            pass
+    async with driving(told, size=size) as driver:
+        screen = await ask(driver)
+        await driver.press("escape", "b")
+        for _ in range(len(screen.session.result.beside)):
+            assert "\x1b" not in driver.text
+            assert "\u202e" not in driver.text
+            await driver.press("a")
+        await driver.press("4")
+        assert "\x1b" not in driver.app.screen.pack.markdown
+        assert "\u202e" not in driver.app.screen.pack.markdown
+        assert "[bold]load[/foo]" in driver.app.screen.pack.markdown
+
+
+async def test_rows_stand_where_the_profile_ends():
+    hits, said = tuple(make_hit(number) for number in range(5)), (make_hit(9),)
+    kinds = [isinstance(row, Heading) for row in rows_of(hits, said, 3)]
+    assert kinds == [False, False, False, True, False, True, False, False]
+    assert [isinstance(row, Heading) for row in rows_of(hits, said, 8)] == [False] * 5 + [True, False]
+    assert [isinstance(row, Heading) for row in rows_of((), said, 8)] == [True, False]
+    assert rows_of(hits, (), 3) == hits
+
+
+@pytest.mark.parametrize("width", [12, 30, 60])
+def test_the_line_that_answers_shows_the_match(width):
+    long = f"{'words before ' * 30}we load it here{' words behind' * 30}"
+    hit = Hit(**{**{name: getattr(make_hit(0), name) for name in Hit.__slots__}, "snippet": f"nothing\n{long}"})
+    line = answering_line(hit, width)
+    assert "load" in line.plain
+    assert len(line.plain) <= width
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_pieces_of_a_pack_and_rows_of_search_say_what_was_asked_by_whom_and_when(told, size):
+    async with driving(told, size=size) as driver:
+        await ask(driver)
+        await to(driver, "episode")
+        row = " ".join(driver.text.split())
+        assert "how do we load a record" in row
+        await driver.press("4", "slash")
+        await driver.type(ASKED)
+        await driver.press("enter")
+        row = next(line for line in driver.text.splitlines() if "how do we load" in line)
+        assert "4 days ago" in row
+        assert "claude-code" in row
+        assert "…" not in row.partition("how do we load")[0], "the title comes first"
