@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,8 @@ def test_no_byte_of_a_planted_secret_is_stored(
     monkeypatch.chdir(repo.root)
     # Vectors are made and kept of every passage, each of its first words: what they mean is not looked at here.
     monkeypatch.setattr(prose, "MAX_TOKENS", 8)
+    # No other test in this process meets a model that reads so little.
+    monkeypatch.setattr(prose, "shared_provider", cache(prose.ProseProvider))
     who = {"session_id": "s", "cwd": str(repo.root)}
     texts = pieces(planted)
     for number, text in enumerate(texts):
