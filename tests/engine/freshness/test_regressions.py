@@ -28,6 +28,8 @@ SHOP = {
     "shop/größe & preis.py": "def prix_à_payer():\n    return 1\n",
 }
 
+PATIENCE = 5.0
+
 
 class Kept:
     """A repository whose index is kept fresh."""
@@ -80,10 +82,15 @@ class Kept:
         return [symbol.path for symbol in self.engine.symbols().rows if symbol.name == name]
 
     def rest(self) -> None:
-        """Wait until every layer has told what it saw since the beginning, and all of it is served."""
+        """Wait until every layer has told what it saw since the beginning, and all of it is served.
+
+        The system may have told the watcher of nothing, as rarely happens under load: the question's own look has
+        found it by then, and the watcher is given ten times its debounce.
+        """
         watcher = self.sync.watcher
         assert watcher is not None
-        until(lambda: (watcher.state.fired_at or 0) > self._since)
+        patience = time.monotonic() + PATIENCE
+        until(lambda: (watcher.state.fired_at or 0) > self._since or time.monotonic() > patience)
         until(lambda: not self.sync.freshness().behind)
 
     def close(self) -> None:
