@@ -9,13 +9,12 @@ from cm_tui.engine.episodes.episode_lists import no_such, no_such_session
 from cm_tui.engine.episodes.episode_rows import storable
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.errors import UsageError
-from cm_tui.model.ids import plain_id
+from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 LAST = "last"
 """Names the newest episode."""
 ANY, HIDDEN, IN_SIGHT = "true", "state = 'forgotten'", "state <> 'forgotten'"
 """Which episodes a name may mean, as SQL."""
-_SHORTEST_NAME = 4
 _TOLD = 5
 
 
@@ -38,7 +37,7 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> str:
         found = tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
     else:
         found = tables.rows(f"{newest} AND id = ?", [name])
-    if not found and len(name) >= _SHORTEST_NAME:
+    if not found and len(name) >= SHORTEST_NAME:
         found = tables.rows(f"{newest} AND starts_with(id, ?)", [name])
     if not found:
         raise no_such(name)
@@ -77,7 +76,7 @@ def session_named(tables: EpisodeTables, name: str) -> str:
     # What a program calls its sessions may look like a kind with an id behind it.
     whole = list(dict.fromkeys((storable(name), storable(plain_id(name)))))
     found = tables.rows(f"{known} session IN (SELECT unnest(?)) LIMIT 1", [whole])
-    if not found and len(whole[-1]) >= _SHORTEST_NAME:
+    if not found and len(whole[-1]) >= SHORTEST_NAME:
         found = tables.rows(f"{known} starts_with(session, ?) ORDER BY session LIMIT 50", [whole[-1]])
     if not found:
         raise no_such_session(name)
