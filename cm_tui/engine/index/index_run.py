@@ -32,6 +32,7 @@ from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
+    from cm_tui.engine.search.passages import PassageDelta
     from cm_tui.engine.vectors import ProjectVectors
 
 PARSE_SECONDS = 30.0
@@ -196,8 +197,23 @@ class Run:
                 self._remember(state, changed=changed)
             seal.write(self._db)
             self._notes += delta.notes
+            with self._timed("keywords"):
+                self._read_on(delta)
         self._seconds["store"] -= self._seconds["keywords"]
         return state
+
+    def _read_on(self, delta: PassageDelta) -> None:
+        """Take what sources have more of than one transaction holds, and keep no more memory for it than for one."""
+        from cm_tui.engine.search import passages
+
+        while delta.more:
+            self._check()
+            growing = [source for source in self._sources if source.has_changed(self._db)]
+            with self._db.generations.changing(), self._db.transaction():
+                delta = passages.sync(self._db, growing, self._prepare)
+            if delta.added:
+                self._db.let_go_of_blocks()
+            seal.write(self._db)
 
     def _prepare(self, texts: list[str]) -> None:
         if self._config.embedding.provider != "none":

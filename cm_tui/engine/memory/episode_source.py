@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from cm_tui.engine.journal import START, Event, Journal, Position
@@ -38,6 +39,7 @@ class EpisodeSource:
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
         self._check = context.check
+        self._most = context.most
 
     def has_changed(self, db: Database) -> bool:
         """Return whether the journal has grown, is another one, or cannot be looked at."""
@@ -60,28 +62,34 @@ class EpisodeSource:
     def _read(self, journal: Journal, db: Database, *, anew: bool) -> Changes:
         before = _position(db)
         other = not journal.holds(before, _event(db))
-        read = _Reading(journal, START if anew or other else before)
+        # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
+        read = _Reading(journal, START, sys.maxsize) if anew or other else _Reading(journal, before, self._most)
         if read.seen.restored and not (anew or other):
             # What was hidden stands before the place.
             other = True
-            read = _Reading(journal, START)
+            read = _Reading(journal, START, sys.maxsize)
         _keep(db, read.end, read.event or _event(db))
-        return Changes(_ids(db) if other else _ids_at(db, read.seen.hidden), read.passages(self._check))
+        gone = _ids(db) if other else _ids_at(db, read.seen.hidden)
+        return Changes(gone, read.passages(self._check), more=read.is_cut)
 
 
 class _Reading:
-    """What a journal has behind a place.
+    """What a journal has behind a place, up to so many episodes.
 
     Raises:
         StoreError: it cannot be read.
     """
 
-    def __init__(self, journal: Journal, start: Position) -> None:
+    def __init__(self, journal: Journal, start: Position, most: int) -> None:
         self._journal, self._start = journal, start
         self.end, self.event = start, ""
         self.seen = Visibility()
+        self.is_cut = False
         self._episodes = 0
         for event in journal.read(start):
+            if self._episodes == most:
+                self.is_cut = True
+                break
             self.end, self.event = event.position, event.id
             self.seen.follow(event)
             self._episodes += event.kind == episode_record.KIND
@@ -124,11 +132,12 @@ def path_of(episode: str) -> str:
 def passages_of(event: Event) -> Iterator[SourcePassage]:
     """Yield the passages of an episode: the turn as it was said, in pieces, each under what its session is called."""
     record = EpisodeRecord.from_event(event)
-    # Once more by the rules of today: what was recorded by earlier ones becomes searchable here.
-    text = redact(turn_text.of(record)).text
+    # Once more where it was recorded by earlier rules than today's: it becomes searchable here.
+    clean = str if event.is_clean else _without_secrets
+    text = clean(turn_text.of(record))
     lines = [_storable(line) for line in text.split("\n")]
     first = next((line.strip() for line in lines if line.strip()), "")[:_TITLE_CHARS]
-    name = _storable(redact(turn_text.session_name(record)).text)[:_TITLE_CHARS]
+    name = _storable(clean(turn_text.session_name(record)))[:_TITLE_CHARS]
     at = event.time if record.at is None else record.at
     for chunk in chunk_lines(lines):
         # A later piece does not say by itself what was asked.
@@ -144,6 +153,10 @@ def passages_of(event: Event) -> Iterator[SourcePassage]:
             thread=f"{EPISODES}/{_storable(record.agent)}/{_storable(record.session)}" if record.session else None,
             place=record.turn,
         )
+
+
+def _without_secrets(text: str) -> str:
+    return redact(text).text
 
 
 def _storable(line: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from cm_tui.engine.memory import episode_source
 from cm_tui.engine.memory.entry_source import EntrySource
 from cm_tui.engine.search import passages
+from cm_tui.engine.search.passages import PassageDelta
 from cm_tui.engine.search.source import MakeSource, ReadText, Source, SourceContext
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
@@ -18,6 +20,8 @@ REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource)
 WAIT_S = 5.0
 """How long a question about what was remembered waits for it to become searchable."""
 LATER = "What was recorded last is searchable when the index run that is under way has ended."
+
+PARTLY = "Only a part of what was recorded is searchable so far: ask again, or run `cm index`, for the rest of it."
 
 
 def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bool:
@@ -30,7 +34,11 @@ def sync(db: Database, root: Path, read: ReadText, *, again: bool = False) -> bo
         again: all of them, by the rules of today.
     """
     with WriterLock.of(db).batch(Cancel()):
-        return _sync(db, _sources(root, read), again=again) is not None
+        sources = _sources(root, read)
+        delta = _sync(db, sources, again=again)
+        while delta is not None and delta.more:
+            delta = _sync(db, sources)
+        return delta is not None
 
 
 def sync_if_free(db: Database, root: Path, read: ReadText) -> bool:
@@ -58,7 +66,12 @@ def sync_before_question(db: Database, root: Path, read: ReadText, *, wait: floa
     with lock.question_within(wait) if wait else lock.batch_if_free() as is_held:
         if not is_held:
             return LATER
-        return " ".join(_sync(db, changed, again=False) or ())
+        until = time.monotonic() + wait
+        delta = _sync(db, changed)
+        notes = [] if delta is None else [*delta.notes]
+        while delta is not None and delta.more and time.monotonic() < until:
+            delta = _sync(db, changed)
+        return " ".join([*notes, PARTLY] if delta is not None and delta.more else notes)
 
 
 def _sources(root: Path, read: ReadText) -> list[Source]:
@@ -66,11 +79,11 @@ def _sources(root: Path, read: ReadText) -> list[Source]:
     return [make(context) for make in REMEMBERED]
 
 
-def _sync(db: Database, sources: Sequence[Source], *, again: bool) -> Sequence[str] | None:
-    """What could not be looked at; None where the index is to be made again as a whole."""
+def _sync(db: Database, sources: Sequence[Source], *, again: bool = False) -> PassageDelta | None:
+    """What changed; None where the index is to be made again as a whole."""
     with db.generations.changing(), db.transaction():
         if not passages.is_current(db) and db.get_meta("indexed_at"):
             return None
         if again:
             episode_source.read_again(db)
-        return passages.sync(db, sources).notes
+        return passages.sync(db, sources)

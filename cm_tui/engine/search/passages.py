@@ -30,6 +30,8 @@ class PassageDelta(NamedTuple):
     removed: int
     notes: tuple[str, ...] = ()
     """What a source could not look at."""
+    more: bool = False
+    """Whether a source has more, for another transaction."""
 
 
 def generation(db: Database) -> int:
@@ -56,6 +58,7 @@ def sync(
     """
     anew = not is_current(db)
     added = removed = 0
+    more = False
     notes: list[str] = []
     for source in sources:
         changes = source.changes(db, anew=anew)
@@ -65,11 +68,12 @@ def sync(
         added += _add(db, source.name, changes.new, on_new_texts if source.name == CODE else lambda _: None)
         removed += len(gone)
         notes += changes.notes
+        more |= changes.more
     if added or removed:
         db.set_meta(PASSAGE_GENERATION, str(generation(db) + 1))
     if anew:
         db.set_meta(_MADE_BY, VERSION)
-    return PassageDelta(added, removed, tuple(notes))
+    return PassageDelta(added, removed, tuple(notes), more)
 
 
 def reindex(db: Database) -> None:

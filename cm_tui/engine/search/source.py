@@ -45,6 +45,8 @@ class Changes(NamedTuple):
     """Passages that the store lacks; taken once, after those that are gone were removed."""
     notes: Sequence[str] = ()
     """What could not be looked at, and why."""
+    more: bool = False
+    """Whether the source has more than one transaction should hold: it is to be asked again after this one."""
 
 
 class Source(Protocol):
@@ -81,6 +83,8 @@ class SourceContext:
     read_blob: ReadText
     check: Callable[[], None] = lambda: None
     """Called between two things that are read: lets questions go first, and raises where nobody wants more."""
+    most: int = 5_000
+    """Things that a source which grows gives at once."""
 
 
 MakeSource = Callable[[SourceContext], Source]
