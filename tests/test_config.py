@@ -40,7 +40,7 @@ def test_the_new_name_wins(no_settings: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_whether_a_daemon_is_used_by_the_old_name(no_settings: Path, monkeypatch: pytest.MonkeyPatch):
-    from cm_tui.daemon.open_engine import uses_daemon
+    from cm_tui.daemon.daemon_use import uses_daemon
 
     assert uses_daemon()
     no_settings.write_text('[owner]\nuse = "never"\n')

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from cm_tui.daemon.bootstrap import notify, start_daemon
-from cm_tui.daemon.open_engine import uses_daemon
+from cm_tui.daemon.daemon_use import uses_daemon
 from cm_tui.errors import CmError
 from cm_tui.files import private_umask
 

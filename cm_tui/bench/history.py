@@ -7,7 +7,6 @@ import json
 import math
 import os
 import random
-import shutil
 import sys
 import tempfile
 import time
@@ -22,13 +21,12 @@ from typing import Any
 from cm_tui.bench import beside
 from cm_tui.bench.beside import timed, used
 from cm_tui.bench.chart import Chart
+from cm_tui.bench.history_check import differs
 from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
-from cm_tui.config import load_config
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS
 from cm_tui.engine.local import LocalEngine
 from cm_tui.model import SymbolKey
-from cm_tui.model.history import SHORT_SHA
 
 ROUNDS = 20
 _SWITCH = 100
@@ -144,7 +142,9 @@ class _Bench:
             self.rows |= beside.ask(
                 engine, names, used(engine), self._series["s, first answer"]["by files that differ"]
             )
-            wrong = [name for name in names[:: max(1, len(names) // 3)] if self._differs(engine, name)]
+            wrong = [
+                name for name in names[:: max(1, len(names) // 3)] if differs(engine, self._root, self._scratch, name)
+            ]
             self.rows["of them compared with a fresh index, differ"] = ", ".join(wrong) or "none"
             self.failed |= bool(wrong)
             if not self._options.short:
@@ -264,43 +264,10 @@ class _Bench:
         length = engine.history().length
         count = min(self._options.samples, length)
         ordinals = sorted(self._random.sample(range(1, length + 1), count))
-        wrong = [ordinal for ordinal in ordinals if self._differs(engine, f"#{ordinal}")]
+        wrong = [ordinal for ordinal in ordinals if differs(engine, self._root, self._scratch, f"#{ordinal}")]
         self.rows["moments compared with a fresh index of their checkout"] = count
         self.rows["that differ"] = len(wrong)
         self.failed |= bool(wrong)
-
-    def _differs(self, engine: LocalEngine, ref: str) -> bool:
-        """Return whether a revision's answers are not those of an index of its checkout; say what differs."""
-        commit = engine.resolve(ref)
-        checkout, store = self._scratch / f"checkout-{commit.sha}", self._scratch / f"store-{commit.sha}"
-        git(self._scratch, "clone", "-q", "--shared", "--no-checkout", str(self._root), str(checkout))
-        git(checkout, "checkout", "-q", "-f", "--detach", commit.sha)
-        with closing(LocalEngine(checkout, store, load_config(checkout))) as fresh:
-            list(fresh.index())
-            differing = list(_differences(engine, fresh, ref))
-        shutil.rmtree(checkout)
-        shutil.rmtree(store)
-        for what in differing:
-            sys.stderr.write(f"{ref} {commit.sha[:SHORT_SHA]}: {what}\n")
-        return bool(differing)
-
-
-def _differences(engine: LocalEngine, fresh: LocalEngine, ref: str) -> Iterator[str]:
-    """Yield what two engines do not agree on: files, symbols, and the callers of every twentieth symbol."""
-    mine = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in engine.files_at(ref).rows]
-    theirs = [(f.path, f.language, f.lines, f.bytes, f.symbols) for f in fresh.files().rows]
-    if mine != theirs:
-        yield f"files {set(mine) ^ set(theirs)}"
-    symbols = fresh.symbols(limit=10_000_000).rows
-    if engine.symbols_at(ref, limit=10_000_000).rows != symbols:
-        yield "symbols"
-    for symbol in [one for one in symbols if one.kind in ("function", "method", "class")][::20]:
-        if _sites(engine.callers(symbol.key, at=ref).rows) != _sites(fresh.callers(symbol.key).rows):
-            yield f"callers of {symbol.path} {symbol.qualname}"
-
-
-def _sites(edges: Sequence[Any]) -> list[tuple[Any, ...]]:
-    return sorted((e.site, e.line, e.qualname, e.resolution, e.target, e.text) for e in edges)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,7 +63,7 @@ def main(kind: str, seed: str, tree: str) -> None:
     client.close()
 
 
-class _Client:
+class _Client(ABC):
     """One client: chooses the next question and measures its answer."""
 
     def __init__(self, tree: Path, questions: Questions, chance: random.Random) -> None:
@@ -87,11 +88,11 @@ class _Client:
             problem = f"{type(error).__name__}: {error}"
         return Answer(operation, (time.perf_counter() - started) * 1000, problem, generation, question, digest)
 
+    @abstractmethod
     def choose(self, words: str, name: str, chance: float) -> tuple[str, str, Ask]:
         """Return operation, question, and what asks it."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to leave behind
         """Leave."""
 
 

@@ -37,6 +37,7 @@ from cm_tui.cli import (
     search,
     serve,
     trust,
+    undo,
 )
 from cm_tui.cli.options import PROJECT, Json, Project
 from cm_tui.errors import CmError, UsageError
@@ -67,6 +68,7 @@ for family in (
     code,
     history,
     episodes,
+    undo,
     remember,
     import_sessions,
     forget,

@@ -1,4 +1,4 @@
-"""`cm episodes`, `cm undo`."""
+"""`cm episodes`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
 from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import EpisodeEdit, EpisodeFilter
+    from cm_tui.model import EpisodeFilter
 
 OUTCOMES = ("ok", "failed", "interrupted")
 TYPES = ("task", "command", "query", "response", "tool_call", "error", "note")
@@ -40,7 +40,6 @@ Rated = Annotated[
     int | None, typer.Option("--rated", min=-1, max=1, help="Only rated so: 1 useful, -1 misleading, 0 not.")
 ]
 State = Annotated[str, typer.Option("--state", help="shown, forgotten or archived.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, beginnings of ids, or `last`.")]
 
 
 class _Family(TyperGroup):
@@ -54,6 +53,7 @@ class _Family(TyperGroup):
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
+    from cm_tui.cli.episode_edits import forget, pin, rate, tag
     from cm_tui.cli.episode_upkeep import purge, retention
 
     family = typer.Typer(cls=_Family, invoke_without_command=True, help=episodes.__doc__)
@@ -62,7 +62,6 @@ def register(app: typer.Typer) -> None:
     for command in (show, record, tag, pin, rate, forget, retention, purge):
         family.command(command.__name__)(command)
     app.add_typer(family, name="episodes")
-    app.command("undo")(undo)
 
 
 def episodes(
@@ -220,100 +219,6 @@ def record(
             session=session,
         )
     print_json(episode_rows.row(one)) if as_json else narrate(f"recorded as {one.id}")
-
-
-def tag(
-    ids: Ids,
-    add: Annotated[list[str] | None, typer.Option("--add", "-t", help="A tag that they get.")] = None,
-    remove: Annotated[list[str] | None, typer.Option("--remove", "-r", help="A tag that they lose.")] = None,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Tag episodes, or take tags from them."""
-    from cm_tui.model import EpisodeEdit
-
-    if not add and not remove:
-        raise UsageError("No tag is given.", hint="cm episodes tag ID --add bug --remove draft")
-    _edit(ids, EpisodeEdit(add_tags=tuple(add or ()), remove_tags=tuple(remove or ())), project, as_json=as_json)
-
-
-def pin(
-    ids: Ids,
-    undo: Annotated[bool, typer.Option("--undo", help="Pin them no longer.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Pin episodes: they are kept longest, and no agent changes them."""
-    from cm_tui.model import EpisodeEdit
-
-    _edit(ids, EpisodeEdit(pinned=not undo), project, as_json=as_json)
-
-
-def rate(
-    ids: Ids,
-    useful: Annotated[bool, typer.Option("--useful", help="They were useful.")] = False,
-    misleading: Annotated[bool, typer.Option("--misleading", help="They misled.")] = False,
-    clear: Annotated[bool, typer.Option("--clear", help="Nobody said.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Say whether episodes were useful."""
-    from cm_tui.model import EpisodeEdit
-
-    if useful + misleading + clear != 1:
-        raise UsageError("Choose one of --useful, --misleading and --clear.")
-    _edit(ids, EpisodeEdit(rating=useful - misleading), project, as_json=as_json)
-
-
-def forget(
-    ids: Ids,
-    undo: Annotated[bool, typer.Option("--undo", help="Bring them back.")] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Forget episodes, as `cm forget` does: lists, search and agents have them no more; --undo brings them back."""
-    from cm_tui.model import EpisodeEdit
-
-    _edit(ids, EpisodeEdit(forgotten=not undo), project, as_json=as_json)
-
-
-def undo(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would take back; do nothing.")] = False,
-    theirs_too: Annotated[
-        bool, typer.Option("--theirs-too", help="Also where somebody changed the text since.")
-    ] = False,
-    project: Project = None,
-    as_json: Json = False,
-) -> None:
-    """Take back your last change in this project, of any kind; ends with 1 where somebody changed the same since."""
-    from cm_tui.cli.output import narrate, print_json, write, write_text
-
-    with open_engine(project) as engine:
-        undone = engine.undo(dry_run=dry_run, theirs_too=theirs_too)
-    if as_json:
-        print_json(undone)
-    else:
-        for note in undone.notes:
-            narrate(f"note: {note}")
-        narrate(f"would be {undone.words}" if dry_run else undone.words)
-        for one in undone.conflicts:
-            write(f"{one.id}  {one.title}")
-            by = f", by {one.changed_by}" if one.changed_by else ""
-            for name, text in (("before your change", one.before), ("yours", one.yours), (f"now{by}", one.now)):
-                parts = text.splitlines() or ["(nothing)"]
-                write_text("\n".join([f"  {name}:", *(f"    {part}" for part in parts)]))
-        if undone.conflicts and not theirs_too:
-            narrate("changed since: `cm undo --theirs-too` puts it back all the same")
-    if undone.conflicts and not theirs_too:
-        raise typer.Exit(1)
-
-
-def _edit(ids: list[str], edit: EpisodeEdit, project: Project, *, as_json: bool) -> None:
-    from cm_tui.cli.output import narrate, print_json
-
-    with open_engine(project) as engine:
-        edited = engine.edit_episodes(ids, edit)
-    print_json(edited) if as_json else narrate(f"{edited.words}; `cm undo` takes it back")
 
 
 def _stdin() -> str:

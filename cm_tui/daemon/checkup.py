@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.daemon import bootstrap, runtime_dir
-from cm_tui.daemon.open_engine import tell, uses_daemon, where_of
+from cm_tui.daemon.daemon_use import tell, uses_daemon
+from cm_tui.daemon.open_engine import where_of
 from cm_tui.engine.api import projects
 from cm_tui.errors import CmError
 from cm_tui.model import Check

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
-from cm_tui.config import DaemonConfig, load_config
+from cm_tui.config import DaemonConfig
 from cm_tui.daemon.events import Events
 from cm_tui.daemon.index_check import IndexCheck
 from cm_tui.daemon.invoke import accepts_notes, ask, method_of, noted, other_checkout_note, with_note
@@ -21,14 +20,13 @@ from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.same_questions import SameQuestions
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.daemon.turns import Turns
-from cm_tui.engine.api import projects
+from cm_tui.daemon.upkeep import Upkeep
 from cm_tui.engine.freshness import policy
 from cm_tui.engine.freshness.watcher import NAME as WATCHER
 from cm_tui.engine.index.summary import IndexOutcome
-from cm_tui.engine.local import LocalEngine
-from cm_tui.errors import CmError, NotFoundError, NotIndexedError, RefusedError, StoreBusyError
+from cm_tui.errors import NotFoundError, NotIndexedError, StoreBusyError
 from cm_tui.integrations.external_layers import with_external_layers
-from cm_tui.model import Check, ErasureReport, Freshness, PurgeReport, SecretsReport
+from cm_tui.model import Freshness
 
 _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
@@ -65,6 +63,7 @@ class Dispatcher:
         self._wait_s = wait_s
         self._work = LongWork(pool, jobs, events, self.turns)
         self.sync_manager = SyncManager(self._run_index)
+        self.upkeep = Upkeep(pool, jobs, events, self._work, self.sync_manager)
 
     # --- quick questions ---
 
@@ -113,9 +112,9 @@ class Dispatcher:
         method = method_of(name, streams=False)
         values = method.unpack(arguments)
         if name == "reset":
-            return self._reset(where, **values)
+            return self.upkeep.reset(where, **values)
         if name in ("erase", "purge") and not values.get("dry_run"):
-            return self._erase(name, where, values)
+            return self.upkeep.erase(name, where, values)
         if name == "freshness":
             return self._freshness(where)
         if name == "wants_history":
@@ -193,23 +192,6 @@ class Dispatcher:
         layers = (replace(layer, note=_NOT_YET) if layer.name == WATCHER else layer for layer in state.layers)
         return with_external_layers(replace(state, layers=tuple(layers)), root)
 
-    def _reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
-        root, store = self.pool.locate(where)
-        self.remove(store.name, drop_episodes=drop_episodes)
-        self.events.publish("index", project=str(root))
-
-    def _erase(self, name: str, where: ProjectRef, values: dict[str, Any]) -> ErasureReport | PurgeReport:
-        """Erase or purge with the store out of everybody's reach: what an open engine remembers goes with it."""
-        root, store = self.pool.locate(where)
-        self._work.end_history(store)
-        with self.pool.exclusive(store), closing(LocalEngine(root, store, load_config(root))) as engine:
-            report: ErasureReport | PurgeReport = getattr(engine, name)(**values)
-            wants_history = engine.wants_history()
-        if wants_history:
-            self._work.catch_up(where)
-        self.events.publish("index", project=str(root))
-        return report
-
     # --- long work ---
 
     def start(self, name: str, where: ProjectRef, arguments: Any) -> Job:
@@ -247,75 +229,6 @@ class Dispatcher:
     def _run_index(self, root: Path, files: Sequence[str], wanted: Callable[[], bool]) -> IndexOutcome | None:
         return self._work.run_index(ProjectRef(str(root), force=True), list(files), wanted)
 
-    # --- maintenance ---
-
-    def examine(self, where: ProjectRef, *, full: bool = False) -> tuple[Check, ...]:
-        """Check a project, also one that does not open.
-
-        Args:
-            where: the project.
-            full: as for the engine's `doctor`.
-        """
-        where = replace(where, force=True)
-        try:
-            root, _ = self.pool.locate(where)
-        except CmError as error:
-            if not error.finding:
-                raise
-            return projects.examine_without_project(error)
-        try:
-            with self.pool.acquire(where) as project:
-                return project.engine.doctor(full=full)
-        except CmError as error:
-            return projects.examine_without_store(root, error)
-
-    def secrets(self, name: str) -> SecretsReport:
-        """Look for secrets in what is stored of a project.
-
-        Args:
-            name: of its folders, as in `projects.all_names()`.
-
-        Raises:
-            RefusedError: it is no such name.
-            StoreError: something cannot be read.
-        """
-        store = _store_of(name)
-        for project in self.pool.opened():
-            if project.store == store:
-                with self.pool.acquire(ProjectRef(str(project.root), force=True)) as same:
-                    return same.engine.secrets()
-        with self.pool.exclusive(store):
-            return projects.scan_store(name)
-
-    def remove(self, name: str, *, drop_episodes: bool = False) -> None:
-        """Remove a store, after ending what is done with it.
-
-        Args:
-            name: of its folder, as in `projects.all_stores()`.
-            drop_episodes: also what agents' sessions recorded.
-
-        Raises:
-            RefusedError: it is no name of a store.
-        """
-        store = _store_of(name)
-        for job in self.jobs.of(store):
-            job.cancel.set()
-        self.sync_manager.drop(store)
-        for job in self.jobs.of(store):
-            job.cancel.set()
-            job.join()
-        self._work.end_history(store)
-        with self.pool.exclusive(store):
-            if drop_episodes:
-                projects.drop_episodes(name)
-            projects.remove_store(store)
-
     def cancel(self, number: str) -> None:
         """Ask a job to stop."""
         self.jobs.get(number).cancel.set()
-
-
-def _store_of(name: str) -> Path:
-    if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
-        raise RefusedError(f"{name!r} is not the name of an index folder.")
-    return paths.data_dir() / "projects" / name

@@ -235,20 +235,22 @@ async def _examine(request: Request) -> Response:
     dispatcher = _state(request).dispatcher
 
     def work() -> tuple[Check, ...]:
-        return dispatcher.examine(where, full=full)
+        return dispatcher.upkeep.examine(where, full=full)
 
     return answered({"result": await _on_thread(request, work)})
 
 
 async def _secrets(request: Request) -> Response:
     name = text_of(await body_of(request), "store")
-    return answered({"result": await _on_thread(request, _state(request).dispatcher.secrets, name)})
+    return answered({"result": await _on_thread(request, _state(request).dispatcher.upkeep.secrets, name)})
 
 
 async def _remove(request: Request) -> Response:
     body = await body_of(request)
     name, drop_episodes = text_of(body, "store"), flag_of(body, "drop_episodes", default=False)
-    await _on_thread(request, functools.partial(_state(request).dispatcher.remove, drop_episodes=drop_episodes), name)
+    await _on_thread(
+        request, functools.partial(_state(request).dispatcher.upkeep.remove, drop_episodes=drop_episodes), name
+    )
     return answered({"result": True})
 
 

@@ -25,6 +25,8 @@ SELECT (SELECT count(*) FROM now_file),
     (SELECT count(*) FROM passage),
     (SELECT count(*) FROM now_file f JOIN blob b ON b.id = f.blob WHERE b.error IS NOT NULL)
 """
+_LANGUAGES = "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = f.blob GROUP BY 1 ORDER BY 2 DESC, 1"
+_SKIPPED = "SELECT reason, count(*) FROM skipped GROUP BY 1 ORDER BY 2 DESC, 1"
 
 
 def status(
@@ -41,14 +43,10 @@ def status(
     """
     head = repository.head()
     identity = identify(root)
-    counted = db.rows(_COUNTS)[0]
+    files, symbols, references, passages, errors = db.rows(_COUNTS)[0]
     embedded = vectors.coverage()[0]
-    mode, notes = _mode(embedded, provider)
+    mode, why = _mode(embedded, provider)
     indexed_at = _indexed_at(db)
-    languages = db.rows(
-        "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = f.blob GROUP BY 1 ORDER BY 2 DESC, 1"
-    )
-    skipped = db.rows("SELECT reason, count(*) FROM skipped GROUP BY 1 ORDER BY 2 DESC, 1")
     return ProjectStatus(
         root=str(root),
         name=identity.name,
@@ -59,30 +57,20 @@ def status(
         branch=head.branch,
         head=head.sha,
         indexed_head=db.get_meta("indexed_head") or None,
-        files=counted[0],
-        languages=dict(languages),
-        symbols=counted[1],
-        references=counted[2],
-        passages=counted[3],
+        files=files,
+        languages=dict(db.rows(_LANGUAGES)),
+        symbols=symbols,
+        references=references,
+        passages=passages,
         embedded=embedded,
-        skipped=dict(skipped),
-        errors=counted[4],
+        skipped=dict(db.rows(_SKIPPED)),
+        errors=errors,
         model=provider.fingerprint,
         mode=mode,
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=indexed_at,
-        notes=(
-            *_of_store(db),
-            *notes,
-            *([f"Taken as a project without git: {FOREIGN}"] if repository.is_foreign else []),
-            *vectors.notes,
-            *_of_journal(root),
-            *renamed_settings(root),
-            *repository_trust(root).notes,
-            *_of_entries(root),
-            *_claimed(identity),
-        ),
+        notes=_notes(db, root, repository, vectors, identity, why),
     )
 
 
@@ -114,6 +102,32 @@ def stale_reason(db: Database, root: Path, repository: Repository) -> str:
         return f"The index reflects another checkout, {other}"
     now, then = repository.head().sha or "", db.get_meta("indexed_head") or ""
     return f"HEAD moved from {then[:10] or 'nothing'} to {now[:10] or 'nothing'}" if now != then else ""
+
+
+def _notes(
+    db: Database, root: Path, repository: Repository, vectors: ProjectVectors, identity: Identity, why: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return what is to be said of all that the status is made of.
+
+    Args:
+        db: the store.
+        root: the project's root.
+        repository: its checkout.
+        vectors: the vector index.
+        identity: of the project.
+        why: what is said of the mode.
+    """
+    return (
+        *_of_store(db),
+        *why,
+        *([f"Taken as a project without git: {FOREIGN}"] if repository.is_foreign else []),
+        *vectors.notes,
+        *_of_journal(root),
+        *renamed_settings(root),
+        *repository_trust(root).notes,
+        *_of_entries(root),
+        *_claimed(identity),
+    )
 
 
 def _of_store(db: Database) -> tuple[str, ...]:

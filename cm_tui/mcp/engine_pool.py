@@ -7,7 +7,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from cm_tui.daemon.open_engine import open_engine, uses_daemon
+from cm_tui.daemon.daemon_use import uses_daemon
+from cm_tui.daemon.open_engine import open_engine
 from cm_tui.engine.api import projects
 from cm_tui.engine.api.engine import Engine
 from cm_tui.errors import CmError, RefusedError, StoreBusyError, UsageError

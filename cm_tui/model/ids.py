@@ -6,6 +6,8 @@ from cm_tui.model.search import ENTRIES, EPISODES
 
 SESSIONS = "session"
 PROPOSALS = "proposal"
+SHORTEST_NAME = 4
+"""Letters that the beginning of an id has at least, to stand for it."""
 _KINDS = (ENTRIES, EPISODES, SESSIONS, PROPOSALS)
 
 

@@ -68,7 +68,7 @@ def test_removing_a_store_ends_reading_its_past(cm_home: Path, history: None, sh
         job = dispatcher.start("index", where, {})
         job.wait()
         _, store = projects.locate(where)
-        dispatcher.remove(store.name)
+        dispatcher.upkeep.remove(store.name)
         assert not jobs.of(store, lane=HISTORY)
         assert not store.exists()
     finally:

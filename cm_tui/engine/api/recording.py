@@ -20,7 +20,6 @@ LAST = "last"
 """In the place of a session's id: the one that was recorded last."""
 _MOST_SECONDS = 366 * 86_400.0
 _DURATION = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?")
-_SHORTEST_NAME = 4
 _SESSIONS_HINT = "`cm episodes list --sessions` has the ids; `--unknown` takes a whole one that is not there yet."
 _HINT = "Such as 30m, 2h, 1h30m or 1d."
 
@@ -180,7 +179,9 @@ def _known_session(root: Path | None, name: str) -> str | None:
 
 def _chosen(name: str, known: Iterable[str]) -> str | None:
     """Return which of the known ids is meant."""
-    begun = [one for one in known if one == name or (len(name) >= _SHORTEST_NAME and one.startswith(name))]
+    from cm_tui.model.ids import SHORTEST_NAME
+
+    begun = [one for one in known if one == name or (len(name) >= SHORTEST_NAME and one.startswith(name))]
     if name in begun:
         return name
     if len(begun) > 1:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from cm_tui.counts import count
 from cm_tui.engine.entries.entry_file import Content, EntryFile, writing
+from cm_tui.engine.entries.entry_names import one_named
 from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, new_id, read_entry, says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
 from cm_tui.engine.entries.ledger import LedgerFile
@@ -16,7 +17,6 @@ from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
-from cm_tui.model.ids import plain_id
 
 CHANGED = "entry.changed"
 """Kind of the event that says what an entry was before a change and what it is after."""
@@ -24,7 +24,6 @@ REVERTED = "entry.reverted"
 """Kind of the event that says the same of a change that was taken back: it is not itself taken back."""
 MOST_ENTRIES = 20_000
 """Of one file."""
-SHORTEST_NAME = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,7 @@ class Entries:
             UsageError: there are several.
         """
         found = self.all()
-        return _named(found.entries if held else found.shown, name)
+        return one_named(found.entries if held else found.shown, name)
 
     def is_protected(self, entry: Entry) -> bool:
         """Return whether only a person changes an entry: one wrote, changed, pinned or trusted it, or it holds everywhere.
@@ -288,20 +287,6 @@ def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
 
 def _same_words(one: Entry, other: Entry) -> bool:
     return (one.category, one.content, one.title) == (other.category, other.content, other.title)
-
-
-def _named(entries: Sequence[Entry], name: str) -> Entry:
-    wanted = plain_id(name)
-    found = [one for one in entries if one.id == wanted] or [one for one in entries if one.id == wanted.lower()]
-    if not found and len(wanted) >= SHORTEST_NAME:
-        found = [one for one in entries if one.id.startswith(wanted.lower())]
-    if not found:
-        shown = wanted[:40].encode("ascii", "backslashreplace").decode()
-        raise NotFoundError(f"There is no entry {shown!r}.", hint="`cm remember` lists them.")
-    if len(found) > 1:
-        places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
-        raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint="Give more of the id.")
-    return found[0]
 
 
 def _held(number: int) -> str:

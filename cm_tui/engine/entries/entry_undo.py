@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED, SHORTEST_NAME, Entries
+from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
 from cm_tui.engine.entries.entry_record import says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by
 from cm_tui.engine.entries.forgetting import forgetting_of
@@ -13,7 +13,7 @@ from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal import START, Event, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry
-from cm_tui.model.ids import plain_id
+from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 
 class Conflict(NamedTuple):

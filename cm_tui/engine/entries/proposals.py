@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from cm_tui.engine.entries.entries import SHORTEST_NAME, Entries
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, first_line, new_id, says_the_same, storable
 from cm_tui.engine.entries.entry_text import Author
@@ -15,7 +15,7 @@ from cm_tui.engine.journal import Journal
 from cm_tui.engine.redaction import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
-from cm_tui.model.ids import plain_id
+from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 PROPOSED = "memory.proposed"
 """Kind of the event that says what an agent proposed."""

@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.episode_rows import columns_of, storable, words_of
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.episodes.word_index import PART, WordIndex
-from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.journal.archive import ARCHIVED, Archive
-from cm_tui.engine.journal.event import ERASURE
-from cm_tui.engine.memory import episode_record
-from cm_tui.engine.memory.episode_record import origin_of, read_episode
-from cm_tui.engine.memory.visibility import PURGED, UNDONE, change_of, ids_of
+from cm_tui.engine.episodes.event_batch import EventBatch, NewEpisode
+from cm_tui.engine.episodes.word_index import WordIndex
+from cm_tui.engine.journal import START, Journal, Position
+from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.errors import StoreError
-from cm_tui.model import Episode
 
 _log = logging.getLogger(__name__)
-_EVENTS = 20_000
-"""So many events are written down at once at most; and as many episodes as a part of the words has."""
 _KEPT = 4
 """After so many times, what the store keeps in memory of them is let go of."""
 _TABLES = (
@@ -37,40 +30,6 @@ _STANDING = {
     "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
     "evidence": "BOOLEAN", "state": "VARCHAR", "tags": "VARCHAR",
 }  # fmt: skip
-
-
-class _New(NamedTuple):
-    """An episode that was read; its patch and its steps are let go of at once."""
-
-    episode: Episode
-    origin: str
-    at: Position
-    """Place that its event stands behind."""
-    size: int
-
-    @classmethod
-    def of(cls, event: Event, at: Position, size: int) -> Self:
-        return cls(read_episode(event, patch=False), origin_of(event), at, size)
-
-
-@dataclass
-class _Batch:
-    """What some events say, before it is written down."""
-
-    episodes: dict[str, _New] = field(default_factory=dict)
-    edits: list[tuple[Any, ...]] = field(default_factory=list)
-    changes: list[tuple[Any, ...]] = field(default_factory=list)
-    undone: list[tuple[str, int]] = field(default_factory=list)
-    erased: set[str] = field(default_factory=set)
-    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
-    """Files of the archive, and ids of what moved there."""
-    touched: set[str] = field(default_factory=set)
-    """Ids of episodes of which something new is said."""
-    events: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        return self.events >= _EVENTS or len(self.episodes) >= PART
 
 
 class EpisodeIndex:
@@ -105,14 +64,14 @@ class EpisodeIndex:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
             elif at == self._journal.end():
                 return waiting
-            batch, begun, written = _Batch(), at, 0
+            batch, begun, written = EventBatch(), at, 0
             for found in self._journal.read(at):
-                events += self._take_in(batch, found, at, events)
+                events += batch.take_in(found, at, events)
                 waiting.follow(found)
                 at, event = found.position, found.id
                 if batch.is_full:
                     self._write(batch, (at, event, events, waiting), anew=anew)
-                    batch, anew, begun, written = _Batch(), False, at, written + 1
+                    batch, anew, begun, written = EventBatch(), False, at, written + 1
                     if written % _KEPT == 0:
                         self._tables.let_go_of_blocks()
                 if not go_on():
@@ -144,35 +103,9 @@ class EpisodeIndex:
         segment, place, event, events, waiting = rows[0]
         return Position(segment, place), event, events, WaitingTurns(waiting)
 
-    def _take_in(self, batch: _Batch, event: Event, at: Position, events: int) -> int:
-        """Add an event; returns how many it counts: those that say something are numbered."""
-        batch.events += 1
-        number = events + 1
-        name = storable(change_of(event))
-        if event.kind == episode_record.KIND:
-            begin = at.offset if at.segment == event.position.segment else 0
-            batch.episodes.setdefault(storable(event.id), _New.of(event, at, event.position.offset - begin))
-        elif event.kind in (ERASURE, PURGED):
-            batch.erased |= {storable(one) for one in ids_of(event)}
-        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
-            batch.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
-        said = changes.said_by(event)
-        if said is not None:
-            ids = {storable(one) for one in changes.named_by(event)}
-            batch.touched |= ids
-            text = json.dumps(said.edit)
-            own = storable(event.id) if event.kind == UNDONE else name
-            batch.edits += [(number, own, one, text, said.actor, False) for one in sorted(ids)]
-        if event.kind == UNDONE:
-            batch.undone.append((name, number))
-        if changes.is_undoable(event):
-            place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
-            batch.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
-        return int(said is not None or changes.is_undoable(event))
-
     # --- writing ---
 
-    def _write(self, batch: _Batch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
+    def _write(self, batch: EventBatch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
         with self._tables.writing():
             if anew:
                 self._clear()
@@ -196,7 +129,7 @@ class EpisodeIndex:
         for table in _TABLES:
             self._tables.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
 
-    def _add_episodes(self, batch: _Batch) -> None:
+    def _add_episodes(self, batch: EventBatch) -> None:
         if not batch.episodes:
             return
         known = {
@@ -225,7 +158,7 @@ class EpisodeIndex:
         said = "SELECT DISTINCT episode FROM episode_edit WHERE episode IN (SELECT unnest(?))"
         batch.touched |= {row[0] for row in self._tables.rows(said, [list(new)])}
 
-    def _moved(self, batch: _Batch) -> dict[str, Position]:
+    def _moved(self, batch: EventBatch) -> dict[str, Position]:
         """Return where in the archive episodes are; those that were not seen in the journal are added from there."""
         places: dict[str, Position] = {}
         for number, ids in batch.moved:
@@ -234,7 +167,7 @@ class EpisodeIndex:
                     id_ = storable(event.id)
                     if id_ in ids:
                         places[id_] = Position(-number, place)
-                        batch.episodes.setdefault(id_, _New.of(event, places[id_], 0))
+                        batch.episodes.setdefault(id_, NewEpisode.of(event, places[id_], 0))
             except StoreError as error:
                 # What the store has of it stays; retention tells of the file.
                 _log.warning("%s", error)

@@ -20,8 +20,8 @@ from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import ErasedEvent
+from cm_tui.model.ids import SHORTEST_NAME
 
-SHORTEST_NAME = 4
 _ID_LETTERS = 24
 """Letters of an id that the journal gave."""
 _SAYS_NOTHING = frozenset({ERASED, ERASURE, FORGOTTEN, RESTORED})

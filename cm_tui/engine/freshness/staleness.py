@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cm_tui.engine.freshness.changes import DECISIVE, EVERYTHING, NOTHING, Changes, PathFilter, is_git
 from cm_tui.engine.git.git_dir import GitFolders, git_folders, head_of
-from cm_tui.engine.scan.skip_rules import folders_of
+from cm_tui.engine.scan.folders import folders_of
 
 NAME = "guard"
 """Its layer, by the name that older versions know; people are shown `staleness check`."""

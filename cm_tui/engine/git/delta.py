@@ -6,7 +6,8 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cm_tui.engine.git.repository import Repository, TreeEntry
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.git.trees import TreeEntry
 
 _TREE = b"40000"
 _KEPT_ENTRIES = 400_000

@@ -2,62 +2,31 @@
 
 from __future__ import annotations
 
-import os
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 import pygit2
-from pygit2.enums import FileMode, FileStatus
+from pygit2.enums import FileStatus
 
 from cm_tui.engine.git import git_cli
 from cm_tui.engine.git.broken_head import refuse_broken_head
 from cm_tui.engine.git.commit_names import CommitNames
 from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
 from cm_tui.engine.git.git_dir import folders_at
+from cm_tui.engine.git.head import Head, read_head
+from cm_tui.engine.git.ignored_files import is_passed, untracked
 from cm_tui.engine.git.loose_objects import LooseObjects
 from cm_tui.engine.git.opening import private_repository, repository_around
 from cm_tui.engine.git.reach import has_foreign_history
 from cm_tui.engine.git.special_files import refuse_special_below, refuse_special_ignores
+from cm_tui.engine.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
 
-_FAR_DOWN = 20
-"""Folders in each other; from there on, git's library takes longer to say what is ignored than to find what is tracked:
-it looks into every folder above, so a thousand in each other took it 10 s."""
-
 _PARENT = re.compile(rb"\nparent ([0-9a-f]{40})(?=\n|$)")
-
-
-class TreeEntry(NamedTuple):
-    """A file of HEAD's tree."""
-
-    oid: str
-    mode: int
-
-    @property
-    def is_link(self) -> bool:
-        """A symbolic link: its content is a path, not source."""
-        return self.mode == FileMode.LINK
-
-    @property
-    def is_submodule(self) -> bool:
-        """A commit of another repository."""
-        return self.mode == FileMode.COMMIT
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The commit and branch of a checkout."""
-
-    sha: str | None
-    """None before the first commit, and without git."""
-    branch: str | None
-    """None when detached, and without git."""
 
 
 class Repository:
@@ -121,21 +90,12 @@ class Repository:
         if not self.git:
             return Head(None, None)
         try:
-            return self._head(self._repository)
+            return read_head(self._repository)
         except (ValueError, KeyError, pygit2.GitError) as error:
             refuse_broken_head(Path(self._opened.path))
             raise CmError(
                 f"HEAD of {self.root} cannot be read: {error}", hint="Check the repository with `git fsck`."
             ) from error
-
-    @staticmethod
-    def _head(repository: pygit2.Repository) -> Head:
-        if repository.head_is_unborn:
-            target = repository.lookup_reference("HEAD").raw_target
-            name = target.decode("utf-8", "replace") if isinstance(target, bytes) else ""
-            return Head(None, name.removeprefix("refs/heads/") or None)
-        branch = None if repository.head_is_detached else repository.head.shorthand
-        return Head(str(repository.head.target), branch)
 
     def tree(self, sha: str | None) -> dict[str, TreeEntry]:
         """Return every file of a commit, by path with `/`; names that are not UTF-8 carry surrogates.
@@ -146,7 +106,7 @@ class Repository:
         if sha is None:
             return {}
         try:
-            return dict(self._walk(self._current().require(sha).tree, ""))
+            return dict(files_of(self._repository, self._loose, self._current().require(sha).tree))
         except (MissingError, KeyError, ValueError, pygit2.GitError) as error:
             raise CmError(
                 f"The files of commit {sha[:SHORT_SHA]} cannot be listed: {error}",
@@ -166,7 +126,7 @@ class Repository:
             return {path: FileStatus(flags) for path, flags in self._repository.status().items()}
         except (ValueError, OSError, pygit2.GitError) as error:
             if not self.git:
-                return dict(self._untracked())
+                return dict(untracked(self.root, self._opened))
             # Git itself reads more than its library: split and sparse indexes, commits written by other tools, and what
             # lies beside a folder that cannot be read.
             try:
@@ -181,27 +141,8 @@ class Repository:
             RefusedError: a pipe or a device lies where an ignore file belongs.
         """
         if self._unreadable is None:
-            self._unreadable = refuse_special_below(self.root, self._is_passed)
+            self._unreadable = refuse_special_below(self.root, partial(is_passed, self._opened))
         return self._unreadable
-
-    def _untracked(self) -> Iterator[tuple[str, FileStatus]]:
-        """Yield every file of a folder without git that is not ignored, as far as it can be read."""
-        folders = [""]
-        while folders:
-            inside = folders.pop()
-            try:
-                entries = sorted(os.scandir(self.root / inside), key=lambda entry: entry.name)
-            except OSError:
-                continue
-            for entry in entries:
-                path = f"{inside}{entry.name}"
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if self._opened.path_is_ignored(f"{path}/" if is_folder else path):
-                    continue
-                if is_folder and not os.path.lexists(os.path.join(entry.path, ".git")):  # noqa: PTH118 - for each folder
-                    folders.append(f"{path}/")
-                else:
-                    yield (f"{path}/" if is_folder else path), FileStatus.WT_NEW
 
     def ignored(self, path: str) -> bool:
         """True when a `.gitignore` excludes a path.
@@ -336,52 +277,8 @@ class Repository:
         Raises:
             MissingError: the tree is not in this clone, or damaged.
         """
-        try:
-            self._loose.refuse_truncated(tree.hex())
-            _, data = self._repository.read(pygit2.Oid(raw=tree))
-        except (KeyError, ValueError, pygit2.GitError) as error:
-            raise MissingError(tree.hex()) from error
-        found: dict[bytes, tuple[bytes, bytes]] = {}
-        at, end = 0, len(data)
-        while at < end:
-            space = data.index(b" ", at)
-            stop = data.index(b"\0", space)
-            found[data[space + 1 : stop]] = (data[at:space], data[stop + 1 : stop + 21])
-            at = stop + 21
-        return found
-
-    def _is_passed(self, folder: str) -> bool:
-        """Whether a comparison does not go into a folder: it is ignored, and nothing in it is tracked."""
-        try:
-            if folder.count("/") > _FAR_DOWN and self._holds_tracked(folder):
-                return False
-            return bool(self._opened.path_is_ignored(folder)) and not self._holds_tracked(folder)
-        except (KeyError, ValueError, pygit2.GitError):
-            return False
-
-    def _holds_tracked(self, folder: str) -> bool:
-        index = self._opened.index
-        # Sorted by bytes, as git keeps them.
-        at = bisect_left(range(len(index)), os.fsencode(folder), key=lambda n: os.fsencode(index[n].path))
-        return at < len(index) and index[at].path.startswith(folder)
+        return entries_of(self._repository, self._loose, tree)
 
     def _current(self) -> Commits:
         assert self._repository is not None
         return self._commits
-
-    def _walk(self, tree: pygit2.Oid, prefix: str) -> Iterator[tuple[str, TreeEntry]]:
-        # A loop: a clone may hold folders in each other by the thousand, more than a function may call itself.
-        folders = [(prefix, self._entries(tree))]
-        while folders:
-            prefix, entries = folders[-1]
-            entry = next(entries, None)
-            if entry is None:
-                folders.pop()
-            elif entry.filemode == FileMode.TREE:
-                folders.append((f"{prefix}{entry.name}/", self._entries(entry.id)))
-            else:
-                yield f"{prefix}{entry.name}", TreeEntry(str(entry.id), int(entry.filemode))
-
-    def _entries(self, tree: pygit2.Oid) -> Iterator[pygit2.Object]:
-        self._loose.refuse_truncated(str(tree))
-        return iter(self._repository[tree].peel(pygit2.Tree))

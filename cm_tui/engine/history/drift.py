@@ -14,7 +14,7 @@ from cm_tui.engine.graph.generation_tables import NOW
 from cm_tui.engine.history.revisions import Revisions
 from cm_tui.engine.history.snapshots import Snapshots
 from cm_tui.engine.history.symbol_diff import SYMBOL_COLUMNS, Bodies, compare
-from cm_tui.engine.index.indexer import PARSE_SECONDS
+from cm_tui.engine.index.index_run import PARSE_SECONDS
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.parse.pool import Pool
 from cm_tui.engine.parse.row_batches import Batch

@@ -9,9 +9,10 @@ import pygit2
 
 from cm_tui.config import Config
 from cm_tui.engine.git.delta import Change, Trees
-from cm_tui.engine.git.repository import Repository, TreeEntry
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.git.trees import TreeEntry
 from cm_tui.engine.history import missing_blobs
-from cm_tui.engine.index.indexer import PARSE_SECONDS
+from cm_tui.engine.index.index_run import PARSE_SECONDS
 from cm_tui.engine.index.stored_state import NEXT_BLOB
 from cm_tui.engine.parse import row_batches
 from cm_tui.engine.parse.pool import Pool

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from cm_tui import paths
+from cm_tui.engine.journal.appending import sync_folder
 from cm_tui.engine.journal.event import MOVED, Event, Position, as_event, parse_line
-from cm_tui.engine.journal.journal import Journal, sync_folder
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.segment import line_before
 from cm_tui.errors import StoreError
 from cm_tui.files import remove_left_overs, replacing, write_atomically

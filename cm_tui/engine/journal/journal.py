@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any, Self
 
 from cm_tui import paths
+from cm_tui.engine.journal.appending import append_whole, size_of
 from cm_tui.engine.journal.event import ERASED, MAX_BYTES, Event, Position, Problem, as_event, new_line, parse_line
 from cm_tui.engine.journal.location import claim, folder_of
 from cm_tui.engine.journal.segment import line_before, lines
@@ -221,22 +222,9 @@ class Journal:
 
     def _write(self, line: bytes) -> Position:
         segment = (self.segments() or [1])[-1]
-        if _size(self.file(segment)) >= self._segment_bytes:
+        if size_of(self.file(segment)) >= self._segment_bytes:
             segment += 1
-        file = self.file(segment)
-        new = not file.exists()
-        fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            size = os.fstat(fd).st_size
-            torn = size > 0 and _last_byte(fd, size) != b"\n"
-            _write_whole(fd, b"\n" + line if torn else line, size)
-            os.fsync(fd)
-            end = os.fstat(fd).st_size
-        finally:
-            os.close(fd)
-        if new:
-            sync_folder(self.folder)
-        return Position(segment, end)
+        return Position(segment, append_whole(self.file(segment), line))
 
     # --- reading ---
 
@@ -297,38 +285,6 @@ class Journal:
             yield
         except OSError as error:
             raise _failure(self.folder, error) from error
-
-
-def _last_byte(fd: int, size: int) -> bytes:
-    os.lseek(fd, size - 1, os.SEEK_SET)
-    return os.read(fd, 1)
-
-
-def _write_whole(fd: int, data: bytes, size: int) -> None:
-    """One write; when the disk takes only a part of it, the part is removed again."""
-    if os.write(fd, data) < len(data):
-        # What cannot be removed is a torn line like any other; the full disk is what the caller must hear of.
-        with suppress(OSError):
-            os.ftruncate(fd, size)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def sync_folder(folder: Path) -> None:
-    """Make a new file's name last; Windows has no such call and needs none."""
-    if os.name == "nt":
-        return
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def _size(file: Path) -> int:
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _failure(folder: Path, error: OSError) -> StoreError:

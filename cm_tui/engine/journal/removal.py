@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cm_tui.engine.journal.appending import sync_folder
 from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.journal.journal import Journal, sync_folder
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError
 
 EPISODE = "episode"

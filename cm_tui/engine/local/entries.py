@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cm_tui.engine.local.memory import LocalMemory
+from cm_tui.engine.local.forgetting import LocalForgetting, waits_as
 from cm_tui.errors import NotFoundError, RefusedError
-from cm_tui.model import EPISODES, Actor, Entry, EntryEdit, EpisodeEdit, MemoryChange, Outcome, Page, Proposal, Scope
-from cm_tui.model.ids import kind_and_id
+from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries import Author, Entries
-    from cm_tui.engine.entries.proposals import Proposals
+    from cm_tui.engine.entries import Entries
 
 
-class LocalEntries(LocalMemory):
+class LocalEntries(LocalForgetting):
     """What people and agents wrote down, and what agents propose."""
 
     def remember(
@@ -61,7 +59,7 @@ class LocalEntries(LocalMemory):
         wanted = self._entries().draft(text, who, category=category, title=title, keywords=keywords, scope="user")
         if (known := self._proposals().written_already(wanted)) is not None:
             return MemoryChange(known.id, "entry", f"the {known.category} {known.id} says that already")
-        return _proposed(self._proposals().add_writing(wanted, who, reason))
+        return waits_as(self._proposals().add_writing(wanted, who, reason))
 
     def entries(
         self,
@@ -115,33 +113,9 @@ class LocalEntries(LocalMemory):
             return MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
         if actor != "person" and (entries.is_protected(entry) or edit.pinned is not None):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
-            return _proposed(made)
+            return waits_as(made)
         change = entries.change(entry, edit, who)
         return MemoryChange(entry.id, "entry", f"changed the entry {entry.id}", change.event, entry=change.after)
-
-    def forget_memory(
-        self,
-        name: str,
-        *,
-        undo: bool = False,
-        actor: Actor = "person",
-        agent: str = "",
-        session: str = "",
-        reason: str = "",
-    ) -> MemoryChange:
-        """Forget an entry or an episode, or bring it back."""
-        from cm_tui.engine.entries import Author
-
-        who, kind = Author(actor, agent, session), kind_and_id(name)[0]
-        if undo:
-            return self._bring_back(name, who)
-        if kind == EPISODES:
-            return self._forget_episode(name, who, reason)
-        try:
-            entry = self._entries().named(name, held=actor == "person")
-        except NotFoundError:
-            return self._forget_episode(name, who, reason)
-        return self._forget_entry(entry, who, reason)
 
     def record_task(
         self,
@@ -196,16 +170,6 @@ class LocalEntries(LocalMemory):
         if actor != "person" and (reason := recording.why_not(self._root, session)):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
 
-    def _entries(self) -> Entries:
-        from cm_tui.engine.entries import Entries
-
-        return Entries(self._root)
-
-    def _proposals(self) -> Proposals:
-        from cm_tui.engine.entries.proposals import Proposals
-
-        return Proposals(self._entries())
-
     def _accept(self, proposal: Proposal) -> MemoryChange:
         from cm_tui.engine.entries import Author
         from cm_tui.engine.entries.entry_text import changed_by
@@ -225,48 +189,6 @@ class LocalEntries(LocalMemory):
         words = f"{done} the entry {proposal.target}, as {proposal.agent or 'an agent'} proposed"
         return MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
 
-    def _forget_entry(self, entry: Entry, who: Author, reason: str) -> MemoryChange:
-        if who.actor != "person" and self._entries().is_protected(entry):
-            return _proposed(self._proposals().add_change(entry, None, who, reason))
-        change = self._entries().put(entry.scope, replace(entry, held=False), None, who, reason=reason)
-        self._sync_memory()
-        return MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
-
-    def _forget_episode(self, name: str, who: Author, reason: str) -> MemoryChange:
-        from cm_tui.engine.episodes import edits
-
-        try:
-            id_ = self._episodes.named(name, hidden=False)
-        except NotFoundError as error:
-            if gone := self._forgotten_before(name):
-                return gone
-            raise NotFoundError(
-                f"There is no entry and no episode {name.strip()[:40]!r}.",
-                hint="`cm remember` lists entries, `cm episodes` episodes.",
-            ) from error
-        try:
-            wish = EpisodeEdit(forgotten=True)
-            done = edits.edit_episodes(self._episodes, [id_], wish, who.actor, agent=who.agent, reason=reason)
-            self._read_episodes(again=False)
-        except RefusedError:
-            episode = self.episode(id_)
-            words = episode.title or next(iter(episode.prompts), "")
-            return _proposed(self._proposals().add_forgetting(id_, words, who, reason))
-        return MemoryChange(id_, "episode", f"forgot the episode {id_}", done.change)
-
-    def _forgotten_before(self, name: str) -> MemoryChange | None:
-        """Return what is said of something that was forgotten already; None where nothing of that name was."""
-        from cm_tui.engine.entries.entry_undo import forgotten_named
-
-        entry = None if kind_and_id(name)[0] == EPISODES else forgotten_named(self._entries(), name)
-        if entry is not None:
-            return MemoryChange(entry.id, "entry", f"the entry {entry.id} was forgotten already")
-        try:
-            id_ = self._episodes.named(name, hidden=True)
-        except NotFoundError:
-            return None
-        return MemoryChange(id_, "episode", f"the episode {id_} was forgotten already")
-
     @staticmethod
     def _named(entries: Entries, name: str, *, held: bool) -> Entry:
         """Return an entry by its id; of one that was forgotten it is told how it comes back."""
@@ -279,38 +201,3 @@ class LocalEntries(LocalMemory):
                 raise
             hint = f"A person brings it back: `cm forget --undo {gone.id}`."
             raise NotFoundError(f"The entry {gone.id} was forgotten.", hint=hint) from None
-
-    def _bring_back(self, name: str, who: Author) -> MemoryChange:
-        from cm_tui.engine.entries.entry_undo import restore
-
-        if who.actor != "person":
-            raise RefusedError("What was forgotten is brought back by a person.", hint="`cm forget --undo ID` does it.")
-        try:
-            entry, event = restore(self._entries(), name, who)
-        except NotFoundError:
-            id_ = self._forgotten_episode(name)
-            done = self.edit_episodes([id_], EpisodeEdit(forgotten=False))
-            return MemoryChange(id_, "episode", f"brought the episode {id_} back", done.change)
-        self._sync_memory()
-        return MemoryChange(entry.id, "entry", f"brought the entry {entry.id} back", event, entry=entry)
-
-    def _forgotten_episode(self, name: str) -> str:
-        try:
-            return self._episodes.named(name, hidden=True)
-        except NotFoundError as error:
-            raise NotFoundError(
-                f"No entry and no episode {name.strip()[:40]!r} was forgotten here.",
-                hint="`cm remember --forgotten` and `cm episodes list --state forgotten` list what was.",
-            ) from error
-
-    def _sync_memory(self) -> None:
-        """Let searches see it at once; where an index run is under way the next question does."""
-        from cm_tui.engine.memory import episode_sync
-
-        episode_sync.sync_if_free(self._db, self._root, self._read_text)
-
-
-def _proposed(made: Proposal) -> MemoryChange:
-    doing = {"write": "writing for all projects", "change": "changing", "forget": "forgetting"}[made.kind]
-    words = f"only a person does that: {doing} the {made.of} {made.target} waits for a person to decide, as proposal {made.id}"
-    return MemoryChange(made.target, made.of, words, proposal=made.id)

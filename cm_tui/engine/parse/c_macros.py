@@ -5,29 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import NamedTuple
 
-from cm_tui.engine.parse.c_heads import TYPE_WORDS, Head, Token, type_word
+from cm_tui.engine.parse.c_heads import Head, Token, type_word
+from cm_tui.engine.parse.c_specifiers import QUALIFIERS, TYPES, is_capitals, specifier_macros, words_in
 from cm_tui.engine.parse.c_structure import Range
 
-_CAPITALS = re.compile(rb"_*[A-Z][A-Z0-9_]+(?:_[a-z0-9]+)?")
-_QUALIFIERS = frozenset(
-    b"static extern const inline virtual explicit friend constexpr consteval constinit volatile register typedef mutable "
-    b"typename thread_local restrict __restrict __inline __inline__ __forceinline __extension__ _Noreturn _Thread_local "
-    b"export asm __asm __asm__ __cdecl __stdcall __fastcall __thiscall __vectorcall __declspec __attribute__ "
-    b"__attribute alignas _Alignas decltype typeof __typeof__ noexcept requires".split()
-)
-_TYPES = frozenset(
-    b"void int char short long float double signed unsigned bool auto wchar_t char8_t char16_t char32_t _Bool size_t "
-    b"ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t".split()
-)
-_LEADING = frozenset(b"static extern inline virtual explicit friend constexpr consteval typedef".split())
 _TAKE_BRACKETS = frozenset(
     b"__declspec __attribute__ __attribute alignas _Alignas decltype typeof __typeof__ noexcept explicit requires asm "
     b"__asm __asm__ throw".split()
 )
-_NO_NAMES = _TAKE_BRACKETS | _QUALIFIERS | _TYPES
+_NO_NAMES = _TAKE_BRACKETS | QUALIFIERS | TYPES
 _AFTER = frozenset(
     b"const noexcept override final volatile try throw requires asm __asm __asm__ __attribute__ mutable".split()
 )
@@ -121,11 +108,6 @@ def macro_calls(data: bytes, closing: dict[int, int], errors: Sequence[Range]) -
                 break
 
 
-def is_capitals(word: bytes) -> bool:
-    """Whether a word is written like a macro."""
-    return _CAPITALS.fullmatch(word) is not None
-
-
 def name_of(head: Head) -> Token | None:
     """Return the token that names what a head defines; None when it has no plain name."""
     tokens = _without_template(head.tokens[_leading(head) :])
@@ -169,7 +151,7 @@ def _stands_alone(head: Head, at: int, after: int) -> bool:
         return False
     # `BOOL` above `is_open(int door) {` is what it gives.
     rest = tokens[after:]
-    has_type = len(rest) > 1 and (rest[0].text in _QUALIFIERS or rest[1].kind in {"w", "*", "&", "::", "<"})
+    has_type = len(rest) > 1 and (rest[0].text in QUALIFIERS or rest[1].kind in {"w", "*", "&", "::", "<"})
     return has_type or called
 
 
@@ -186,7 +168,7 @@ def _without_template(tokens: list[Token]) -> list[Token]:
 def _in_type_head(tokens: list[Token]) -> Iterator[Range]:
     """Yield all words between `class` and the name."""
     at = type_word(tokens)
-    yield from _specifiers(tokens[: at - 1 if tokens[at - 1].text == b"enum" and at else at], typed=True)
+    yield from specifier_macros(tokens[: at - 1 if tokens[at - 1].text == b"enum" and at else at], typed=True)
     signs = [token.kind for token in tokens[at:]]
     until = at + signs.index(":") if ":" in signs else len(tokens)
     inside = tokens[at + 1 : until]
@@ -197,7 +179,7 @@ def _in_type_head(tokens: list[Token]) -> Iterator[Range]:
     while index < name:
         token = inside[index]
         called = index + 1 < name and inside[index + 1].kind == "("
-        if token.kind == "w" and token.text not in _QUALIFIERS:
+        if token.kind == "w" and token.text not in QUALIFIERS:
             yield Range(token.start, inside[index + 1].end if called else token.end)
         index += 2 if called else 1
     yield from (Range(token.start, token.end) for token in inside[name + 1 :] if is_capitals(token.text))
@@ -244,11 +226,11 @@ def _in_function_head(tokens: list[Token], name: int, head: Head, data: bytes) -
     while first >= 2 and tokens[first - 1].kind in {"::", "~"}:
         first -= 1 if tokens[first - 1].kind == "~" else 3 if tokens[first - 2].kind == "<" else 2
     before = tokens[: max(0, first)]
-    if head.ends_with == ";" and is_capitals(tokens[name].text) and _words(before) >= 2:
+    if head.ends_with == ";" and is_capitals(tokens[name].text) and words_in(before) >= 2:
         # `int left GUARDED_BY(mutex);`
         yield Range(tokens[name].start, tokens[name + 1].end)
         return
-    yield from _specifiers(before, typed=False)
+    yield from specifier_macros(before, typed=False)
     at = next((i for i in range(name, len(tokens)) if tokens[i].kind == "("), len(tokens))
     if tokens[name].text == b"operator" and at + 1 < len(tokens) and tokens[at + 1].kind == "(":
         at += 1
@@ -281,83 +263,7 @@ def _in_parameters(group: Token, data: bytes) -> Iterator[Range]:
 def _in_variable(tokens: list[Token]) -> Iterator[Range]:
     stop = next((i for i, token in enumerate(tokens) if token.kind in {"=", ",", "[", ":"}), len(tokens))
     words = tokens[:stop]
-    if words and words[-1].kind == "w" and is_capitals(words[-1].text) and _words(words[:-1]) >= 2:
+    if words and words[-1].kind == "w" and is_capitals(words[-1].text) and words_in(words[:-1]) >= 2:
         yield Range(words[-1].start, words[-1].end)
         words = words[:-1]
-    yield from _specifiers(words[:-1], typed=False)
-
-
-def _words(tokens: list[Token]) -> int:
-    """Count the words that may be a type or a name; a type's own words are one."""
-    return sum(1 for built_in, _ in groupby(tokens, _part) if built_in)
-
-
-def _part(token: Token) -> object:
-    """Return what neighbours have in common that are one name: the built-in type, or the word itself."""
-    if token.kind != "w" or token.text in _QUALIFIERS:
-        return None
-    return "type" if token.text in _TYPES or token.text in TYPE_WORDS else token.start
-
-
-def _specifiers(tokens: list[Token], *, typed: bool) -> Iterator[Range]:
-    """Yield the macros among the words before a name.
-
-    Args:
-        tokens: what stands before the name.
-        typed: the type comes after them; so none of them is one.
-    """
-    names = _names(tokens)
-    built_in = typed or any(token.text in _TYPES or token.text in TYPE_WORDS for token in tokens)
-    macros = [one for one in names if one.plain and (built_in or one.called or is_capitals(tokens[one.first].text))]
-    star = next((i for i, token in enumerate(tokens) if token.kind in {"*", "&", "&&"}), len(tokens))
-    if not built_in and len(macros) == len(names):
-        kept = [one for one in macros if one.first < star and not one.called]
-        # Of words that are all written alike the last one before the name is the type; a lone one always is.
-        macros = [one for one in macros if not kept or one is not kept[-1]]
-    if not built_in:
-        # `MACRO explicit Name(int);`: what a word of the language other than `const` follows is no type.
-        macros += [
-            one for one in names if one.plain and one not in macros and _leads(tokens[one.after : one.after + 1])
-        ]
-        # `Mutex* nonnull lock()`: behind a star there is no type.
-        macros += [one for one in names if one.plain and one.first > star and one not in macros]
-    rest = [one for one in names if one not in macros]
-    if not built_in:
-        macros += [one for one in rest[:-1] if one.plain]
-    for one in macros:
-        yield Range(tokens[one.first].start, tokens[one.after - 1].end)
-
-
-def _leads(following: list[Token]) -> bool:
-    return bool(following) and following[0].text in _LEADING
-
-
-class _Name(NamedTuple):
-    """Name among the words before another: indexes from `first` up to, not with, `after`."""
-
-    first: int
-    after: int
-    plain: bool
-    """One word alone, and brackets if it is `called`."""
-    called: bool
-
-
-def _names(tokens: list[Token]) -> list[_Name]:
-    """Return the names that are neither of the language nor behind `struct`; a qualified or generic one is one."""
-    names: list[_Name] = []
-    index = 0
-    while index < len(tokens):
-        token, first = tokens[index], index
-        index += 1
-        if token.kind != "w" or token.text in _QUALIFIERS or token.text in _TYPES:
-            continue
-        if token.text in TYPE_WORDS:
-            index += 1
-            continue
-        while index < len(tokens) and (tokens[index].kind in {"::", "<"} or tokens[index - 1].kind == "::"):
-            index += 1
-        plain = index == first + 1
-        called = plain and index < len(tokens) and tokens[index].kind == "("
-        index += called
-        names.append(_Name(first, index, plain, called))
-    return names
+    yield from specifier_macros(words[:-1], typed=False)

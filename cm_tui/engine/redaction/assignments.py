@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cm_tui.engine.redaction.found import Found
 from cm_tui.engine.redaction.pattern import Pattern, compiled
 from cm_tui.engine.redaction.placeholders import is_placeholder, is_reference, is_type
+from cm_tui.engine.redaction.plain_values import CODE, has_space, is_long_word, is_name, is_phrase, is_word_alone
 from cm_tui.engine.redaction.strength import is_mixed, is_random
 
 NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "salt", "auth")
@@ -60,18 +61,8 @@ _PUBLIC = Pattern(
 )
 _VARIABLE = Pattern(r"[A-Z]+(?:_[A-Z0-9]+)+")
 """A variable of the environment that holds a secret."""
-_CODE = Pattern(r"[A-Za-z_$][\w$-]*(?:(?:\.|->|::|\?\.)\w+)+;?|[A-Z_]+|https?:.*|/.*|[\w.]+\(.*")
-"""What stands behind a name and is no secret: an attribute, another name, an address, a path."""
 _LINE_BEGIN = Pattern(r"[+-]?[ \t]*(?:- )?[\"']?[\w.-]*")
-_SIGN = Pattern(r"[(){}\[\];,<>\"'`]")
-_EXPRESSION = Pattern(r"[A-Za-z_]{3}\(|[;,{]$|[\"'`]")
-_CAMEL = Pattern(r"[a-z]+(?:[A-Z][a-z]*)+|[A-Z][A-Za-z]*")
-_PLAIN_PIECE = Pattern(r"(?:[A-Z]?[a-z]++)*\d{0,2}|(?:[A-Z]{0,3}[a-z]{3,}+\d{0,2})*|[A-Z]++\d{0,2}|[vV]?\d{1,4}")
-_CLASS_NAME = Pattern(r"[A-Z]{2,6}(?:[A-Z][a-z]{2,})+\d?")
-"""`HTTPBasicAuth1`."""
 _STEM = Pattern(r"[\w.$-]{0,64}\Z")
-_STOP_LIST = "a an the of to for is are be it in on at with your my our or and not no this that please enter must can will used use as by from"
-_STOP = frozenset(_STOP_LIST.split())
 _OPEN, _CLOSE = ("(", "{", "[", ","), (")", "}", "]", ",")
 _PAIR = Pattern(
     r"(?i)\b(?:server|data source|host|hostname|uid|user id|user|username|userid|database|dbname|db|initial catalog|driver|endpoint|accountname|defaultendpointsprotocol|provider|port|dsn|login|jdbc:\w+:[^\s?;]*[?;]\w+)[ ]?="
@@ -174,11 +165,11 @@ def _is_quoted_secret(name: _Name, value: str) -> bool:
     if len(value) < 4 or _VARIABLE.fullmatch(value) or is_placeholder(value) or is_reference(value):
         return False
     if not name.plain:
-        return len(value) >= 12 and not _has_space(value) and is_random(value)
-    if _has_space(value):
+        return len(value) >= 12 and not has_space(value) and is_random(value)
+    if has_space(value):
         # Words with a number among them; without one they are a label or a message, but for a phrase of small words.
         return name.kind == "password" and (
-            _is_phrase(value) or (is_mixed(value) and len(value.split()) <= 6 and not value[:1].isupper())
+            is_phrase(value) or (is_mixed(value) and len(value.split()) <= 6 and not value[:1].isupper())
         )
     if name.kind == "password":
         return (
@@ -186,30 +177,30 @@ def _is_quoted_secret(name: _Name, value: str) -> bool:
             and value.isascii()
         )
     if name.kind == "secret" and is_mixed(value):
-        return len(value) >= 6 and not _is_name(value)
-    return is_random(value) or _is_long_word(value)
+        return len(value) >= 6 and not is_name(value)
+    return is_random(value) or is_long_word(value)
 
 
 def _is_bare_secret(text: str, name: _Name, value: re.Match[str]) -> bool:
     bare, end = value["bare"], value.end("bare")
     if is_placeholder(bare) or is_reference(bare) or bare.endswith(":"):
         return False
-    is_set = name.plain and _is_set(text, name) and not _CODE.fullmatch(bare) and any(map(str.isalpha, bare))
+    is_set = name.plain and _is_set(text, name) and not CODE.fullmatch(bare) and any(map(str.isalpha, bare))
     if is_set or _in_pairs(text, name, end):
         return True
     follows = text[end : end + 1]
     if follows == ",":
         return is_random(bare) and len(bare) >= 16 and "." not in bare
-    return follows != ";" and is_mixed(bare) and not _is_name(bare) and _is_strong(name, bare)
+    return follows != ";" and is_mixed(bare) and not is_name(bare) and _is_strong(name, bare)
 
 
 def _is_strong(name: _Name, value: str) -> bool:
     """Whether a value without quotes, with letters and digits, is more than a name that code has there."""
     if name.kind == "password":
-        return name.plain and len(value) >= 6 and not _CODE.fullmatch(value)
+        return name.plain and len(value) >= 6 and not CODE.fullmatch(value)
     if len(value) >= 12 and "." not in value:
         return name.plain or is_random(value)
-    return len(value) >= 20 and is_random(value) and not _CODE.fullmatch(value)
+    return len(value) >= 20 and is_random(value) and not CODE.fullmatch(value)
 
 
 def _is_set(text: str, name: _Name) -> bool:
@@ -227,7 +218,7 @@ def _in_pairs(text: str, name: _Name, end: int) -> bool:
     bare = text[name.end : end]
     if before and before in "?&" and " " not in name.op:
         return (name.kind == "password" and name.plain) or is_random(bare)
-    if name.kind not in {"password", "key"} or _CODE.fullmatch(bare) or text[end : end + 1] == ",":
+    if name.kind not in {"password", "key"} or CODE.fullmatch(bare) or text[end : end + 1] == ",":
         return False
     line = max(text.rfind("\n", max(0, name.start - 400), name.start), name.start - 400, 0)
     stop = text.find("\n", end, end + 400)
@@ -244,24 +235,11 @@ def _is_line_secret(text: str, name: _Name, line: re.Match[str]) -> bool:
     written = name.op == "=" or name.op.strip() == ":"
     if not (written and _LINE_BEGIN.fullmatch(text[begin : name.start]) and _is_configuration(text, begin, line.end())):
         return False
-    if _has_space(value):
-        return name.kind == "password" and name.op != "=" and _is_phrase(value)
+    if has_space(value):
+        return name.kind == "password" and name.op != "=" and is_phrase(value)
     if name.kind != "password":
-        return len(value) >= 8 and is_random(value) and not _CODE.fullmatch(value)
-    return (name.op == "=" or name.op.endswith(" ")) and _is_word_alone(value)
-
-
-def _is_word_alone(value: str) -> bool:
-    """Whether a value is a password, of no more than a word, and no expression, type or sentence."""
-    if _SIGN.search(value):
-        # Signs that code has, and passwords too.
-        return is_mixed(value) and not _EXPRESSION.search(value)
-    return (
-        len(value) >= 4
-        and not _CODE.fullmatch(value)
-        and not _CAMEL.fullmatch(value)
-        and not value.endswith((":", "?", "."))
-    )
+        return len(value) >= 8 and is_random(value) and not CODE.fullmatch(value)
+    return (name.op == "=" or name.op.endswith(" ")) and is_word_alone(value)
 
 
 def _is_configuration(text: str, begin: int, end: int) -> bool:
@@ -269,35 +247,3 @@ def _is_configuration(text: str, begin: int, end: int) -> bool:
     before = text[max(0, begin - 400) : max(0, begin - 1)].rstrip()
     after = text[end : end + 400].lstrip(" \t\r\n+-")
     return not before.endswith(_OPEN) and not after.startswith(_CLOSE)
-
-
-def _is_phrase(value: str) -> bool:
-    """Whether it is a phrase as people take it for a password: three small words and more, none of them grammar."""
-    words = re.split(r"[ _-]", value)
-    return (
-        3 <= len(words) <= 12
-        and all(word.isalnum() and word == word.lower() and word not in _STOP and len(word) > 1 for word in words)
-        and not is_placeholder(value)
-    )
-
-
-def _is_name(value: str) -> bool:
-    """Whether it is a name with a number at an end of its words: `user_token_v2`, `oauth2-client`, `getSecret2`."""
-    if _CLASS_NAME.fullmatch(value):
-        return True
-    pieces = [piece for piece in re.split(r"[_.:/-]", value) if piece]
-    plain = all(_PLAIN_PIECE.fullmatch(piece) for piece in pieces)
-    if not plain:
-        return False
-    words = [re.sub(r"\d+", "", piece) for piece in pieces]
-    return (
-        len(pieces) > 1 or any(is_placeholder(word) for word in words if word) or bool(re.search(r"[a-z][A-Z]", value))
-    )
-
-
-def _is_long_word(value: str) -> bool:
-    return len(value) >= 20 and value.isalpha() and not re.search(r"[a-z][A-Z]", value) and not value.isupper()
-
-
-def _has_space(value: str) -> bool:
-    return any(map(str.isspace, value))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
+from cm_tui.engine.scan.folders import folders_to
 from cm_tui.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -261,29 +262,6 @@ def _looks_minified(data: bytes) -> bool:
         return False
     long = sum(len(line) for line in data.split(b"\n") if len(line) > 500)
     return long > len(data) * 0.6
-
-
-def folders_of(paths: Iterable[str]) -> frozenset[str]:
-    """Return every folder above some paths."""
-    folders: set[str] = set()
-    for path in paths:
-        parent = path.rpartition("/")[0]
-        while parent and parent not in folders:
-            folders.add(parent)
-            parent = parent.rpartition("/")[0]
-    return frozenset(folders)
-
-
-def folders_to(folder: str, known: Container[str]) -> list[str]:
-    """Return a folder and those above it that are not known yet, from the outermost to the innermost.
-
-    A clone may hold folders in each other by the thousand: more than a function may call itself.
-    """
-    missing: list[str] = []
-    while folder and folder not in known:
-        missing.append(folder)
-        folder = folder.rpartition("/")[0]
-    return missing[::-1]
 
 
 def _patterns(lines: tuple[str, ...], setting: str) -> GitIgnoreSpec | None:

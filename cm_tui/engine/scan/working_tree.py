@@ -11,10 +11,13 @@ from pathlib import Path
 from pygit2.enums import FileStatus
 
 from cm_tui.config import IndexConfig
-from cm_tui.engine.git.repository import Head, Repository, TreeEntry
+from cm_tui.engine.git.head import Head
+from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.special_files import TOO_LONG, is_too_long
+from cm_tui.engine.git.trees import TreeEntry
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.skip_rules import SkipRules, folders_of, folders_to
+from cm_tui.engine.scan.folders import folders_of, folders_to
+from cm_tui.engine.scan.skip_rules import SkipRules
 from cm_tui.errors import RefusedError
 from cm_tui.paths import data_dir, state_dir
 

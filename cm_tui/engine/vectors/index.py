@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from cm_tui.engine.vectors.array_file import attempt_to_save
 from cm_tui.engine.vectors.cache import Needed, Scope
 from cm_tui.engine.vectors.codec import PATH_WEIGHT
 from cm_tui.engine.vectors.embedder import Embedder
+from cm_tui.engine.vectors.frozen import FrozenVectors
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
 from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_of, write_rows
@@ -31,15 +32,6 @@ SAVE_SHARE = 0.02
 """The file is written again once this share of the rows is not in it; the rest is caught up from the store."""
 
 State = Literal["graph", "exact", "none"]
-
-
-class FrozenVectors(NamedTuple):
-    """Vectors of one moment."""
-
-    search: Callable[[Matrix, int], tuple[Ids, Matrix]]
-    """As `VectorIndex.search`."""
-    vectors_for: Callable[[Ids], Matrix]
-    """As `VectorIndex.vectors_for`."""
 
 
 class VectorIndex:
@@ -122,36 +114,15 @@ class VectorIndex:
         Returns:
             ids (m,) and cosines (m,), m ≤ k; none for a vector of zeros.
         """
-        return self._search(self._rows, vector, k)
+        return self.frozen().search(vector, k)
 
     def frozen(self) -> FrozenVectors:
         """Return the vectors of this moment, for a question that looks at them more than once."""
-        return FrozenVectors(partial(self._search, self._rows), partial(self._vectors_for, self._rows))
-
-    def _search(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
-        if len(rows) and len(vector) != rows.dimensions:
-            self._note(
-                f"The model now gives {len(vector)} dimensions, the stored vectors have {rows.dimensions}: "
-                "they cannot be compared. Set embedding.dimensions, or run `cm rebuild`."
-            )
-        elif len(rows) and k > 0 and vector.any():
-            return self._nearest(rows, vector, k)
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-
-    def _nearest(self, rows: Rows, vector: Matrix, k: int) -> tuple[Ids, Matrix]:
-        graph = self._graph.for_search(rows)
-        found = graph.nearest(rows, vector, k) if graph else None
-        return found or rows.nearest(vector, k)
+        return FrozenVectors(self._rows, self._graph, self._provider, self._note)
 
     def vectors_for(self, ids: Ids | Sequence[int]) -> Matrix:
         """Return unit rows of passages (n, dimensions); zeros for those without a vector."""
-        return self._vectors_for(self._rows, ids)
-
-    def _vectors_for(self, rows: Rows, ids: Ids | Sequence[int]) -> Matrix:
-        at = rows.positions(np.asarray(ids, dtype=np.int64))
-        if not len(rows.ids):
-            return np.zeros((len(at), self._provider.dimensions), dtype=np.float32)
-        return np.where((at >= 0)[:, None], rows.matrix[at], np.float32(0))
+        return self.frozen().vectors_for(ids)
 
     # --- keeping in step ---
 

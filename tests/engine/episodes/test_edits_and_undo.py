@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from cm_tui.engine.journal import Journal
@@ -12,18 +9,11 @@ from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Episode, EpisodeEdit, EpisodeFilter
-from tests.gitrepo import Repo
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        for _ in engine.index():
-            pass
-        yield engine
+def engine(indexed_engine: LocalEngine) -> LocalEngine:
+    return indexed_engine
 
 
 def record(engine: LocalEngine, prompt: str, **fields: object) -> str:

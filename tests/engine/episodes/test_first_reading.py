@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.episodes import episode_index, first_reading, word_index
+from cm_tui.engine.episodes import event_batch, first_reading, word_index
 from cm_tui.engine.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.episodes.episode_lists import EpisodeLists
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
@@ -51,7 +51,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Journal:
     monkeypatch.setattr(first_reading, "_AT_ONCE", 2_500)
-    monkeypatch.setattr(episode_index, "PART", 7)
+    monkeypatch.setattr(event_batch, "PART", 7)
     monkeypatch.setattr(word_index, "PART", 7)
     found = Journal(tmp_path / "journal", segment_bytes=1_500)
     for number in range(40):

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,21 +21,14 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeEdit, EpisodeFilter
-from tests.gitrepo import Repo
 
 DAY = 86_400.0
 ARCHIVED = EpisodeFilter(state="archived")
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        for _ in engine.index():
-            pass
-        yield engine
+def engine(indexed_engine: LocalEngine) -> LocalEngine:
+    return indexed_engine
 
 
 def record(engine: LocalEngine, prompt: str, days: float) -> str:

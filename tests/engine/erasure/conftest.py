@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,9 @@ from cm_tui.engine.journal import Event, Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory import episode_source
 from tests.earlier_filter import nothing_redacted
-from tests.gitrepo import Repo
+from tests.engine.one_file import engine
+
+__all__ = ["engine"]
 
 SECRET = "xox" + "b-283746501928-Kq7RzmW2pLx9"
 WORDS = "zanzibar tortoise"
@@ -52,15 +52,6 @@ def stored(text: str) -> list[str]:
         for path in home.rglob("*")
         if path.is_file() and text.lower().encode() in path.read_bytes().lower()
     )
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        yield engine
 
 
 @pytest.fixture

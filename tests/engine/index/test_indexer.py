@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.git.identity import identify
-from cm_tui.engine.index import indexer as indexing
+from cm_tui.engine.index import index_run
 from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.parse import pool as pools
 from cm_tui.engine.scan.content_reader import ContentReader
@@ -425,7 +425,7 @@ def test_a_file_that_changes_between_parsing_and_storing(repo, db, tmp_path, mon
 def test_a_run_that_is_cancelled_keeps_what_it_parsed(repo, db, tmp_path, monkeypatch):
     for number in range(60):
         repo.write(f"many/f{number}.py", f"def f{number}():\n" + "    call()\n" * 20)
-    monkeypatch.setattr(indexing, "_ROWS_A_COMMIT", 10)
+    monkeypatch.setattr(index_run, "_ROWS_A_COMMIT", 10)
     monkeypatch.setattr(pools, "SMALL_BYTES", 1000)
     monkeypatch.setattr(pools, "BATCH_BYTES", 1000)
     cancel = Cancel()
@@ -485,14 +485,14 @@ def test_dropping_a_run_half_way_is_like_cancelling_it(repo, db, tmp_path):
 KILLED = """
 import os, sys
 from pathlib import Path
-from cm_tui.engine.index import indexer, target_state
+from cm_tui.engine.index import index_run, target_state
 from cm_tui.engine.parse import pool
 from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.store.database import Database
 from tests.indexing import configured
 
 where, root, folder = sys.argv[1:]
-indexer._ROWS_A_COMMIT = 10
+index_run._ROWS_A_COMMIT = 10
 pool.SMALL_BYTES = pool.BATCH_BYTES = 1000
 if where == "writing":
     real = target_state.drop_unused

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from cm_tui.engine.entries import Author, Entries
@@ -13,19 +10,12 @@ from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.entry_source import passages_of
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, EntryEdit
-from tests.gitrepo import Repo
 from tests.planted import GITHUB, leaked
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        for _ in engine.index():
-            pass
-        yield engine
+def engine(indexed_engine: LocalEngine) -> LocalEngine:
+    return indexed_engine
 
 
 def found(engine: LocalEngine, question: str) -> list[str]:

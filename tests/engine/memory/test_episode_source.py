@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,16 +14,6 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import StoreError
 from cm_tui.model import Cancel, IndexSummary
-from tests.gitrepo import Repo
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        yield engine
 
 
 def index(engine: LocalEngine, **how: bool) -> IndexSummary:

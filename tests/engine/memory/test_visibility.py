@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,6 @@ from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError
-from tests.gitrepo import Repo
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[LocalEngine]:
-    repo = Repo(tmp_path / "repo")
-    repo.write("a.py", "def gravel():\n    return 1\n")
-    repo.commit()
-    with LocalEngine.open(repo.root) as engine:
-        yield engine
 
 
 def index(engine: LocalEngine, **how: bool) -> None:

@@ -13,7 +13,8 @@ from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.scan.content_reader import ContentReader
-from cm_tui.engine.scan.skip_rules import SkipRules, folders_of, folders_to
+from cm_tui.engine.scan.folders import folders_of, folders_to
+from cm_tui.engine.scan.skip_rules import SkipRules
 from cm_tui.engine.scan.working_tree import WorkingTreeScan
 from tests.gitrepo import Repo
 

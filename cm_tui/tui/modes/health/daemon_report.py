@@ -55,7 +55,7 @@ def gather(engine: Engine | None) -> DaemonFacts:
     Args:
         engine: the project; None when it does not open.
     """
-    from cm_tui.daemon.open_engine import uses_daemon
+    from cm_tui.daemon.daemon_use import uses_daemon
 
     problems: dict[str, str] = {}
     used = False

@@ -1,0 +1,138 @@
+"""What touches a project's store as a whole: checked, searched for secrets, erased from, removed, with all other work out of the way."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.config import load_config
+from cm_tui.daemon.events import Events
+from cm_tui.daemon.jobs import Jobs
+from cm_tui.daemon.long_work import LongWork
+from cm_tui.daemon.project_pool import ProjectPool
+from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.daemon.sync_manager import SyncManager
+from cm_tui.engine.api import projects
+from cm_tui.engine.local import LocalEngine
+from cm_tui.errors import CmError, RefusedError
+from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
+
+
+class Upkeep:
+    """Keeps the stores of all projects in order.
+
+    Args:
+        pool: where engines are opened.
+        jobs: long work, ended before its store goes.
+        events: told what changed.
+        work: reading of history, ended as well.
+        sync_manager: following of changes, ended as well.
+    """
+
+    def __init__(
+        self, pool: ProjectPool, jobs: Jobs, events: Events, work: LongWork, sync_manager: SyncManager
+    ) -> None:
+        self._pool = pool
+        self._jobs = jobs
+        self._events = events
+        self._work = work
+        self._sync_manager = sync_manager
+
+    def examine(self, where: ProjectRef, *, full: bool = False) -> tuple[Check, ...]:
+        """Check a project, also one that does not open.
+
+        Args:
+            where: the project.
+            full: as for the engine's `doctor`.
+        """
+        where = replace(where, force=True)
+        try:
+            root, _ = self._pool.locate(where)
+        except CmError as error:
+            if not error.finding:
+                raise
+            return projects.examine_without_project(error)
+        try:
+            with self._pool.acquire(where) as project:
+                return project.engine.doctor(full=full)
+        except CmError as error:
+            return projects.examine_without_store(root, error)
+
+    def secrets(self, name: str) -> SecretsReport:
+        """Look for secrets in what is stored of a project.
+
+        Args:
+            name: of its folders, as in `projects.all_names()`.
+
+        Raises:
+            RefusedError: it is no such name.
+            StoreError: something cannot be read.
+        """
+        store = _store_of(name)
+        for project in self._pool.opened():
+            if project.store == store:
+                with self._pool.acquire(ProjectRef(str(project.root), force=True)) as same:
+                    return same.engine.secrets()
+        with self._pool.exclusive(store):
+            return projects.scan_store(name)
+
+    def remove(self, name: str, *, drop_episodes: bool = False) -> None:
+        """Remove a store, after ending what is done with it.
+
+        Args:
+            name: of its folder, as in `projects.all_stores()`.
+            drop_episodes: also what agents' sessions recorded.
+
+        Raises:
+            RefusedError: it is no name of a store.
+        """
+        store = _store_of(name)
+        for job in self._jobs.of(store):
+            job.cancel.set()
+        self._sync_manager.drop(store)
+        for job in self._jobs.of(store):
+            job.cancel.set()
+            job.join()
+        self._work.end_history(store)
+        with self._pool.exclusive(store):
+            if drop_episodes:
+                projects.drop_episodes(name)
+            projects.remove_store(store)
+
+    def reset(self, where: ProjectRef, *, drop_episodes: bool = False) -> None:
+        """Remove a project's store, and tell listeners.
+
+        Args:
+            where: the project.
+            drop_episodes: as for `remove`.
+        """
+        root, store = self._pool.locate(where)
+        self.remove(store.name, drop_episodes=drop_episodes)
+        self._events.publish("index", project=str(root))
+
+    def erase(self, name: str, where: ProjectRef, values: dict[str, Any]) -> ErasureReport | PurgeReport:
+        """Erase or purge with the store out of everybody's reach: what an open engine remembers goes with it.
+
+        Args:
+            name: of the engine's method.
+            where: the project.
+            values: arguments of the method.
+        """
+        root, store = self._pool.locate(where)
+        self._work.end_history(store)
+        with self._pool.exclusive(store), closing(LocalEngine(root, store, load_config(root))) as engine:
+            report: ErasureReport | PurgeReport = getattr(engine, name)(**values)
+            wants_history = engine.wants_history()
+        if wants_history:
+            self._work.catch_up(where)
+        self._events.publish("index", project=str(root))
+        return report
+
+
+def _store_of(name: str) -> Path:
+    if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
+        raise RefusedError(f"{name!r} is not the name of an index folder.")
+    return paths.data_dir() / "projects" / name

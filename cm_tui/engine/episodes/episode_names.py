@@ -1,0 +1,93 @@
+"""What people call episodes and sessions: a whole id, a beginning of one that no other has, or `last`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cm_tui.counts import count
+from cm_tui.engine.episodes.episode_lists import no_such, no_such_session
+from cm_tui.engine.episodes.episode_rows import storable
+from cm_tui.engine.episodes.episode_tables import EpisodeTables
+from cm_tui.errors import UsageError
+from cm_tui.model.ids import SHORTEST_NAME, plain_id
+
+LAST = "last"
+"""Names the newest episode."""
+ANY, HIDDEN, IN_SIGHT = "true", "state = 'forgotten'", "state <> 'forgotten'"
+"""Which episodes a name may mean, as SQL."""
+_TOLD = 5
+
+
+def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> str:
+    """Return the id of an episode by a beginning of it, or `last`.
+
+    Args:
+        tables: of the episodes.
+        name: what was typed.
+        among: which it may be.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    name = storable(plain_id(name).lower())
+    newest = f"SELECT id FROM episode WHERE {among}"  # noqa: S608 - our own words
+    if name == LAST:
+        # What is archived is old, whatever the order of the rest.
+        found = tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
+    else:
+        found = tables.rows(f"{newest} AND id = ?", [name])
+    if not found and len(name) >= SHORTEST_NAME:
+        found = tables.rows(f"{newest} AND starts_with(id, ?)", [name])
+    if not found:
+        raise no_such(name)
+    if len(found) > 1:
+        some = ", ".join(sorted(row[0] for row in found)[:_TOLD])
+        raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more of the id.")
+    return str(found[0][0])
+
+
+def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> tuple[str, ...]:
+    """Return the ids of episodes by their names, each once.
+
+    Args:
+        tables: of the episodes.
+        names: as for `episode_named`.
+        among: which they may be.
+
+    Raises:
+        NotFoundError: there is none of a name.
+        UsageError: there are several.
+    """
+    whole = [storable(plain_id(name).lower()) for name in names]
+    sql = f"SELECT id FROM episode WHERE {among} AND id IN (SELECT unnest(?))"  # noqa: S608 - our own words
+    known = {row[0] for row in tables.rows(sql, [whole])}
+    return tuple(dict.fromkeys(name if name in known else episode_named(tables, name, among) for name in whole))
+
+
+def session_named(tables: EpisodeTables, name: str) -> str:
+    """Return the id of a session by a beginning of it.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several.
+    """
+    known = "SELECT DISTINCT session FROM episode WHERE"
+    # What a program calls its sessions may look like a kind with an id behind it.
+    whole = list(dict.fromkeys((storable(name), storable(plain_id(name)))))
+    found = tables.rows(f"{known} session IN (SELECT unnest(?)) LIMIT 1", [whole])
+    if not found and len(whole[-1]) >= SHORTEST_NAME:
+        found = tables.rows(f"{known} starts_with(session, ?) ORDER BY session LIMIT 50", [whole[-1]])
+    if not found:
+        raise no_such_session(name)
+    if len(found) > 1:
+        some = ", ".join(row[0][:80] for row in found[:_TOLD])
+        raise UsageError(
+            f"{count(len(found), 'session')} begin with {name[:40]!r}: {some}.", hint="Give more of the id."
+        )
+    return str(found[0][0])
+
+
+def is_whole(tables: EpisodeTables, name: str) -> bool:
+    """Return whether there is an episode of this whole id."""
+    return bool(tables.rows("SELECT 1 FROM episode WHERE id = ?", [storable(name.strip().lower())]))

@@ -1,0 +1,89 @@
+"""What some events of the journal say of episodes, gathered before it is written into the tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+from cm_tui.engine.episodes import changes
+from cm_tui.engine.episodes.episode_rows import storable
+from cm_tui.engine.episodes.word_index import PART
+from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.journal.archive import ARCHIVED
+from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.episode_record import origin_of, read_episode
+from cm_tui.engine.memory.visibility import PURGED, UNDONE, change_of, ids_of
+from cm_tui.model import Episode
+
+_EVENTS = 20_000
+"""So many events are written down at once at most; and as many episodes as a part of the words has."""
+
+
+class NewEpisode(NamedTuple):
+    """An episode that was read; its patch and its steps are let go of at once."""
+
+    episode: Episode
+    origin: str
+    at: Position
+    """Place that its event stands behind."""
+    size: int
+
+    @classmethod
+    def of(cls, event: Event, at: Position, size: int) -> Self:
+        """Return what an event recorded."""
+        return cls(read_episode(event, patch=False), origin_of(event), at, size)
+
+
+@dataclass
+class EventBatch:
+    """What some events say, before it is written down."""
+
+    episodes: dict[str, NewEpisode] = field(default_factory=dict)
+    edits: list[tuple[Any, ...]] = field(default_factory=list)
+    changes: list[tuple[Any, ...]] = field(default_factory=list)
+    undone: list[tuple[str, int]] = field(default_factory=list)
+    erased: set[str] = field(default_factory=set)
+    moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
+    """Files of the archive, and ids of what moved there."""
+    touched: set[str] = field(default_factory=set)
+    """Ids of episodes of which something new is said."""
+    events: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is to be written down before more is read."""
+        return self.events >= _EVENTS or len(self.episodes) >= PART
+
+    def take_in(self, event: Event, at: Position, events: int) -> int:
+        """Add an event; returns how many it counts: those that say something are numbered.
+
+        Args:
+            event: the next one of the journal.
+            at: place that it stands behind.
+            events: how many were counted before.
+        """
+        self.events += 1
+        number = events + 1
+        name = storable(change_of(event))
+        if event.kind == episode_record.KIND:
+            begin = at.offset if at.segment == event.position.segment else 0
+            self.episodes.setdefault(storable(event.id), NewEpisode.of(event, at, event.position.offset - begin))
+        elif event.kind in (ERASURE, PURGED):
+            self.erased |= {storable(one) for one in ids_of(event)}
+        elif event.kind == ARCHIVED and isinstance(event.data.get("file"), int):
+            self.moved.append((event.data["file"], frozenset(map(storable, ids_of(event)))))
+        said = changes.said_by(event)
+        if said is not None:
+            ids = {storable(one) for one in changes.named_by(event)}
+            self.touched |= ids
+            text = json.dumps(said.edit)
+            own = storable(event.id) if event.kind == UNDONE else name
+            self.edits += [(number, own, one, text, said.actor, False) for one in sorted(ids)]
+        if event.kind == UNDONE:
+            self.undone.append((name, number))
+        if changes.is_undoable(event):
+            place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
+            self.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
+        return int(said is not None or changes.is_undoable(event))
