@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from cm_tui.engine.journal import START, Event, Journal, Position
@@ -21,6 +20,8 @@ _POSITION = "episode_position"
 """Key in `meta`: how far the journal was read."""
 _EVENT = "episode_event"
 """Key in `meta`: id of the event that was read last, by which another journal is told."""
+MOST = 2_000
+"""Turns that become searchable in one transaction: ten thousand take 300 MB for a while, two thousand 100 MB."""
 _TITLE_CHARS = 300
 _LATEST = 2.0**40
 """Times beyond are damage: a journal can be edited by hand."""
@@ -39,7 +40,7 @@ class EpisodeSource:
     def __init__(self, context: SourceContext) -> None:
         self._root = context.root
         self._check = context.check
-        self._most = context.most
+        self._ahead: _Reading | None = None
 
     def has_changed(self, db: Database) -> bool:
         """Return whether the journal has grown, is another one, or cannot be looked at."""
@@ -61,52 +62,65 @@ class EpisodeSource:
 
     def _read(self, journal: Journal, db: Database, *, anew: bool) -> Changes:
         before = _position(db)
-        other = not journal.holds(before, _event(db))
-        # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
-        read = _Reading(journal, START, sys.maxsize) if anew or other else _Reading(journal, before, self._most)
-        if read.seen.restored and not (anew or other):
+        whole = anew or not journal.holds(before, _event(db))
+        read = None if whole else self._ahead
+        if read is None or read.place != before:
+            read = _Reading(journal, START if whole else before)
+        if read.seen.restored and not whole:
             # What was hidden stands before the place.
-            other = True
-            read = _Reading(journal, START, sys.maxsize)
-        _keep(db, read.end, read.event or _event(db))
-        gone = _ids(db) if other else _ids_at(db, read.seen.hidden)
-        return Changes(gone, read.passages(self._check), more=read.is_cut)
+            whole = True
+            read = _Reading(journal, START)
+        self._ahead = read
+        # What has passages keeps them until all of it is there anew; what is new may come bit by bit.
+        new = read.passages(len(read.ends) if whole else 1, self._check)
+        _keep(db, read.place, read.event or _event(db))
+        return Changes(_ids(db) if whole else _ids_at(db, read.seen.hidden), new, more=bool(read.ends))
 
 
 class _Reading:
-    """What a journal has behind a place, up to so many episodes.
+    """What a journal has behind a place: which of it is shown, and its episodes, some at a time.
 
     Raises:
         StoreError: it cannot be read.
     """
 
-    def __init__(self, journal: Journal, start: Position, most: int) -> None:
-        self._journal, self._start = journal, start
-        self.end, self.event = start, ""
+    def __init__(self, journal: Journal, start: Position) -> None:
+        self._journal = journal
+        self.place, self.event = start, ""
+        """Up to where passages were asked for, and the event there."""
         self.seen = Visibility()
-        self.is_cut = False
-        self._episodes = 0
+        self.ends: list[tuple[Position, str]] = []
+        """Places that so many episodes lie between, and the last event before each."""
+        self._known = set[str]()
+        episodes, last = 0, (start, "")
         for event in journal.read(start):
-            if self._episodes == most:
-                self.is_cut = True
-                break
-            self.end, self.event = event.position, event.id
+            last = event.position, event.id
             self.seen.follow(event)
-            self._episodes += event.kind == episode_record.KIND
+            episodes += event.kind == episode_record.KIND
+            if event.kind == episode_record.KIND and not episodes % MOST:
+                self.ends.append(last)
+        if last[0] != (self.ends[-1][0] if self.ends else start):
+            self.ends.append(last)
 
-    def passages(self, check: Callable[[], None]) -> Iterator[SourcePassage]:
-        """Yield the passages of the episodes that are shown, read again one by one: all at once they do not fit in memory."""
-        known, left = set[str](), self._episodes
-        for event in self._journal.read(self._start) if left else ():
+    def passages(self, pieces: int, check: Callable[[], None]) -> Iterator[SourcePassage]:
+        """Go on by so many pieces, and return the passages of what is shown there."""
+        start = self.place
+        taken, self.ends = self.ends[:pieces], self.ends[pieces:]
+        if taken:
+            self.place, self.event = taken[-1]
+        return self._between(start, self.place, check)
+
+    def _between(self, start: Position, end: Position, check: Callable[[], None]) -> Iterator[SourcePassage]:
+        # Read again one by one: all at once they do not fit in memory.
+        for event in self._journal.read(start) if start < end else ():
+            if event.position > end:
+                # What was added since is not counted as read.
+                return
             if event.kind == episode_record.KIND:
                 check()
-                left -= 1
-                if event.id not in self.seen.hidden and event.id not in known:
-                    known.add(event.id)
+                if event.id not in self.seen.hidden and event.id not in self._known:
+                    self._known.add(event.id)
                     yield from passages_of(event)
-                if not left:
-                    # What was added since is not counted as read.
-                    return
 
 
 def read_again(db: Database) -> None:

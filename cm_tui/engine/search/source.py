@@ -83,8 +83,6 @@ class SourceContext:
     read_blob: ReadText
     check: Callable[[], None] = lambda: None
     """Called between two things that are read: lets questions go first, and raises where nobody wants more."""
-    most: int = 2_000
-    """Things that a source which grows gives at once: ten thousand turns take 300 MB for a while, two thousand 100 MB."""
 
 
 MakeSource = Callable[[SourceContext], Source]

@@ -25,6 +25,7 @@ from cm_tui.engine.vectors.live import Ids, Rows
 from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_of, write_rows
 from cm_tui.model import Cancel
 
+_MANY = 1_000
 GRAPH_ROWS = 200_000
 """From here on a graph is used. Comparing all of 100,000 × 256 takes 4 ms, the graph's answer 0.6 ms."""
 
@@ -181,6 +182,9 @@ class VectorIndex:
             if changed or last:
                 cache.expire(self._db, self._models, self._entries)
             self._save_if_due()
+            if last > _MANY:
+                # All these texts were read once.
+                self._db.let_go_of_blocks()
         if self._stale in self.notes:
             self.notes.remove(self._stale)
 

@@ -2,40 +2,85 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cm_tui.engine.index.summary import run_to_end
 from cm_tui.engine.journal import Journal
 from cm_tui.engine.local import LocalEngine
 from cm_tui.engine.memory import episode_source, episode_sync
 from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.search.source import SourceContext
-from cm_tui.model import CancelledError
-from tests.gitrepo import Repo
+from cm_tui.engine.search import passages
+from cm_tui.errors import CancelledError
+from cm_tui.model import Cancel
 
 MANY = 25
+FEW = 4
 
 
 @pytest.fixture
-def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
-    monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
-    repo = Repo(tmp_path / "repo")
-    repo.write("depot.py", "def paint(colour):\n    return colour\n")
-    repo.commit()
-    return repo
+def grown(indexed_engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> LocalEngine:
+    """An engine that has not seen many turns yet, of which it reads a few at once; two of them are forgotten."""
+    monkeypatch.setattr(episode_source, "MOST", FEW)
+    journal = Journal.of(indexed_engine.root)
+    ids = []
+    for turn in range(MANY):
+        asked = f"Which gravel for bed number{turn}?"
+        record = EpisodeRecord(agent="codex", session="s", prompts=(asked,), answer="The grey one.", turn=turn)
+        ids.append(journal.append("episode", record.to_event_data()).id)
+    journal.append("episode.forgotten", {"ids": [ids[3], ids[-1]]})
+    return indexed_engine
 
 
-def test_what_is_read_in_pieces_is_what_is_read_at_once(repo: Repo, monkeypatch: pytest.MonkeyPatch):
-    with LocalEngine.open(repo.root) as engine:
-        run_to_end(engine.index())
-        ids = _record(repo)
-        Journal.of(repo.root).append("episode.forgotten", {"ids": [ids[3], ids[-1]]})
-        monkeypatch.setattr(SourceContext, "most", 4, raising=False)
-        _pieces(monkeypatch, 4)
-        run_to_end(engine.index())
-        pieces = _held(engine)
-        assert len(pieces) == MANY - 2
-        episode_sync.sync(engine._db, repo.root, engine._read_text, again=True)
-        assert _held(engine) == pieces
+def _held(engine: LocalEngine) -> list[Any]:
+    return engine._db.rows("SELECT path, title, text, time FROM passage WHERE source = 'episode' ORDER BY ALL")
+
+
+def _texts(engine: LocalEngine) -> list[str]:
+    return [row[2] for row in _held(engine)]
+
+
+def _index(engine: LocalEngine, cancel: Cancel | None = None) -> None:
+    for _ in engine.index(cancel=cancel):
+        pass
+
+
+def test_what_is_read_in_pieces_is_what_is_read_at_once(grown: LocalEngine):
+    shown = []
+    for _ in range(MANY):
+        shown += [number for number in range(MANY) if any(f"number{number}?" in text for text in _texts(grown))]
+        if episode_sync.sync_before_question(grown._db, grown.root, grown._read_text) == "":
+            break
+    assert not {3, MANY - 1} & set(shown)
+    pieces = _held(grown)
+    assert len(pieces) == MANY - 2
+    episode_sync.sync(grown._db, grown.root, grown._read_text, again=True)
+    assert _held(grown) == pieces
+
+
+def test_a_question_reads_on_as_long_as_it_can_wait_and_says_what_it_has_not_read(grown: LocalEngine):
+    said = episode_sync.sync_before_question(grown._db, grown.root, grown._read_text)
+    assert said == episode_sync.PARTLY
+    # The one that is forgotten later is never there.
+    assert len(_held(grown)) == FEW - 1
+    assert episode_sync.sync_before_question(grown._db, grown.root, grown._read_text, wait=60) == ""
+    assert len(_held(grown)) == MANY - 2
+    assert "number20" in grown.source(grown.recall("bed number20").hits[0].path).text
+
+
+def test_what_was_read_before_a_run_is_stopped_stays(grown: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    cancel, sync = Cancel(), passages.sync
+
+    def stopped(*args: Any) -> passages.PassageDelta:
+        delta = sync(*args)
+        if len(_held(grown)) >= 2 * FEW - 1:
+            cancel.set()
+        return delta
+
+    with monkeypatch.context() as patch:
+        patch.setattr(passages, "sync", stopped)
+        with pytest.raises(CancelledError):
+            _index(grown, cancel)
+    assert len(_held(grown)) == 2 * FEW - 1
+    _index(grown)
+    assert len(_held(grown)) == MANY - 2
