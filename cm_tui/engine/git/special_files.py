@@ -80,8 +80,8 @@ def refuse_special_below(root: Path, is_passed: Callable[[str], bool]) -> dict[s
         try:
             with os.scandir(_join(root, inside)) as entries:
                 for entry in entries:
-                    if is_too_long(entry.path):
-                        slash = "/" if entry.is_dir(follow_symlinks=False) else ""
+                    slash = "/" if entry.is_dir(follow_symlinks=False) else ""
+                    if is_too_long(f"{entry.path}{slash}"):
                         unreadable[f"{inside}{entry.name}{slash}"] = TOO_LONG
                         continue
                     if entry.name in _CHECKOUT:

@@ -639,26 +639,33 @@ def test_paths_outside_are_refused_and_unknown_ones_are_nothing(repo, db, tmp_pa
     assert index(db, repo.root, paths=["no/such.py"]).changed == 0
 
 
-def test_what_lies_too_deep_for_the_system_is_said(repo, db, tmp_path):
+@pytest.mark.parametrize("exactly", [None, 4094, 4095, 4096])
+def test_what_lies_too_deep_for_the_system_is_said(repo, db, exactly):
     """A path of 4,096 bytes and more cannot be opened by its name: it is made, and removed, step by step."""
-    here = os.open(repo.root, os.O_RDONLY)
-    steps = [here]
-    name = "d" * 200
+    names = ["d" * 200] * 20
+    if exactly:
+        # The last but one folder ends just there; with the slash behind it, that is one more.
+        left = exactly - len(str(repo.root))
+        rest = left % 201 + 201
+        names = ["d" * 200] * (left // 201 - 1) + ["d" * (rest // 2 - 1), "d" * (rest - rest // 2 - 1)]
+    names.append("d" * 200)
+    steps = [os.open(repo.root, os.O_RDONLY)]
     try:
-        for _ in range(21):
+        for name in names:
             os.mkdir(name, dir_fd=steps[-1])
             steps.append(os.open(name, os.O_RDONLY, dir_fd=steps[-1]))
         os.close(os.open("deep.py", os.O_WRONLY | os.O_CREAT, dir_fd=steps[-1]))
+        assert exactly in (None, len(str(repo.root.joinpath(*names[:-1]))))
         index(db, repo.root)
         found = dict(db.rows("SELECT path, reason FROM skipped"))
         [(path, reason)] = [(p, r) for p, r in found.items() if p.startswith("d" * 200)]
         assert reason == "path of 4,096 bytes or more"
         assert path.endswith("/")
-        assert len(str(repo.root / path)) >= 4096
+        assert len(f"{repo.root}/{path}") >= 4096
         assert Indexer(db, repo.root, Config()).plan().skipped["path of 4,096 bytes or more"] == 1
     finally:
         os.unlink("deep.py", dir_fd=steps[-1])
-        for above in reversed(steps[:-1]):
+        for name, above in zip(reversed(names), reversed(steps[:-1]), strict=True):
             os.rmdir(name, dir_fd=above)
         for step in steps:
             os.close(step)
