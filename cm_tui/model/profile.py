@@ -25,6 +25,8 @@ class Profile:
     fusion: Literal["weighted", "rrf"] = "weighted"
     keyword_weight: float = 0.5
     vector_weight: float = 0.5
+    coordination: float = 0.0
+    """Share of the keyword side that counts only as far as a passage says all of the question's words."""
     rrf_k: int = 60
     pool: int = 200
     """Candidates taken from each side; fixed, so that asking for more results never changes the first ones."""

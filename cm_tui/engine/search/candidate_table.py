@@ -36,6 +36,8 @@ class CandidateTable:
     """The row's sum is the keyword score."""
     keyword_limit: Column
     """What BM25 approaches for these terms however often a passage says them: Σ idf·(k1 + 1)."""
+    coordination: Column
+    """Share of the query's words that the passage says, from 0 to 1; rare ones count more, as in BM25."""
     cosines: Column
     """nan where there is no vector."""
     keyword_ranks: NDArray[np.int64]
@@ -86,6 +88,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         terms=terms,
         bm25_by_term=np.concatenate([_by_term(table, terms) for table in tables]),
         keyword_limit=np.concatenate([table.keyword_limit for table in tables]),
+        coordination=np.concatenate([table.coordination for table in tables]),
         cosines=np.concatenate([table.cosines for table in tables]),
         keyword_ranks=np.concatenate([table.keyword_ranks for table in tables]),
         vector_ranks=np.concatenate([table.vector_ranks for table in tables]),

@@ -20,6 +20,8 @@ class Fused(NamedTuple):
     vector_weight: float
     rrf_k: int | None = None
     """The constant of reciprocal rank fusion; None: levels were added."""
+    coordination: float = 0.0
+    """Share of the keyword side that counted only as far as a passage says all of the query's words."""
 
 
 def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
@@ -37,7 +39,8 @@ def fuse(table: CandidateTable, profile: Profile, mode: Mode) -> Fused:
             vector * scale * _reciprocal(table.vector_ranks, profile.rrf_k),
             keyword, vector, profile.rrf_k,
         )  # fmt: skip
-    return Fused(keyword * keyword_level(table), vector * vector_level(table), keyword, vector)
+    level = keyword_level(table, profile.coordination)
+    return Fused(keyword * level, vector * vector_level(table), keyword, vector, coordination=profile.coordination)
 
 
 def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float, float]:
@@ -53,11 +56,16 @@ def _weights(table: CandidateTable, profile: Profile, mode: Mode) -> tuple[float
     return keyword / total, vector / total
 
 
-def keyword_level(table: CandidateTable) -> Column:
-    """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal."""
+def keyword_level(table: CandidateTable, coordination: float = 0.0) -> Column:
+    """BM25 as a share of what a passage could reach that says nothing but the query's words; below 1, never equal.
+
+    Args:
+        table: the candidates.
+        coordination: share of it that counts only as far as the passage says all of the query's words.
+    """
     total, limit = table.bm25_by_term.sum(axis=1), table.keyword_limit
     level: Column = np.divide(total, limit, out=np.zeros(len(table)), where=limit > 0)
-    return level
+    return level * (1 - coordination + coordination * table.coordination)
 
 
 def vector_level(table: CandidateTable) -> Column:

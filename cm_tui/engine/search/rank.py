@@ -147,7 +147,7 @@ class _Explainer:
                 weight=whole / total,
                 contribution=whole * float(by_term[column]) / total,
                 detail=f"BM25 {by_term[column]:.2f} of {total:.2f}; {where}{self._formula(place)}; "
-                f"weight {self._fused.keyword_weight:.2f}",
+                f"{self._said(row)}weight {self._fused.keyword_weight:.2f}",
                 group="keyword",
                 term=self._table.terms[column],
             )
@@ -159,6 +159,11 @@ class _Explainer:
         """How a rank became the side's value, where ranks count instead of levels."""
         k = self._fused.rrf_k
         return f": {k + 1} / ({k} + {place})" if k is not None else ""
+
+    def _said(self, row: int) -> str:
+        """How much of the question the passage says, where that counts."""
+        share = float(self._table.coordination[row])
+        return f"says {share:.0%} of the question's words by their worth; " if self._fused.coordination else ""
 
     def _vector(self, row: int) -> list[ScorePart]:
         contribution = float(self._fused.vector[row])

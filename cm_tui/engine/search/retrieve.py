@@ -189,6 +189,12 @@ def _column(documents: Documents, name: Literal["thread", "turn"], positions: Id
     return column
 
 
+def _coordination(by_term: NDArray[np.float64], idf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Share of the question's words that each passage says, by what each is worth to BM25; of no words it is 0."""
+    share: NDArray[np.float64] = (by_term > 0) @ (idf / max(float(idf.sum()), 1e-9))
+    return share
+
+
 def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chosen: _Chosen) -> CandidateTable:
     ids = keywords.documents.ids[chosen.positions]
     known = records.get(ids.tolist())
@@ -196,6 +202,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
     idf = {term.text: term.idf for term in keywords.terms}
     rarest = max(idf.values(), default=1.0)
     positions = chosen.positions[order]
+    by_term = keywords.bm25_by_term[:, positions].T.astype(np.float64)
     measured = signals.measure(query, known, lambda stem: idf.get(stem, rarest))
     shown = [_symbol_of(query, record) for record in known]
     file_scores = keywords.file_scores[keywords.documents.files[positions]] if len(keywords.file_scores) else None
@@ -213,8 +220,9 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         texts=[record.text for record in known],
         times=[record.time for record in known],
         terms=[term.text for term in keywords.terms],
-        bm25_by_term=keywords.bm25_by_term[:, positions].T.astype(np.float64),
+        bm25_by_term=by_term,
         keyword_limit=np.full(len(positions), sum(term.idf for term in keywords.terms) * (K1 + 1)),
+        coordination=_coordination(by_term, np.array([term.idf for term in keywords.terms])),
         cosines=chosen.cosines[order],
         keyword_ranks=_ranks(chosen.by_words, chosen.positions)[order],
         vector_ranks=_ranks(chosen.nearest, chosen.positions)[order],

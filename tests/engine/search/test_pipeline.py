@@ -68,6 +68,7 @@ any_profile = st.builds(
     fusion=st.sampled_from(["weighted", "rrf"]),
     keyword_weight=weights,
     vector_weight=weights,
+    coordination=shares,
     pool=st.integers(1, 50),
     adjustments=st.fixed_dictionaries(
         {name: (shares if name in adjust.PENALTIES else weights) for name in adjust.NAMES}

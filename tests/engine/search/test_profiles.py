@@ -135,6 +135,7 @@ def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
         ({"limit": "many"}, "limit"),
         ({"diversity": "loud"}, "diversity"),
         ({"diversity_lambda": 3}, "between 0 and 1"),
+        ({"coordination": 1.5}, "between 0 and 1"),
         ({"min_score": float("nan")}, "between 0 and 1"),
         ({"rrf_k": 10**400}, "or less"),
         ({"rrf_k": 2**63}, "or less"),
