@@ -193,7 +193,7 @@ class Run:
                 if changed:
                     write(self._db, state)
                 with self._timed("keywords"):
-                    delta = passages.sync(self._db, sources, self._prepare)
+                    delta = passages.sync(self._db, sources, self._prepare, self._check)
                 self._remember(state, changed=changed)
             seal.write(self._db)
             self._notes += delta.notes
@@ -210,7 +210,7 @@ class Run:
             self._check()
             growing = [source for source in self._sources if source.has_changed(self._db)]
             with self._db.generations.changing(), self._db.transaction():
-                delta = passages.sync(self._db, growing, self._prepare)
+                delta = passages.sync(self._db, growing, self._prepare, self._check)
             if delta.added:
                 self._db.let_go_of_blocks()
             seal.write(self._db)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -44,13 +44,19 @@ class _Numbering(dict[str, int]):
         return number
 
 
-def add(db: Database, documents: Iterable[Document], wording: Wording = CODE_WORDING) -> int:
+def add(
+    db: Database,
+    documents: Iterable[Document],
+    wording: Wording = CODE_WORDING,
+    check: Callable[[], None] = lambda: None,
+) -> int:
     """Index new passages; called inside an open transaction.
 
     Args:
         db: the store.
         documents: passages of sources that share a wording.
         wording: theirs.
+        check: called between two documents: lets questions go first, and raises where nobody wants more.
 
     Returns:
         How many documents were added.
@@ -58,7 +64,7 @@ def add(db: Database, documents: Iterable[Document], wording: Wording = CODE_WOR
     stream = iter(documents)
     added = 0
     while batch := list(islice(stream, _BATCH)):
-        _add_batch(db, batch, wording)
+        _add_batch(db, batch, wording, check)
         added += len(batch)
     if added:
         _refresh_stats(db)
@@ -102,8 +108,8 @@ def _refresh_stats(db: Database) -> None:
     db.execute("INSERT INTO fts_main_passage.stats SELECT count(*), coalesce(avg(len), 0) FROM fts_main_passage.docs")
 
 
-def _add_batch(db: Database, batch: Sequence[Document], wording: Wording) -> None:
-    found = _occurrences(batch, wording)
+def _add_batch(db: Database, batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> None:
+    found = _occurrences(batch, wording, check)
     size = len(batch)
     lengths = np.bincount(found.document, minlength=size)
     ids = np.fromiter((document.id for document in batch), dtype=np.int64, count=size)
@@ -121,11 +127,12 @@ def _add_batch(db: Database, batch: Sequence[Document], wording: Wording) -> Non
     )
 
 
-def _occurrences(batch: Sequence[Document], wording: Wording) -> _Occurrences:
+def _occurrences(batch: Sequence[Document], wording: Wording, check: Callable[[], None]) -> _Occurrences:
     numbering = _Numbering()
     word_ids = array("i")
     counts: list[int] = []
     for document in batch:
+        check()
         for text in document.texts:
             found = tokens.words(text)
             word_ids.extend(map(numbering.__getitem__, found))

@@ -45,7 +45,10 @@ def is_current(db: Database) -> bool:
 
 
 def sync(
-    db: Database, sources: Iterable[Source], on_new_texts: Callable[[list[str]], None] = lambda _: None
+    db: Database,
+    sources: Iterable[Source],
+    on_new_texts: Callable[[list[str]], None] = lambda _: None,
+    check: Callable[[], None] = lambda: None,
 ) -> PassageDelta:
     """Make passages and keyword index equal to what some sources hold now.
 
@@ -55,6 +58,7 @@ def sync(
         db: the project's store.
         sources: those that may have changed; all of them where the passages are not current.
         on_new_texts: told what will have to be embedded, as soon as that is known.
+        check: called between two passages: lets questions go first, and raises where nobody wants more.
     """
     anew = not is_current(db)
     added = removed = 0
@@ -65,7 +69,8 @@ def sync(
         gone = _ids_of(db, source.name) if anew else changes.gone
         _remove(db, gone)
         # Only code is embedded beforehand: it comes in thousands, and may be sent to an endpoint.
-        added += _add(db, source.name, changes.new, on_new_texts if source.name == CODE else lambda _: None)
+        told = on_new_texts if source.name == CODE else lambda _: None
+        added += _add(db, source.name, changes.new, told, check)
         removed += len(gone)
         notes += changes.notes
         more |= changes.more
@@ -136,7 +141,13 @@ def _remove(db: Database, ids: Sequence[int]) -> None:
         db.execute("DELETE FROM passage WHERE id IN (SELECT unnest(?))", [list(ids)])
 
 
-def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: Callable[[list[str]], None]) -> int:
+def _add(
+    db: Database,
+    source: str,
+    new: Iterable[SourcePassage],
+    on_new_texts: Callable[[list[str]], None],
+    check: Callable[[], None],
+) -> int:
     first = db.number(_NEXT_ID, 1)
     stream = iter(new)
     added = 0
@@ -146,7 +157,7 @@ def _add(db: Database, source: str, new: Iterable[SourcePassage], on_new_texts: 
         _insert(db, source, ids, batch)
         pairs = zip(ids, batch, strict=True)
         documents = (fts_writer.Document(key, (_words_of(source, p.path), p.names, p.text)) for key, p in pairs)
-        fts_writer.add(db, documents, wording_of(source))
+        fts_writer.add(db, documents, wording_of(source), check)
         added += len(batch)
     if added:
         db.set_meta(_NEXT_ID, str(first + added))

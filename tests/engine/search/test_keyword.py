@@ -107,7 +107,7 @@ def test_reindex_gives_the_same_index(shop: Project) -> None:
 
 def test_nothing_changes_nothing(shop: Project) -> None:
     generation = passages.generation(shop.db)
-    assert shop.put(SHOP) == (0, 0, ())
+    assert shop.put(SHOP) == passages.PassageDelta(0, 0)
     assert passages.generation(shop.db) == generation
 
 
