@@ -27,6 +27,7 @@ from cm_tui.daemon.http_api import service
 from cm_tui.daemon.loopback import DeadlineHttp, LoopbackServer
 from cm_tui.daemon.port_token import port_token
 from cm_tui.daemon.runtime_dir import drop_socket_folder
+from cm_tui.engine.embed import let_go_if_unused
 from cm_tui.errors import DaemonError, RefusedError
 
 GRACE_SECONDS = 10
@@ -245,3 +246,5 @@ class _Server(uvicorn.Server):
         for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
+        if let_go_if_unused(self._state.config.project_idle_seconds):
+            _log.info("the model of prose was not needed for long, and is no longer in memory")

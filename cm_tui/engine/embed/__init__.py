@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed.provider import SWITCHED_OFF, NoProvider, Provider, passage_text
 
-__all__ = ["SWITCHED_OFF", "NoProvider", "Provider", "passage_text", "prose_provider_for", "provider_for"]
+__all__ = [
+    "SWITCHED_OFF",
+    "NoProvider",
+    "Provider",
+    "let_go_if_unused",
+    "passage_text",
+    "prose_provider_for",
+    "provider_for",
+]
 
 
 _log = logging.getLogger(__name__)
@@ -52,3 +61,10 @@ def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
     from cm_tui.engine.embed.prose import shared_provider
 
     return shared_provider()
+
+
+def let_go_if_unused(seconds: float) -> bool:
+    """Let go of the model of prose where nothing was embedded for so long; returns whether that was done."""
+    prose = sys.modules.get("cm_tui.engine.embed.prose")
+    # What was never needed is not imported to say so.
+    return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import prose, prose_provider_for
+from cm_tui.engine.embed import let_go_if_unused, prose, prose_provider_for
 from cm_tui.engine.embed.prose import ProseProvider
 from cm_tui.errors import ModelError
 
@@ -36,6 +36,16 @@ def test_settings_say_whose_vectors_serve_prose():
     assert isinstance(prose_provider_for(EmbeddingConfig()), ProseProvider)
     assert prose_provider_for(EmbeddingConfig(provider="none")) is None
     assert prose_provider_for(EmbeddingConfig(provider="fastembed")) is None
+
+
+def test_a_model_that_is_not_used_is_not_kept():
+    provider = prose_provider_for(EmbeddingConfig())
+    assert isinstance(provider, ProseProvider)
+    before = provider.embed_query("a queue of webhooks")
+    assert not let_go_if_unused(3600)
+    assert let_go_if_unused(0)
+    assert not let_go_if_unused(0)
+    assert provider.embed_query("a queue of webhooks") == pytest.approx(before)
 
 
 def test_a_missing_or_damaged_model_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
