@@ -380,7 +380,7 @@ def test_newer_client_replaces_an_older_daemon(owned: Path, shop_root: Path, mon
     first = pid_of_daemon()
     other = open_engine(shop_root)
     assert pid_of_daemon() != first
-    assert not is_running(first)
+    until(lambda: not is_running(first), "the end of the older one")
     assert other.search("tax").hits
     assert engine.search("tax").hits
     assert old.wait(60) == 0

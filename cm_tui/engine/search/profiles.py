@@ -231,7 +231,8 @@ def _without_sections(text: str, name: str) -> str:
     kept: list[str] = []
     inside = False
     waiting: list[str] = []  # comments and blank lines before a header belong to what follows
-    for line in text.splitlines():
+    # Lines as TOML has them: `splitlines` also ends one at signs that may stand in a value, such as U+2028.
+    for line in text.replace("\r\n", "\n").split("\n"):
         header = _HEADER.match(line)
         if header:
             inside = _opens(line, name)

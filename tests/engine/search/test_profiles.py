@@ -113,6 +113,21 @@ def test_round_trip(root: Path, name: str, values: dict[str, object]) -> None:
     assert profiles.load(read).get(name, profiles.make(name, {})) == wanted
 
 
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
+def test_what_ends_a_line_elsewhere_ends_none_in_a_value(root: Path, end: str) -> None:
+    file = root / "any.toml"
+    for name in ("memory", "code"):
+        wanted = profiles.make(name, {"description": f"one{end}[profiles.code]{end}two", "limit": 7})
+        profiles.save(wanted, profiles.make(name, {}), file)
+    other = profiles.make("code", {"limit": 9})
+    profiles.save(other, profiles.make("code", {}), file)
+    import tomllib
+
+    read = profiles.load(tomllib.loads(file.read_text(encoding="utf-8"))["profiles"])
+    assert read["memory"].description == f"one{end}[profiles.code]{end}two"
+    assert read["code"] == other
+
+
 def test_quotas_are_saved_and_taken_back(project: Project, root: Path) -> None:
     searcher = Searcher(project.db, None, load_config(root), root=root)
     plain = searcher.profile("code")
