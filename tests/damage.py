@@ -18,7 +18,7 @@ HEADERS = 12_288
 INDEX_AND_DIE = """
 import os, sys
 from pathlib import Path
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 engine = LocalEngine.open(Path(sys.argv[1]))
 for step in engine.index():
     pass

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.bench.releases import git
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.mainline import former_commits
 
 _DIFFERING = "SELECT count(*) FROM side_file WHERE side = (SELECT max(id) FROM side_commit)"

@@ -17,7 +17,7 @@ from typing import Any
 from cm_tui.bench.reading import sites
 from cm_tui.bench.source import Outside, Target
 from cm_tui.bench.truth import Package
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.store.database import Database
 from cm_tui.model.text import one_line
 

@@ -93,7 +93,7 @@ class _Latencies:
     def engines(self) -> None:
         """Cold commands and warm questions, straight and through the daemon."""
         from cm_tui.daemon import bootstrap
-        from cm_tui.engine.local import LocalEngine
+        from cm_tui.engine.local.engine import LocalEngine
 
         command = [sys.executable, "-m", "cm_tui", "search", QUERIES[0], "--json"]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.bench.callers import load_files
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.scan.languages import HEAD_BYTES, LANGUAGES, language_of
 from cm_tui.engine.store.database import Database
 from cm_tui.model.text import one_line

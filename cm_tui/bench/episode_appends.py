@@ -10,14 +10,14 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 
 _WRITERS = 2
 _EVERY_S = 1.0
 """Seconds between two kills."""
 _WRITER = """
 import sys, pathlib
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 journal = Journal.of(pathlib.Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     journal.append("episode", {"session": sys.argv[2], "prompts": [f"{sys.argv[2]} {number}"], "root": sys.argv[1]})

@@ -19,7 +19,7 @@ from typing import Any
 from cm_tui.bench import episode_appends, episode_journal
 from cm_tui.bench.measure import percentiles
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.model import EpisodeEdit, EpisodeFilter
 
 COMMITS = 300

@@ -18,8 +18,8 @@ from cm_tui.bench.measure import percentiles
 from cm_tui.engine.freshness.changes import path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.index.summary import run_to_end
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError, NotFoundError
 
 _WAIT_SECONDS = 120.0

@@ -25,7 +25,7 @@ from cm_tui.bench.history_check import differs
 from cm_tui.bench.measure import percentiles
 from cm_tui.bench.releases import git, make_history
 from cm_tui.engine.graph.resolve import PARTIAL_QUESTIONS
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import SymbolKey
 
 ROUNDS = 20

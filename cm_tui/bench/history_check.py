@@ -11,7 +11,7 @@ from typing import Any
 
 from cm_tui.bench.releases import git
 from cm_tui.config import load_config
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model.history import SHORT_SHA
 
 

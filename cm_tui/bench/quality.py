@@ -17,7 +17,7 @@ from statistics import mean, stdev
 
 from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
 from cm_tui.config import Config
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.text import one_line

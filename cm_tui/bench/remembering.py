@@ -10,9 +10,9 @@ from pathlib import Path
 
 from cm_tui.bench.conversations import Conversation
 from cm_tui.bench.quality import own_home
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.event import new_line
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_record
 
 

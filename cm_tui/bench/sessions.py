@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _measure(scratch: Path, episodes: int) -> dict[str, float]:
     from cm_tui.engine.importers.project import ProjectTranscripts, plan
-    from cm_tui.engine.journal import Journal
+    from cm_tui.engine.journal.journal import Journal
 
     root = scratch / "project"
     root.mkdir()

@@ -18,7 +18,7 @@ import numpy as np
 from cm_tui.config import load_config
 from cm_tui.engine.embed import Provider, passage_text, provider_for
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import VectorIndex
+from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.model import CODE
 
 QUERIES = (

@@ -14,7 +14,7 @@ WARM_SECONDS = 5.0
 
 def main(tree: str, queries: list[str]) -> None:
     """Ask every query for a while to warm up, then `ROUNDS` times."""
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
 
     engine = LocalEngine.open(Path(tree))
     began = time.monotonic()

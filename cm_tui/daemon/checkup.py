@@ -49,7 +49,7 @@ def _examine_there(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
 
 def _examine_here(folder: Path | None, *, full: bool) -> tuple[Check, ...]:
     """Check a project that may not open: what is wrong with its repository or store is one of the findings."""
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
 
     try:
         root, _ = projects.locate(folder, force=True)

@@ -26,7 +26,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
 
 HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""

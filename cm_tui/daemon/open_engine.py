@@ -14,7 +14,7 @@ from cm_tui.errors import CmError, NotFoundError, NotIndexedError, StoreReadOnly
 if TYPE_CHECKING:
     from cm_tui.daemon.rpc import ProjectRef
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
     from cm_tui.model import Progress, SecretsReport
 
 
@@ -119,7 +119,7 @@ class _FollowedIndex:
 
 
 def _open_here(folder: Path | None, *, create: bool, force: bool) -> LocalEngine:
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
     from cm_tui.integrations.external_layers import outside_layers
 
     if not create and not projects.is_indexed(folder):
@@ -146,7 +146,7 @@ def rebuild(folder: Path | None = None, *, say: Say = lambda _: None) -> Iterato
         with RemoteEngine(where_of(folder)) as engine:
             yield from cast("Engine", engine).rebuild()
         return
-    from cm_tui.engine.local import LocalEngine
+    from cm_tui.engine.local.engine import LocalEngine
 
     with LocalEngine.open_empty(folder) as engine:
         yield from engine.index(full=True)

@@ -16,7 +16,7 @@ from cm_tui.daemon.project_pool import ProjectPool
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.engine.api import projects
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.model import Check, ErasureReport, PurgeReport, SecretsReport
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
 from cm_tui.engine.embed import Provider
-from cm_tui.engine.entries import Entries
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import ProjectVectors
+from cm_tui.engine.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, ModelError, NotIndexedError
 from cm_tui.model import ProjectStatus
 

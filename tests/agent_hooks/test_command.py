@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from tests.agent_hooks.test_payload import PATCH
 from tests.gitrepo import Repo
 

@@ -16,8 +16,8 @@ import pytest
 from cm_tui.agent_hooks import command
 from cm_tui.engine.api.events import record_event
 from cm_tui.engine.embed import prose
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from tests.daemon.conftest import until
 from tests.engine.redaction.corpus import NAMED, Planted, corpus

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from tests.cli.conftest import Shop, git
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from tests.cli.conftest import Shop
 
 

@@ -95,7 +95,7 @@ def test_store_in_use_names_the_process(new_shop: Shop):
     new_shop.cm("index")
     code = (
         "import sys, pathlib\n"
-        "from cm_tui.engine.local import LocalEngine\n"
+        "from cm_tui.engine.local.engine import LocalEngine\n"
         "memory = LocalEngine.open(pathlib.Path(sys.argv[1]))\n"
         "print('open', flush=True)\n"
         "sys.stdin.read()\n"

@@ -14,8 +14,8 @@ from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.rpc import METHODS, plain
 from cm_tui.engine.api.engine import Engine
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import Cancel, EntryEdit, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey

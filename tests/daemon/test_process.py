@@ -22,7 +22,7 @@ from cm_tui.daemon.client import RemoteEngine
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api import projects
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import DaemonError, RefusedError
 from tests.cli.conftest import git
 from tests.daemon.conftest import PATIENCE, is_running, make_project, pid_of_daemon, until

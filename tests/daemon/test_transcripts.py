@@ -9,7 +9,7 @@ import pytest
 
 from cm_tui.daemon.transcript_follower import TranscriptFollower
 from cm_tui.engine.importers import follow
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import make_project, until
 from tests.engine.importers.transcripts import Claude

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cm_tui.engine.lazy import reset, shared_property
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
 
 PATIENCE = 60.0
@@ -104,7 +104,7 @@ def test_two_houses_do_not_share_rooms() -> None:
 def test_the_parts_of_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches and index runs come at once to an engine that was just opened: both work on the same vectors."""
     from cm_tui.engine.search.pipeline import Searcher
-    from cm_tui.engine.vectors import ProjectVectors
+    from cm_tui.engine.vectors.by_source import ProjectVectors
 
     given: list[Any] = []
     vectors_made = ProjectVectors.__init__

@@ -8,7 +8,7 @@ import pytest
 
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.needs import need_of, need_of_call, needs
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 
 METHODS = [
     member

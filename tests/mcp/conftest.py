@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.cli.conftest import make_repository
 
 

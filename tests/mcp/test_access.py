@@ -15,7 +15,7 @@ from mcp_types import ListRootsResult, ResourceTemplateReference, Root
 
 from cm_tui import paths
 from cm_tui.engine.git.identity import Identity
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.status import _claimed
 from cm_tui.errors import RefusedError
 from cm_tui.mcp.access import Access

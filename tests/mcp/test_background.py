@@ -15,7 +15,7 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.mcp import build, http_app
 from cm_tui.model import Cancel, Progress
 from tests.mcp.served import Answers, environment, serving

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from cm_tui.model import PackRequest
 from tests.cli.conftest import git

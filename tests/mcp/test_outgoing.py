@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.mcp import build
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.outgoing import filtered

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp_types import ListRootsResult, Root
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.mcp import build
 from cm_tui.mcp.engine_pool import EnginePool
 from cm_tui.mcp.project_resolver import folders_of
@@ -116,7 +116,7 @@ async def test_two_checkouts_that_share_an_index_are_not_mixed_up(own: Path, tmp
 HOLD = """
 import sys
 from pathlib import Path
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 memory = LocalEngine.open(Path(sys.argv[1]))
 print("open", flush=True)
 sys.stdin.read()

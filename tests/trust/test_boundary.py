@@ -16,7 +16,7 @@ from cm_tui.config import Config, grant, load_config
 from cm_tui.config.boundary import HARMLESS, RULES, part, rule_of
 from cm_tui.config.held import repository_trust
 from cm_tui.config.trust import decisions, digest
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import ConfigError, RefusedError
 from tests.cli.conftest import Shop
 from tests.mcp.served import answering

@@ -10,8 +10,8 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api import links, projects
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
 from tests.cli.conftest import Shop
 from tests.gitrepo import Repo

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.config import grant, load_config
 from cm_tui.config.held import repository_trust
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.cli.conftest import Shop
 from tests.daemon.conftest import until
 from tests.embedding_endpoint import Endpoint

@@ -12,7 +12,7 @@ import pytest
 
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.daemon.conftest import daemons_allowed
 from tests.tui import textual_speed
 from tests.tui.mode_driver import make_project

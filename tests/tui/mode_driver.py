@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cm_tui.config import Config
 from cm_tui.daemon.open_engine import open_engine
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.integrations.external_layers import outside_layers
 from cm_tui.tui.app.app import CmApp
 from tests.tui.textual_speed import at_rest

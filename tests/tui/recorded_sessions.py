@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.model import Step
 

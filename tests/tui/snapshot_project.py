@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 from filelock import FileLock
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Check, ProjectStatus
 from tests import gitrepo
 from tests.gitrepo import Repo

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import CommitPoint, HistoryStatus, Page
 from cm_tui.tui.widgets.paged import KEPT, PAGE, PagedRows
 from tests.tui.mode_driver import driving

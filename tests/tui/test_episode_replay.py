@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.journal import Event, Journal
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import Driver, driving, starting
 from tests.tui.test_history_mode import SIZES, rows, side, story, told

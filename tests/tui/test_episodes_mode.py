@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EpisodeFilter
 from cm_tui.tui.modes.episodes import growing, view
 from cm_tui.tui.modes.episodes.session_list import SessionRow

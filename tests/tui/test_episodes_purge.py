@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EpisodeFilter
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record, record_story, sha_of_head

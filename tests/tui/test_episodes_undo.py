@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
-from cm_tui.engine.entries import Author, Entries
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_text import Author
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
 from cm_tui.tui.modes.episodes.edits import sides
 from cm_tui.tui.screens.confirm import ConfirmScreen

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import Check, FileEntry

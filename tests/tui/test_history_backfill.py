@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.tui.modes.history.prune_dialog import prune_arguments
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import PATIENCE, driving

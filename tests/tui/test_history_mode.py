@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 
 from cm_tui.daemon.subscribe import jobs
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import CommitPoint
 from cm_tui.model.dates import day
 from cm_tui.tui.state.project import ProjectView

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from tests.engine.importers.transcripts import Claude, Codex
 from tests.tui.mode_driver import PATIENCE, driving, make_project, starting
 

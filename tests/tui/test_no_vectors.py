@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.tui.mode_driver import driving
 
 

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from cm_tui.tui.modes.history import commit_panel
 from cm_tui.tui.screens.messages import OpenSymbol

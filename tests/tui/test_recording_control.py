@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui.engine.api import links, recording
 from cm_tui.engine.git.identity import identify
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.recording import pauses
 from tests.tui.mode_driver import driving, make_project
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.config import Config, TuiConfig
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, StoreBusyError, StoreDamagedError
 from cm_tui.model import PackRequest
 from cm_tui.tui.app.app import CmApp

@@ -21,7 +21,7 @@ APPLICATION = """
 import sys, time
 from pathlib import Path
 from cm_tui.config import Config
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.tui.app.run import run
 
 root, begun, go = map(Path, sys.argv[1:])

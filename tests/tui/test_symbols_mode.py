@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from cm_tui.model import FileEntry
 from cm_tui.tui.terminal import clipboard

@@ -30,7 +30,7 @@ def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell 
         NotFoundError: there is nothing to back up, or no such folder.
         StoreError: something cannot be read or written.
     """
-    from cm_tui.engine import backup
+    from cm_tui.engine.backup.make import make
     from cm_tui.model.progress import tell_nobody
 
     chosen = [_of(root)] if root is not None else _all()
@@ -38,7 +38,7 @@ def back_up(file: Path, root: Path | None, *, dry_run: bool = False, tell: Tell 
         raise NotFoundError("Nothing was recorded of any project yet.", hint="There is nothing to back up.")
     if not file.parent.is_dir():
         raise NotFoundError(f"There is no folder {file.parent}.", hint="Make it first.")
-    return backup.make(file, chosen, dry_run=dry_run, tell=tell or tell_nobody)
+    return make(file, chosen, dry_run=dry_run, tell=tell or tell_nobody)
 
 
 def look_at_backup(
@@ -62,11 +62,12 @@ def look_at_backup(
         RefusedError: it is no backup, is damaged, or holds what no backup holds.
         CmError: it, or a journal, cannot be read.
     """
-    from cm_tui.engine import backup
+    from cm_tui.engine.backup.restore import Wish
+    from cm_tui.engine.backup.restore import look_at as look_at_file
     from cm_tui.model.progress import tell_nobody
 
-    wish = backup.Wish(_here(root), into_here, everything)
-    return backup.look_at(file, wish, tell=tell or tell_nobody)
+    wish = Wish(_here(root), into_here, everything)
+    return look_at_file(file, wish, tell=tell or tell_nobody)
 
 
 def restore_backup(
@@ -88,15 +89,16 @@ def restore_backup(
         mine: the person says that they made it: what it says is free of secrets is not looked through again.
         tell: told how far it is.
     """
-    from cm_tui.engine import backup
+    from cm_tui.engine.backup.restore import Wish
+    from cm_tui.engine.backup.restore import restore as restore_file
     from cm_tui.model.progress import tell_nobody
 
-    wish = backup.Wish(_here(root), into_here, everything, mine)
-    return backup.restore(file, wish, tell=tell or tell_nobody)
+    wish = Wish(_here(root), into_here, everything, mine)
+    return restore_file(file, wish, tell=tell or tell_nobody)
 
 
 def _of(root: Path) -> Chosen:
-    from cm_tui.engine.backup import Chosen
+    from cm_tui.engine.backup.make import Chosen
     from cm_tui.engine.git.identity import identify
 
     found = identify(root)
@@ -105,7 +107,7 @@ def _of(root: Path) -> Chosen:
 
 def _all() -> list[Chosen]:
     from cm_tui.engine.api.known_projects import known_projects
-    from cm_tui.engine.backup import Chosen
+    from cm_tui.engine.backup.make import Chosen
 
     rows = sorted((one for one in known_projects().rows if one.recorded), key=lambda one: one.id)
     return [Chosen(one.id, one.identity, one.name, one.roots[0] if one.roots else "") for one in rows]

@@ -30,8 +30,8 @@ def record_event(
         UsageError: it is too much for one event.
     """
     from cm_tui.engine.git.git_dir import git_folders, head_of
-    from cm_tui.engine.journal import Journal
-    from cm_tui.engine.recording import why_not, without_never_recorded
+    from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.recording.gate import why_not, without_never_recorded
 
     if why_not(root, str(data.get("session", "")), folder=folder):
         return

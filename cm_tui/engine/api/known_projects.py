@@ -39,7 +39,8 @@ def known_projects(*, match: str = "") -> Page[KnownProject]:
 
 def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     from cm_tui.engine.git import checkout_links
-    from cm_tui.engine.journal import Journal, location
+    from cm_tui.engine.journal import location
+    from cm_tui.engine.journal.journal import Journal
     from cm_tui.model import KnownProject
 
     store = paths.data_dir() / "projects" / name

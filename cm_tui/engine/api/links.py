@@ -14,7 +14,7 @@ from cm_tui.engine.entries import entry_backup, ledger
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed, identify
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.journal.merge import take_over
 from cm_tui.errors import RefusedError, StoreError, UsageError

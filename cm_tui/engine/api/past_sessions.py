@@ -40,7 +40,7 @@ def unknown_records(root: Path) -> Page[UnknownRecord]:
         StoreError: the journal cannot be read.
     """
     from cm_tui.engine.importers.unknown import unknown_in
-    from cm_tui.engine.journal import Journal
+    from cm_tui.engine.journal.journal import Journal
     from cm_tui.model import Page
 
     rows = tuple(unknown_in(Journal.of(root)))[::-1]

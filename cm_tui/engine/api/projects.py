@@ -108,8 +108,8 @@ def is_indexed(folder: Path | None = None) -> bool:
 
 def has_memory(folder: Path | None = None) -> bool:
     """Return whether a project has a store, or anything that people or agents left behind; nothing is made to find out."""
-    from cm_tui.engine.entries import Entries
-    from cm_tui.engine.journal import Journal
+    from cm_tui.engine.entries.entries import Entries
+    from cm_tui.engine.journal.journal import Journal
 
     root, store = locate(folder)
     return has_store(store) or any(True for _ in Journal.of(root).read()) or bool(Entries(root).all().shown)
@@ -143,22 +143,23 @@ def scan_store(name: str) -> SecretsReport:
     """
     from contextlib import closing
 
-    from cm_tui.engine import erasure
-    from cm_tui.engine.journal import Journal, location
+    from cm_tui.engine.erasure.scan import scan
+    from cm_tui.engine.journal import location
+    from cm_tui.engine.journal.journal import Journal
     from cm_tui.engine.store.database import Database
 
     store, journal = paths.data_dir() / "projects" / name, Journal(location.base() / name)
     if not has_store(store):
-        return erasure.scan(journal, None, store)
+        return scan(journal, None, store)
     with closing(Database(store)) as db:
-        return erasure.scan(journal, db, store)
+        return scan(journal, db, store)
 
 
 def scan_files() -> SecretsReport:
     """Look for secrets in the small files of all projects."""
-    from cm_tui.engine import erasure
+    from cm_tui.engine.erasure.scan import scan
 
-    return erasure.scan(None, None, None)
+    return scan(None, None, None)
 
 
 def remove_store(store: Path, *, keep: str = "") -> None:
@@ -188,7 +189,8 @@ def remove_store(store: Path, *, keep: str = "") -> None:
 
 def has_journal(name: str) -> bool:
     """Return whether anything was recorded of a project, by the name of its folder."""
-    from cm_tui.engine.journal import Journal, location
+    from cm_tui.engine.journal import location
+    from cm_tui.engine.journal.journal import Journal
 
     return bool(Journal(location.base() / name).segments())
 
@@ -199,7 +201,8 @@ def episodes_of(name: str) -> int:
     Raises:
         StoreError: it cannot be read.
     """
-    from cm_tui.engine.journal import Journal, location, removal
+    from cm_tui.engine.journal import location, removal
+    from cm_tui.engine.journal.journal import Journal
 
     return removal.count_episodes(Journal(location.base() / name))
 
@@ -210,7 +213,8 @@ def drop_episodes(name: str) -> None:
     Raises:
         StoreError: it cannot be removed, or another process holds the journal.
     """
-    from cm_tui.engine.journal import Journal, location, removal
+    from cm_tui.engine.journal import location, removal
+    from cm_tui.engine.journal.journal import Journal
 
     removal.remove(Journal(location.base() / name))
     # Where the daemon stood in it says who worked in which folder.

@@ -165,7 +165,7 @@ def _records(root: Path) -> bool:
 
 def _known_session(root: Path | None, name: str) -> str | None:
     """Return the session of a project that an id or a beginning of it names; None: nothing was recorded of it."""
-    from cm_tui.engine.journal import Journal
+    from cm_tui.engine.journal.journal import Journal
 
     found: dict[str, None] = {}
     for event in Journal.of(root).read() if root is not None else ():
@@ -196,7 +196,8 @@ def _refused(name: str, what: str = "is known here yet") -> NoReturn:
 
 
 def _last_session(root: Path | None) -> str:
-    from cm_tui.engine.journal import Journal, Position
+    from cm_tui.engine.journal.event import Position
+    from cm_tui.engine.journal.journal import Journal
 
     found = ""
     if root is not None:

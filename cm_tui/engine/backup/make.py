@@ -12,10 +12,10 @@ from cm_tui import paths
 from cm_tui.engine.backup import stream
 from cm_tui.engine.backup.reading import OF_ONE_ARCHIVE
 from cm_tui.engine.entries.entry_backup import entries_of
-from cm_tui.engine.journal import Event, Journal
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.cleaning import Cleaner, Raw
-from cm_tui.engine.journal.event import ERASURE, TRACES
+from cm_tui.engine.journal.event import ERASURE, TRACES, Event
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.visibility import PURGED, ids_of

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.backup.reading import Record, Section
 from cm_tui.engine.episodes.edits import append_of_many
-from cm_tui.engine.journal import START, Journal
 from cm_tui.engine.journal.archive import ARCHIVED, Archive
 from cm_tui.engine.journal.cleaning import Cleaner, Raw
 from cm_tui.engine.journal.erasure import alone
 from cm_tui.engine.journal.event import ERASURE, MAX_BYTES, MOVED, RESTORED
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory.visibility import PURGED, ids_of
 from cm_tui.engine.redaction import PATTERNS_VERSION
 from cm_tui.errors import StoreError

@@ -12,7 +12,7 @@ from cm_tui.counts import count, noun
 from cm_tui.engine.backup.reading import Section
 from cm_tui.engine.entries import entry_backup
 from cm_tui.engine.git import checkout_links
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base, folder_of
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.redaction.values import redact_values

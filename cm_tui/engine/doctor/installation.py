@@ -32,8 +32,9 @@ def examine_project(root: Path) -> Iterator[Check]:
 
 def _journal(root: Path) -> Check:
     """The project's journal; what of it is torn is left out by all that read it, and must not be so in silence."""
-    from cm_tui.engine.journal import Journal, erasure
+    from cm_tui.engine.journal import erasure
     from cm_tui.engine.journal.integrity import check as examine_journal
+    from cm_tui.engine.journal.journal import Journal
 
     try:
         found = examine_journal(root)

@@ -15,7 +15,7 @@ from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store import blocks, schema, seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.failures import damaged
-from cm_tui.engine.vectors import ProjectVectors
+from cm_tui.engine.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
 

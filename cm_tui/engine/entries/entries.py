@@ -14,7 +14,7 @@ from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, new_
 from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git.git_dir import git_folders, head_of
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
 

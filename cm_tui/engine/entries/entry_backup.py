@@ -11,7 +11,7 @@ from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest, entry_data
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import entry_in
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.model import Entry, Scope
 

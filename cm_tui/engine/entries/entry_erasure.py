@@ -13,7 +13,7 @@ from cm_tui.engine.entries.entry_file import EntryFile, writing
 from cm_tui.engine.entries.entry_record import digest, read_entry
 from cm_tui.engine.entries.ledger import Ledger
 from cm_tui.engine.entries.proposals import DECIDED, PROPOSED
-from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.event import Event
 from cm_tui.engine.redaction.values import texts_of, with_texts
 from cm_tui.model import Proposal
 

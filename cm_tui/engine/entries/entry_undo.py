@@ -10,7 +10,8 @@ from cm_tui.engine.entries.entry_record import says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by
 from cm_tui.engine.entries.forgetting import forgetting_of
 from cm_tui.engine.entries.ledger import entry_in
-from cm_tui.engine.journal import START, Event, Journal
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry
 from cm_tui.model.ids import SHORTEST_NAME, plain_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cm_tui.engine.entries.entry_record import TITLE_CHARACTERS, storable
-from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.event import Event
 from cm_tui.model import Forgetting
 
 

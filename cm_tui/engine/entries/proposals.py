@@ -11,7 +11,7 @@ from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, first_line, new_id, says_the_same, storable
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import Ledger
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered

@@ -9,8 +9,8 @@ from pathlib import Path
 from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.engine.episodes.episodes import Episodes
-from cm_tui.engine.journal import Event
 from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory.episode_source import passages_of
 from cm_tui.engine.search import passages
 from cm_tui.engine.search.pipeline import Searcher

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from cm_tui.engine.entries.entries import CHANGED
-from cm_tui.engine.journal import Event
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
+from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.model import EpisodeEdit, EpisodeState

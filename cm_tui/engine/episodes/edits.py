@@ -9,7 +9,7 @@ from typing import Any
 from cm_tui.counts import count
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.episodes import Episodes
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import Actor, Edited, EpisodeEdit

@@ -12,8 +12,9 @@ from cm_tui.engine.episodes.episode_rows import columns_of, storable, words_of
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.episodes.event_batch import EventBatch, NewEpisode
 from cm_tui.engine.episodes.word_index import WordIndex
-from cm_tui.engine.journal import START, Journal, Position
 from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.errors import StoreError
 

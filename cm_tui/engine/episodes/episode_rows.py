@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from cm_tui.engine.journal import Position
+from cm_tui.engine.journal.event import Position
 from cm_tui.model import Episode
 from cm_tui.model.dates import day
 

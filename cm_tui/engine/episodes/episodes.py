@@ -24,8 +24,9 @@ from cm_tui.engine.episodes.first_reading import FirstReading, Read
 from cm_tui.engine.episodes.forgetting import forgetting
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.revisions import Revisions
-from cm_tui.engine.journal import Journal, Position
 from cm_tui.engine.journal.archive import Archive
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import read_episode
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Page, Session

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Self
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.episode_rows import storable
 from cm_tui.engine.episodes.word_index import PART
-from cm_tui.engine.journal import Event, Position
 from cm_tui.engine.journal.archive import ARCHIVED
-from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.event import ERASURE, Event, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import origin_of, read_episode
 from cm_tui.engine.memory.visibility import PURGED, UNDONE, change_of, ids_of

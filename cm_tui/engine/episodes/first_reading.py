@@ -14,8 +14,8 @@ from typing import NamedTuple
 from cm_tui.engine.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.episodes.episode_lists import EpisodeLists, ShaOf
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.extent import bytes_behind, near_end
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import CmError
 
 _AT_ONCE = 2_000_000

@@ -6,7 +6,8 @@ import json
 
 from cm_tui.engine.entries.forgetting import forgetting_of
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.visibility import FORGOTTEN
 from cm_tui.model import Forgetting
 

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from cm_tui.engine.episodes.edits import append_of_many
 from cm_tui.engine.episodes.episode_lists import first_line
 from cm_tui.engine.episodes.episodes import Episodes
-from cm_tui.engine.journal import START, Event, Journal, archive
+from cm_tui.engine.journal import archive
 from cm_tui.engine.journal.archive import ARCHIVED, Archive, Extent
 from cm_tui.engine.journal.erasure import alone
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.turns import Turns
 from cm_tui.engine.memory.visibility import PURGED

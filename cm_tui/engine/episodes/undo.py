@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.entries import Author, Entries
-from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entries import CHANGED, Entries
+from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import take_back
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.edits import append_of_many, words_of
 from cm_tui.engine.episodes.episodes import Episodes
-from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
 from cm_tui.errors import NotFoundError, UsageError

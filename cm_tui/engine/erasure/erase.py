@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from cm_tui.engine.entries import Entries, entry_erasure
+from cm_tui.engine.entries import entry_erasure
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.neighbours import neighbours
 from cm_tui.engine.erasure.selection import Selection
 from cm_tui.engine.erasure.texts import secrets_in
-from cm_tui.engine.journal import Journal, erasure
+from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction import redact
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.model import ErasedEvent, ErasureReport

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from cm_tui.engine.erasure.selection import Chosen
-from cm_tui.engine.journal import Event, Journal, Position
-from cm_tui.engine.journal.journal import START
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 

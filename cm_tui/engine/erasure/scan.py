@@ -6,13 +6,15 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from cm_tui.engine.entries import Entries, entry_erasure
+from cm_tui.engine.entries import entry_erasure
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.selection import located
 from cm_tui.engine.erasure.texts import kinds_in, texts_of_problem
-from cm_tui.engine.journal import START, Event, Journal
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import unfinished
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.redaction import find
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.store.database import Database

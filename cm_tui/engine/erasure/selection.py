@@ -9,10 +9,10 @@ from typing import NamedTuple, Self
 from cm_tui.counts import count
 from cm_tui.engine.entries.entry_erasure import entry_of
 from cm_tui.engine.erasure.texts import found_in, kinds_in, texts_of_problem
-from cm_tui.engine.journal import START, Event, Journal, Position, Problem
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import Line
-from cm_tui.engine.journal.event import ERASED, ERASURE, MOVED
+from cm_tui.engine.journal.event import ERASED, ERASURE, MOVED, Event, Position, Problem
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.turns import Turn, Turns

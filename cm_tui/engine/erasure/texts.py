@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from cm_tui.engine.journal import Journal, Problem
+from cm_tui.engine.journal.event import Problem
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction import BEYOND, Found, find
 
 _PIECE = 1_000_000

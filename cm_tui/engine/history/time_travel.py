@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commits import MainlineCommits
 from cm_tui.engine.history.coverage_report import CoverageReport

@@ -12,7 +12,7 @@ from cm_tui.engine.git.markers import marked_around
 from cm_tui.engine.importers.project import formats_of
 from cm_tui.engine.importers.project_folders import left_of
 from cm_tui.engine.importers.state import ImportState
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording import folders
 from cm_tui.engine.transcripts.transcript import Transcript
 from cm_tui.engine.transcripts.turn import SessionFacts

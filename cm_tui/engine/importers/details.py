@@ -15,7 +15,7 @@ from cm_tui.engine.importers.memory import NAMED_IN_SESSION
 from cm_tui.engine.importers.project import FORMATS
 from cm_tui.engine.importers.record import Session, record_of
 from cm_tui.engine.importers.state import ImportState
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import folders
 from cm_tui.engine.transcripts.transcript import Format, Named, Read, Resume, Transcript

@@ -10,7 +10,7 @@ from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.project import Found, ProjectTranscripts
 from cm_tui.engine.importers.run import Import
 from cm_tui.engine.importers.state import ImportState
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.lines import opened
 from cm_tui.engine.transcripts.variables import VARIABLES
 from cm_tui.model import Cancel, ImportSummary

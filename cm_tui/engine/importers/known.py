@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from cm_tui.engine.journal import START, Event, Journal, Position
 from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.journal.event import ERASED
+from cm_tui.engine.journal.event import ERASED, Event, Position
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.redaction import redact

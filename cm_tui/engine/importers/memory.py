@@ -9,7 +9,8 @@ from cm_tui.engine.importers.heads import Heads
 from cm_tui.engine.importers.known import Known
 from cm_tui.engine.importers.project import Found
 from cm_tui.engine.importers.state import ImportState, TranscriptState
-from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording.gate import PastGate
 
 NAMED_IN_SESSION = frozenset({"codex"})

@@ -12,7 +12,7 @@ from pathlib import Path
 from cm_tui.counts import count
 from cm_tui.engine.importers.project_folders import Place, ProjectFolders
 from cm_tui.engine.importers.state import ImportState, TranscriptState, stands_in
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts.claude_code import ClaudeCode
 from cm_tui.engine.transcripts.codex import Codex
 from cm_tui.engine.transcripts.lines import as_record, opened, parse_json

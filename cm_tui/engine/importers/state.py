@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cm_tui import paths
-from cm_tui.engine.journal import Journal, Position
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
 from cm_tui.files import read_regular, write_atomically
 from cm_tui.locks import locked

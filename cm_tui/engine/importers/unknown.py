@@ -12,7 +12,8 @@ from typing import Any
 
 from cm_tui.engine.importers.known import UNKNOWN, origin_of
 from cm_tui.engine.importers.state import TranscriptState
-from cm_tui.engine.journal import Event, Journal
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording.gate import PastGate
 from cm_tui.engine.redaction import BEYOND, redact
 from cm_tui.engine.redaction.values import texts_of

@@ -33,7 +33,7 @@ from cm_tui.model import Cancel, Progress
 
 if TYPE_CHECKING:
     from cm_tui.engine.search.passages import PassageDelta
-    from cm_tui.engine.vectors import ProjectVectors
+    from cm_tui.engine.vectors.by_source import ProjectVectors
 
 PARSE_SECONDS = 30.0
 """Seconds of CPU that a parser may take for a blob before that is cut by lines; time in which others run does not count."""

@@ -16,7 +16,7 @@ from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel, IndexPlan, Progress
 
 if TYPE_CHECKING:
-    from cm_tui.engine.vectors import ProjectVectors
+    from cm_tui.engine.vectors.by_source import ProjectVectors
 
 
 class Indexer:
@@ -84,7 +84,7 @@ class Indexer:
     def _open_vectors(self) -> ProjectVectors:
         if self.vectors is None:
             from cm_tui.engine.embed import provider_for
-            from cm_tui.engine.vectors import ProjectVectors
+            from cm_tui.engine.vectors.by_source import ProjectVectors
 
             embedding = self.config.embedding
             self.vectors = ProjectVectors(self.db, self.db.folder, provider_for(embedding), embedding)

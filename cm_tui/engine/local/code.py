@@ -9,7 +9,7 @@ from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
 from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
 
 if TYPE_CHECKING:
-    from cm_tui.engine.graph import Graph
+    from cm_tui.engine.graph.graph import Graph
 
 T = TypeVar("T")
 

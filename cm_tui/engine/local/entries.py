@@ -10,7 +10,7 @@ from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Actor, Entry, EntryEdit, MemoryChange, Outcome, Page, Proposal, Scope
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries import Entries
+    from cm_tui.engine.entries.entries import Entries
 
 
 class LocalEntries(LocalForgetting):
@@ -29,7 +29,7 @@ class LocalEntries(LocalForgetting):
         session: str = "",
     ) -> Entry:
         """Write something down."""
-        from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import Author
 
         who = Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -52,7 +52,7 @@ class LocalEntries(LocalForgetting):
         reason: str = "",
     ) -> MemoryChange:
         """Propose an entry for all projects."""
-        from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import Author
 
         who = Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -102,9 +102,8 @@ class LocalEntries(LocalForgetting):
         reason: str = "",
     ) -> MemoryChange:
         """Change an entry, or propose that."""
-        from cm_tui.engine.entries import Author
         from cm_tui.engine.entries.entry_record import says_the_same
-        from cm_tui.engine.entries.entry_text import changed_by, edited
+        from cm_tui.engine.entries.entry_text import Author, changed_by, edited
 
         entries, who = self._entries(), Author(actor, agent, session)
         entry = self._named(entries, name, held=actor == "person")
@@ -165,14 +164,13 @@ class LocalEntries(LocalForgetting):
 
     def _check_recorded(self, actor: Actor, session: str) -> None:
         """Refuse what somebody else than a person writes down while nothing is to be recorded."""
-        from cm_tui.engine import recording
+        from cm_tui.engine.recording.gate import why_not
 
-        if actor != "person" and (reason := recording.why_not(self._root, session)):
+        if actor != "person" and (reason := why_not(self._root, session)):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
-        from cm_tui.engine.entries import Author
-        from cm_tui.engine.entries.entry_text import changed_by
+        from cm_tui.engine.entries.entry_text import Author, changed_by
 
         who = Author()
         if proposal.of == "episode":

@@ -11,7 +11,8 @@ from cm_tui.model import EPISODES, Actor, Entry, EpisodeEdit, MemoryChange, Prop
 from cm_tui.model.ids import kind_and_id
 
 if TYPE_CHECKING:
-    from cm_tui.engine.entries import Author, Entries
+    from cm_tui.engine.entries.entries import Entries
+    from cm_tui.engine.entries.entry_text import Author
     from cm_tui.engine.entries.proposals import Proposals
 
 
@@ -29,7 +30,7 @@ class LocalForgetting(LocalMemory):
         reason: str = "",
     ) -> MemoryChange:
         """Forget an entry or an episode, or bring it back."""
-        from cm_tui.engine.entries import Author
+        from cm_tui.engine.entries.entry_text import Author
 
         who, kind = Author(actor, agent, session), kind_and_id(name)[0]
         if undo:
@@ -45,7 +46,7 @@ class LocalForgetting(LocalMemory):
     # --- parts ---
 
     def _entries(self) -> Entries:
-        from cm_tui.engine.entries import Entries
+        from cm_tui.engine.entries.entries import Entries
 
         return Entries(self._root)
 

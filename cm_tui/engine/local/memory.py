@@ -151,28 +151,29 @@ class LocalMemory(LocalIndex):
 
     def secrets(self) -> SecretsReport:
         """Return what looks like a secret in journal, index, logs and remembered choices."""
-        from cm_tui.engine import erasure
-        from cm_tui.engine.entries import Entries
-        from cm_tui.engine.journal import Journal
+        from cm_tui.engine.entries.entries import Entries
+        from cm_tui.engine.erasure.scan import scan
+        from cm_tui.engine.journal.journal import Journal
 
-        return erasure.scan(Journal.of(self._root), self._db, self.store, Entries(self._root))
+        return scan(Journal.of(self._root), self._db, self.store, Entries(self._root))
 
     def erase(
         self, names: Sequence[str] = (), *, found: bool = False, with_patches: bool = False, dry_run: bool = False
     ) -> ErasureReport:
         """Erase events of the journal and all that was made from them."""
-        from cm_tui.engine import erasure
-        from cm_tui.engine.entries import Entries
-        from cm_tui.engine.journal import Journal
+        from cm_tui.engine.entries.entries import Entries
+        from cm_tui.engine.erasure.erase import Asked, erase_events, preview
+        from cm_tui.engine.erasure.scan import scan_archive
+        from cm_tui.engine.journal.journal import Journal
 
         if not names and not found:
             raise UsageError("Nothing is named to be erased.", hint="Give ids, or ask for all that the scan finds.")
         journal, names = Journal.of(self._root), [plain_id(name) for name in names]
-        of_archive = [one.id for one in erasure.scan_archive(journal)] if found else []
-        asked = erasure.Asked([*names, *of_archive], found, with_patches)
+        of_archive = [one.id for one in scan_archive(journal)] if found else []
+        asked = Asked([*names, *of_archive], found, with_patches)
         if dry_run:
-            return erasure.preview(journal, asked)
-        return erasure.erase_events(
+            return preview(journal, asked)
+        return erase_events(
             journal, asked, make_again=self._make_memory_again, store=self.store, entries=Entries(self._root)
         )
 

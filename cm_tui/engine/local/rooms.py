@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from cm_tui.engine.embed import Provider
     from cm_tui.engine.episodes.episodes import Episodes
     from cm_tui.engine.git.repository import Repository
-    from cm_tui.engine.graph import Graph
+    from cm_tui.engine.graph.graph import Graph
     from cm_tui.engine.history.time_travel import HistoricalView
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
-    from cm_tui.engine.vectors import ProjectVectors
+    from cm_tui.engine.vectors.by_source import ProjectVectors
     from cm_tui.model.freshness import LayerState
 
 
@@ -146,7 +146,7 @@ class LocalRooms:
 
     @shared_property
     def _graph(self) -> Graph:
-        from cm_tui.engine.graph import Graph
+        from cm_tui.engine.graph.graph import Graph
         from cm_tui.engine.scan.content_reader import ContentReader
 
         return Graph(self._db, ContentReader(self._repository).text)
@@ -167,7 +167,7 @@ class LocalRooms:
     def _episodes(self) -> Episodes:
         from cm_tui.engine.episodes.episode_tables import EpisodeTables
         from cm_tui.engine.episodes.episodes import Episodes
-        from cm_tui.engine.journal import Journal
+        from cm_tui.engine.journal.journal import Journal
 
         tables = EpisodeTables.of(self._db)
         journal, revisions = Journal.of(self._root), self._history.revisions
@@ -187,7 +187,7 @@ class LocalRooms:
 
     @shared_property
     def _vectors(self) -> ProjectVectors:
-        from cm_tui.engine.vectors import ProjectVectors
+        from cm_tui.engine.vectors.by_source import ProjectVectors
 
         return ProjectVectors(self._db, self.store, self._provider, self.config.embedding)
 

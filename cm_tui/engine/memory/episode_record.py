@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self, get_args
 
-from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.event import Event
 from cm_tui.model import Actor, Episode, EpisodeType, Outcome, Step, StepKind
 
 KIND = "episode"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from cm_tui.engine.journal import START, Event, Journal, Position
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record, turn_text
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import Visibility

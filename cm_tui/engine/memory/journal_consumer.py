@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from cm_tui.engine.journal import START, Event, Journal, Position
-from cm_tui.engine.journal.event import ERASURE, RESTORED
+from cm_tui.engine.journal.event import ERASURE, RESTORED, Event, Position
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_cursor import CursorPosition, JournalCursor

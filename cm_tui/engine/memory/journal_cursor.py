@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.journal import START, Position
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import START
 from cm_tui.errors import UsageError
 from cm_tui.files import write_atomically
 

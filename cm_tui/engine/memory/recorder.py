@@ -11,11 +11,12 @@ from pathlib import Path
 from cm_tui.counts import count
 from cm_tui.engine.git import safe_git
 from cm_tui.engine.git.reach import has_foreign_history
-from cm_tui.engine.journal import Event
+from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
 from cm_tui.engine.memory.turns import Turn
-from cm_tui.engine.recording import changes, without_never_recorded
+from cm_tui.engine.recording import changes
+from cm_tui.engine.recording.gate import without_never_recorded
 from cm_tui.engine.redaction import BEYOND, redact
 from cm_tui.errors import CmError
 

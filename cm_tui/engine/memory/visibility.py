@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.journal import Event
 from cm_tui.engine.journal.archive import ARCHIVED
-from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.event import ERASURE, Event
 
 FORGOTTEN = "episode.forgotten"
 """Kind of the event that hides episodes."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from cm_tui.counts import count, noun
-from cm_tui.engine.journal import Event
-from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.event import ERASURE, Event
 from cm_tui.engine.memory.visibility import ids_of
 
 _SESSIONS = 500

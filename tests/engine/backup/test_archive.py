@@ -14,9 +14,9 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import RefusedError
 from cm_tui.model import EpisodeFilter
@@ -165,7 +165,7 @@ KILLED = """
 import os, sys, pathlib
 from cm_tui.engine.api import backup
 from cm_tui.engine.backup import merging
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.archive import Archive
 left = [int(sys.argv[3])]
 merging._BATCH, merging._FILE = 300, 300

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from cm_tui import paths
 from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.backup import stream
-from cm_tui.engine.erasure import Asked, erase_events
+from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.git.identity import identify
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.engine.redaction import PATTERNS_VERSION

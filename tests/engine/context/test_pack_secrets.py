@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from cm_tui.cli.app import app
 from cm_tui.engine.api.context import ContextApi
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Pack, PackRequest
 from tests.gitrepo import Repo
 from tests.planted import AWS, BODY, GITHUB, KEY, PASSWORD, leaked

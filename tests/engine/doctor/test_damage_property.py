@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.daemon import checkup
 from cm_tui.engine import doctor
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from tests import damage as ways
 from tests.cli.conftest import make_repository

@@ -12,7 +12,7 @@ from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed import provider_for
 from cm_tui.engine.embed.openai_provider import MAX_CHARACTERS
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 from tests.planted import AWS, GITHUB, KEY, PASSWORD, leaked

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.entries import Author, Entries
-from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entries import CHANGED, Entries
 from cm_tui.engine.entries.entry_file import FILE
 from cm_tui.engine.entries.entry_list import page
 from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
+from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import restore, take_back
-from cm_tui.engine.journal import START, Journal
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask
 from cm_tui.model import Entry, EntryEdit

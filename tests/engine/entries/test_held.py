@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import entry_trust, links
-from cm_tui.engine.entries import Author, Entries
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_text import Author
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import EntryEdit
 from tests.cli.conftest import git, make_repository

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Episode, EpisodeEdit, EpisodeFilter

@@ -16,8 +16,8 @@ from cm_tui.engine.episodes.edits import new_change
 from cm_tui.engine.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.episodes.episode_lists import EpisodeLists
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.event import ERASURE
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, Visibility
 from cm_tui.engine.store.database import Database

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import EpisodeFilter
 from tests.gitrepo import Repo

@@ -14,8 +14,8 @@ from cm_tui.engine.episodes.episode_index import EpisodeIndex
 from cm_tui.engine.episodes.episode_lists import EpisodeLists
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.episodes.first_reading import FirstReading
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.extent import bytes_behind, near_end
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import FORGOTTEN
 from cm_tui.engine.store.database import Database

@@ -14,9 +14,9 @@ import pytest
 from cm_tui import paths
 from cm_tui.engine.episodes import archived, retention
 from cm_tui.engine.episodes.changes import CONSOLIDATED
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.archive import Archive
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, UsageError
@@ -177,7 +177,7 @@ def test_of_a_large_archive_the_rarest_words_are_read(engine: LocalEngine, monke
 
 KILLED = """
 import os, sys, pathlib
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.journal import archive
 from cm_tui.engine.episodes import archived, retention
 left = [int(sys.argv[2])]

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.journal import Event, Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_source
 from tests.earlier_filter import nothing_redacted
 from tests.engine.one_file import engine

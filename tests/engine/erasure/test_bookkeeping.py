@@ -9,8 +9,8 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.erasure import state_files
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from tests.engine.erasure.conftest import SECRET, index, turn
 from tests.gitrepo import Repo

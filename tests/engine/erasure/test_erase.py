@@ -13,8 +13,10 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.engine.erasure.selection import Selection
-from cm_tui.engine.journal import Event, Journal, erasure
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal import erasure
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError, StoreError, UsageError
 from tests.engine.erasure.conftest import SECRET, WORDS, index, say, stored, turn
@@ -257,7 +259,7 @@ def test_what_grows_meanwhile_is_taken_along(engine: LocalEngine, leaky: list[Ev
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 
 engine = LocalEngine.open(Path(sys.argv[1]))
 left = int(sys.argv[2])

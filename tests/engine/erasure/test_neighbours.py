@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cm_tui.engine.doctor import examine
-from cm_tui.engine.journal import Event, Journal, erasure
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal import erasure
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from tests.engine.erasure.conftest import SECRET, index, say, stored, turn
 

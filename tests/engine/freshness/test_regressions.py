@@ -17,7 +17,7 @@ from cm_tui.engine.freshness.changes import NOTHING, path_filter
 from cm_tui.engine.freshness.project_sync import ProjectSync
 from cm_tui.engine.freshness.staleness import Staleness
 from cm_tui.engine.index.summary import run_to_end
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.integrations import git_hooks
 from tests.engine.freshness.waiting import SECONDS, until
 from tests.gitrepo import Repo

@@ -5,7 +5,7 @@ import pytest
 from cm_tui.engine.git.identity import identify
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.git.roots import find_root, refuse_unsafe
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from tests.gitrepo import Repo
 

@@ -12,7 +12,7 @@ import pytest
 from cm_tui.engine.git import git_cli, safe_git
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal.event import Event, Position
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn
 from cm_tui.errors import CmError

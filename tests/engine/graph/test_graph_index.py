@@ -1,7 +1,7 @@
 """The graph over a real index: manifests come from the store, and answers follow every change."""
 
 from cm_tui.config import Config
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.store.database import Database
 

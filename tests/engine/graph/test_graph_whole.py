@@ -6,7 +6,8 @@ import pytest
 
 import cm_tui
 from cm_tui.bench import callers as bench
-from cm_tui.engine.graph import CALLS, Graph, resolve
+from cm_tui.engine.graph import resolve
+from cm_tui.engine.graph.graph import CALLS, Graph
 
 
 @pytest.fixture(scope="module")

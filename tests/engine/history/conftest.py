@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import Config
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.history.time_travel import HistoricalView
 from cm_tui.engine.store.database import Database
 from cm_tui.model import Cancel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.graph import Graph
+from cm_tui.engine.graph.graph import Graph
 from cm_tui.engine.index.indexer import Indexer
 from cm_tui.engine.mainline import coverage
 from cm_tui.errors import NotFoundError, UsageError

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.transcripts import lines as lines_of
 from cm_tui.engine.transcripts.lines import opened, read_lines
 from cm_tui.engine.transcripts.transcript import given_words, parse_time

@@ -8,12 +8,13 @@ from itertools import islice
 
 import pytest
 
-from cm_tui.engine import erasure
-from cm_tui.engine.erasure import scan, state_files
+from cm_tui.engine.erasure import state_files
+from cm_tui.engine.erasure.erase import Asked, erase_events
+from cm_tui.engine.erasure.scan import scan
 from cm_tui.engine.importers import one_transcript
 from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
@@ -43,8 +44,8 @@ def _stopped(machine: Machine) -> None:
 
 
 def _erase(machine: Machine, ids: list[str]) -> None:
-    asked = erasure.Asked(ids, found=False, with_patches=False)
-    erasure.erase_events(Journal.of(machine.root), asked, make_again=list, store=machine.base / "store")
+    asked = Asked(ids, found=False, with_patches=False)
+    erase_events(Journal.of(machine.root), asked, make_again=list, store=machine.base / "store")
 
 
 def _ids(machine: Machine) -> list[str]:

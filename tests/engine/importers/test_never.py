@@ -9,7 +9,7 @@ import pytest
 from cm_tui.engine.importers import follow
 from cm_tui.engine.importers.details import with_details
 from cm_tui.engine.importers.follow import Follower
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel

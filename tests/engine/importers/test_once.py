@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine import erasure
+from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.importers.known import origin_of
 from cm_tui.engine.importers.one_transcript import QUIET_SECONDS
 from cm_tui.engine.importers.run import Import
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel
@@ -259,8 +259,8 @@ def test_an_imported_turn_that_was_erased_stays_erased(machine: Machine):
     machine.run()
     journal = Journal.of(machine.root)
     first = next(event.id for event in journal.read() if event.kind == "episode")
-    erasure.erase_events(
-        journal, erasure.Asked([first], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+    erase_events(
+        journal, Asked([first], found=False, with_patches=False), make_again=list, store=machine.base / "store"
     )
     assert machine.prompts() == ["Second"]
     os.utime(file)
@@ -278,8 +278,8 @@ def test_a_turn_of_a_hook_that_was_erased_is_not_imported(machine: Machine):
     asked = hooked(machine, one.session, "Say mellon")
     one.write([one.asked("Say mellon", timestamp=stamp(0)), one.said("Friend."), *one.turn("Second", "Two.")])
     journal = Journal.of(machine.root)
-    erasure.erase_events(
-        journal, erasure.Asked([asked], found=False, with_patches=False), make_again=list, store=machine.base / "store"
+    erase_events(
+        journal, Asked([asked], found=False, with_patches=False), make_again=list, store=machine.base / "store"
     )
     machine.run()
     assert machine.prompts() == ["Second"]

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from cm_tui.engine.importers.project import plan
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording import pauses
 from cm_tui.engine.transcripts.transcript import parse_time
 from tests.engine.importers.conftest import Machine

@@ -10,7 +10,7 @@ import pytest
 from cm_tui.engine.erasure.erase import Asked, erase_events
 from cm_tui.engine.importers import unknown as unknown_of
 from cm_tui.engine.importers.unknown import unknown_in
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording import pauses
 from cm_tui.model import UnknownRecord
 from tests.engine.importers.conftest import Machine

@@ -10,7 +10,7 @@ import pytest
 from cm_tui import files
 from cm_tui.engine.embed import bundled
 from cm_tui.engine.index.files import lines_of
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import PackRequest
 from tests.gitrepo import Repo

@@ -7,8 +7,9 @@ import signal
 import sys
 from pathlib import Path
 
-from cm_tui.engine.journal import START, Journal, erasure
+from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
+from cm_tui.engine.journal.journal import START, Journal
 
 
 def main() -> None:

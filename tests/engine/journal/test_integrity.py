@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Journal
 from cm_tui.engine.journal.integrity import check
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
 
 

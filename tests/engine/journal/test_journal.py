@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.journal import Journal, Position
 from cm_tui.engine.journal import journal as module
-from cm_tui.engine.journal.event import MAX_BYTES
+from cm_tui.engine.journal.event import MAX_BYTES, Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
 
 APPENDER = Path(__file__).with_name("appender.py")

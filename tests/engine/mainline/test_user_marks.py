@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.mainline import user_marks
 from cm_tui.errors import NotFoundError, StoreError
 from tests.gitrepo import Repo

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.entries import Author, Entries
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.entries.entry_text import Author
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.entry_source import passages_of
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, EntryEdit

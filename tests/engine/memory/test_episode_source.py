@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory import episode_sync
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.store.writer_lock import WriterLock

@@ -14,8 +14,9 @@ import pytest
 
 from cm_tui.engine.freshness.changes import Changes
 from cm_tui.engine.freshness.scheduler import Scheduler
-from cm_tui.engine.journal import Event, Journal, Position
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import StoreError
 from tests.daemon.conftest import until
@@ -332,7 +333,7 @@ def test_a_session_that_never_stops_is_let_go_of(repo: Repo, runs: Runs, monkeyp
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import journal_consumer
 
 def die(*_, **__):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Event, Position
+from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.memory.recorder import record_turn
 from cm_tui.engine.memory.turns import Turn
 from tests.gitrepo import Repo

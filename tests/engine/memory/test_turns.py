@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cm_tui.engine.journal import START, Event, Position
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import START
 from cm_tui.engine.memory.turns import FORGOTTEN_SECONDS, Turns
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.engine.journal import Journal, integrity
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal import integrity
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.errors import NotFoundError

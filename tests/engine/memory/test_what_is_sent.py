@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.journal import Journal
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.api import recording
-from cm_tui.engine.journal import Event, Journal, Position
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.engine.memory.recorder import record_turn

@@ -9,9 +9,10 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.api.events import record_event
-from cm_tui.engine.journal import Journal
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import folder_of
-from cm_tui.engine.recording import PastGate, folders, pauses, why_not
+from cm_tui.engine.recording import folders, pauses
+from cm_tui.engine.recording.gate import PastGate, why_not
 from cm_tui.engine.recording.pauses import EVERYWHERE, Pause
 from cm_tui.errors import ConfigError, NotFoundError, StoreError, UsageError
 from tests.gitrepo import Repo

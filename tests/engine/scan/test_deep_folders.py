@@ -11,7 +11,7 @@ import pytest
 
 from cm_tui.config import IndexConfig
 from cm_tui.engine.git.repository import Repository
-from cm_tui.engine.local import LocalEngine
+from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.folders import folders_of, folders_to
 from cm_tui.engine.scan.skip_rules import SkipRules

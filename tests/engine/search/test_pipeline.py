@@ -16,7 +16,7 @@ from cm_tui.config import Config
 from cm_tui.engine.embed import NoProvider, provider_for
 from cm_tui.engine.search import adjust, profiles
 from cm_tui.engine.search.pipeline import Searcher
-from cm_tui.engine.vectors import VectorIndex
+from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
 from cm_tui.model.score_text import printed

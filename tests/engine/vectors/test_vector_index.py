@@ -16,8 +16,8 @@ from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed import provider_for
 from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import VectorIndex
 from cm_tui.engine.vectors.codec import path_words
+from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
 
@@ -191,7 +191,7 @@ import os, signal, sys
 from pathlib import Path
 from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.store.database import Database
-from cm_tui.engine.vectors import VectorIndex
+from cm_tui.engine.vectors.index import VectorIndex
 
 class Mortal(BundledProvider):
     batch = 8
