@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cm_tui.engine.redaction import find
+from cm_tui.engine.redaction.find import find
 
 _LARGEST = 1_000_000
 """Bytes from which a file is data, or made by a program."""

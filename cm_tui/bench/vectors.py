@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from cm_tui.config import load_config
-from cm_tui.engine.embed import Provider, passage_text, provider_for
+from cm_tui.engine.embed.choice import provider_for
+from cm_tui.engine.embed.provider import Provider, passage_text
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.model import CODE

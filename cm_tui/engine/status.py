@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
-from cm_tui.engine.embed import Provider
+from cm_tui.engine.embed.provider import Provider
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.reach import FOREIGN

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.cli import index as index_commands
-from cm_tui.engine import doctor
+from cm_tui.engine.doctor import installation
 from tests import damage as ways
 from tests.cli.conftest import Result, Shop, git, make_repository
 from tests.damage import Place
@@ -74,7 +74,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Damaged, Path, dict[
 @pytest.fixture
 def shop(kept: tuple[Damaged, Path, dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> Damaged:
     # What is installed takes longer to check than all the rest.
-    monkeypatch.setattr(doctor, "examine_installation", lambda: iter(()))
+    monkeypatch.setattr(installation, "examine_installation", lambda: iter(()))
     ways.restore(kept[0].place, kept[1])
     return kept[0]
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from cm_tui.daemon import bootstrap, runtime_dir
-from cm_tui.engine import doctor
+from cm_tui.engine.doctor import installation
 from tests import damage as ways
 from tests.cli.conftest import Shop
 from tests.damage import Place
@@ -17,7 +17,7 @@ from tests.damage import Place
 
 @pytest.fixture(autouse=True)
 def _without_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "examine_installation", lambda: iter(()))
+    monkeypatch.setattr(installation, "examine_installation", lambda: iter(()))
 
 
 def findings(shop: Shop) -> dict[str, dict[str, str]]:

@@ -47,7 +47,7 @@ def record_event(
 def _redacted(texts: Mapping[str, str], limit: int) -> dict[str, str | int]:
     if not texts:
         return {}
-    from cm_tui.engine.redaction import redact
+    from cm_tui.engine.redaction.redact import redact
 
     clean = {name: redact(text, limit) for name, text in texts.items()}
     secrets = sum(one.secrets for one in clean.values())

@@ -1,7 +1,7 @@
 """What leaves the machine or enters a chat passes here: secrets are replaced by `[redacted: KIND]`, and counted."""
 
-from cm_tui.engine.redaction import BEYOND, redact
 from cm_tui.engine.redaction.marks import note_on_marks
+from cm_tui.engine.redaction.redact import BEYOND, redact
 
 __all__ = ["note_on_marks", "without_secrets"]
 

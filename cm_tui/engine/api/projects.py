@@ -273,20 +273,20 @@ def begin_rebuild(root: Path, store: Path) -> None:
 
 def examine_installation(root: Path) -> tuple[Check, ...]:
     """Check all that an engine needs but the store: for a project that does not open."""
-    from cm_tui.engine.doctor import examine
+    from cm_tui.engine.doctor.installation import examine
 
     return examine(root)
 
 
 def examine_without_store(root: Path, error: CmError) -> tuple[Check, ...]:
     """Check what can be checked without the store of a root, and say why that did not open."""
-    from cm_tui.engine.doctor import failed
+    from cm_tui.engine.doctor.installation import failed
 
     return (*examine_installation(root), failed("store", error))
 
 
 def examine_without_project(error: CmError) -> tuple[Check, ...]:
     """Check what can be checked without a project, and say why that cannot be found or read."""
-    from cm_tui.engine import doctor
+    from cm_tui.engine.doctor.installation import examine_installation, failed
 
-    return (*doctor.examine_installation(), doctor.failed("repository", error))
+    return (*examine_installation(), failed("repository", error))

@@ -14,7 +14,7 @@ from cm_tui.engine.journal.erasure import alone
 from cm_tui.engine.journal.event import ERASURE, MAX_BYTES, MOVED, RESTORED
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory.visibility import PURGED, ids_of
-from cm_tui.engine.redaction import PATTERNS_VERSION
+from cm_tui.engine.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import StoreError
 
 _BATCH = 2_000_000

@@ -10,8 +10,8 @@ from functools import lru_cache
 from cm_tui.engine.context import render
 from cm_tui.engine.context.budget import ROUNDING, tokens, weight
 from cm_tui.engine.context.clean_source import ReadSource, clean_lines
-from cm_tui.engine.redaction import redact
 from cm_tui.engine.redaction.marks import note_on_marks
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import CmError
 from cm_tui.model import CODE, Pack, PackItem, PackRequest, Symbol
 from cm_tui.model.dates import kind_and_age

@@ -83,6 +83,11 @@ def _memory(root: Path) -> Iterator[Check]:
         yield Check("memory", "warning", said, "Look with `cm link --show`, and share it with `cm link`.")
 
 
+def examine(root: Path) -> tuple[Check, ...]:
+    """Check the installation, a project's settings, and the embedding model that they ask for."""
+    return (*examine_installation(), *examine_project(root))
+
+
 def examine_installation() -> Iterator[Check]:
     """Check what came with the installation, and the data folder."""
     yield Check("versions", "ok", _versions())
@@ -143,7 +148,7 @@ def _model() -> str:
 
 
 def _answers(config: EmbeddingConfig) -> str:
-    from cm_tui.engine.embed import provider_for
+    from cm_tui.engine.embed.choice import provider_for
 
     provider = provider_for(config)
     vector = provider.embed_query("parse the configuration file")

@@ -16,8 +16,8 @@ import numpy as np
 from cm_tui.config import EmbeddingConfig
 from cm_tui.counts import count
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
-from cm_tui.engine.redaction import BEYOND, redact
 from cm_tui.engine.redaction.key_lines import mark_key_lines
+from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.errors import ModelError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from cm_tui.engine.entries.entry_record import (
     storable,
 )
 from cm_tui.engine.entries.keywords import keywords_of
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import UsageError
 from cm_tui.model import Actor, Entry, EntryEdit, Scope
 

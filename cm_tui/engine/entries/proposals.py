@@ -12,7 +12,7 @@ from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, firs
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import Ledger
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
 from cm_tui.model.ids import SHORTEST_NAME, plain_id

@@ -14,7 +14,7 @@ from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
 from cm_tui.engine.memory.recorder import ANSWER_CHARACTERS, PATCH_BYTES
 from cm_tui.engine.memory.turns import PROMPT_CHARACTERS
-from cm_tui.engine.redaction import BEYOND, redact
+from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.errors import UsageError
 
 _SHORT = 200

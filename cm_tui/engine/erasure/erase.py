@@ -17,7 +17,7 @@ from cm_tui.engine.erasure.texts import secrets_in
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.model import ErasedEvent, ErasureReport
 from cm_tui.model.text import one_line

@@ -15,7 +15,7 @@ from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import unfinished
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import START, Journal
-from cm_tui.engine.redaction import find
+from cm_tui.engine.redaction.find import find
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.store.database import Database
 from cm_tui.model import SecretFinding, SecretsReport

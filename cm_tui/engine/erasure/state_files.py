@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
-from cm_tui.engine.redaction import find, redact
+from cm_tui.engine.redaction.find import find
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.strength import is_random
 from cm_tui.engine.redaction.values import texts_of, with_texts
 from cm_tui.errors import StoreError

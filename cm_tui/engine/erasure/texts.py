@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from cm_tui.engine.journal.event import Problem
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.redaction import BEYOND, Found, find
+from cm_tui.engine.redaction.find import find
+from cm_tui.engine.redaction.found import Found
+from cm_tui.engine.redaction.redact import BEYOND
 
 _PIECE = 1_000_000
 _SHORT, _KEPT = 100, 20_000

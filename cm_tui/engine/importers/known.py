@@ -12,7 +12,7 @@ from cm_tui.engine.journal.event import ERASED, Event, Position
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.transcripts.turn import PROMPT_CHARACTERS, Turn
 
 Seen = Literal["", "recorded", "waiting", "erased"]

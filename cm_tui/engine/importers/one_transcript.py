@@ -16,7 +16,7 @@ from cm_tui.engine.importers.state import KINDS, OTHERS, TranscriptState
 from cm_tui.engine.importers.unknown import Unknown
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.transcripts.transcript import Named, Read, Resume, Skipped, parse_time
 from cm_tui.engine.transcripts.turn import Turn
 from cm_tui.errors import UsageError

@@ -14,7 +14,7 @@ from cm_tui.engine.journal.event import new_line
 from cm_tui.engine.memory.episode_record import KIND, EpisodeRecord
 from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials, without_files
 from cm_tui.engine.recording import folders
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.split_keys import SplitKeys
 from cm_tui.engine.scan.credential_files import is_credential_file
 from cm_tui.engine.transcripts import patches

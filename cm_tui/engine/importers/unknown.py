@@ -15,7 +15,7 @@ from cm_tui.engine.importers.state import TranscriptState
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.recording.gate import PastGate
-from cm_tui.engine.redaction import BEYOND, redact
+from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.scan.credential_files import is_credential_file
 from cm_tui.engine.transcripts.lines import as_text

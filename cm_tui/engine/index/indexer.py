@@ -83,7 +83,7 @@ class Indexer:
 
     def _open_vectors(self) -> ProjectVectors:
         if self.vectors is None:
-            from cm_tui.engine.embed import provider_for
+            from cm_tui.engine.embed.choice import provider_for
             from cm_tui.engine.vectors.by_source import ProjectVectors
 
             embedding = self.config.embedding

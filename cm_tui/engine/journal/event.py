@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cm_tui.engine.redaction import PATTERNS_VERSION, redact_record
+from cm_tui.engine.redaction.found import PATTERNS_VERSION
+from cm_tui.engine.redaction.records import redact_record
 from cm_tui.errors import UsageError
 
 EXACT = frozenset({"root", "base", "stop", "patch_digest", "origin"})

@@ -82,7 +82,8 @@ class LocalIndex(LocalRooms):
 
     def doctor(self, *, full: bool = False) -> tuple[Check, ...]:
         """Check model, extension, grammars, compiled parts, versions, and all of the store."""
-        from cm_tui.engine.doctor import StoreParts, examine, examine_store
+        from cm_tui.engine.doctor.installation import examine
+        from cm_tui.engine.doctor.project_store import StoreParts, examine_store
 
         with_vectors = self.config.embedding.provider != "none"
         parts = StoreParts(self._root, self._db, lambda: self._repository, lambda: self._vectors, with_vectors)

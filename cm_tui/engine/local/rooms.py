@@ -14,7 +14,7 @@ from cm_tui.engine.api import projects
 from cm_tui.engine.lazy import is_built, shared_property
 
 if TYPE_CHECKING:
-    from cm_tui.engine.embed import Provider
+    from cm_tui.engine.embed.provider import Provider
     from cm_tui.engine.episodes.episodes import Episodes
     from cm_tui.engine.git.repository import Repository
     from cm_tui.engine.graph.graph import Graph
@@ -175,7 +175,7 @@ class LocalRooms:
 
     @shared_property
     def _provider(self) -> Provider:
-        from cm_tui.engine.embed import provider_for
+        from cm_tui.engine.embed.choice import provider_for
 
         return provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.parse.chunks import chunk_lines
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError

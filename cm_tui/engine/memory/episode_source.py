@@ -11,7 +11,7 @@ from cm_tui.engine.memory import episode_record, turn_text
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.memory.visibility import Visibility
 from cm_tui.engine.parse.chunks import chunk_lines
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError, UsageError

@@ -17,7 +17,7 @@ from cm_tui.engine.memory.left_out import is_agent_settings, without_credentials
 from cm_tui.engine.memory.turns import Turn
 from cm_tui.engine.recording import changes
 from cm_tui.engine.recording.gate import without_never_recorded
-from cm_tui.engine.redaction import BEYOND, redact
+from cm_tui.engine.redaction.redact import BEYOND, redact
 from cm_tui.errors import CmError
 
 PATCH_BYTES = 64_000

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from cm_tui.engine.embed import passage_text
+from cm_tui.engine.embed.provider import passage_text
 from cm_tui.engine.search import fts_writer
 from cm_tui.engine.search.code_source import names_of, symbols_of
 from cm_tui.engine.search.source import Source, SourcePassage

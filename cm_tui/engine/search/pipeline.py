@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
-from cm_tui.engine.embed import SWITCHED_OFF, Provider
+from cm_tui.engine.embed.provider import SWITCHED_OFF, Provider
 from cm_tui.engine.search import profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.keyword import KeywordIndex

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from cm_tui.engine.redaction import redact
+from cm_tui.engine.redaction.redact import redact
 
 LINE_BYTES = 10_000_000
 """A longer line is stepped over: a picture in it, or damage."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from cm_tui.engine.redaction import BEYOND
+from cm_tui.engine.redaction.redact import BEYOND
 from cm_tui.engine.transcripts.patches import Patch
 from cm_tui.model import Outcome, StepKind
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import Provider, prose_provider_for
+from cm_tui.engine.embed.choice import prose_provider_for
+from cm_tui.engine.embed.provider import Provider
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.index import State, VectorIndex
 from cm_tui.engine.vectors.snapshot import PROSE_FOLDER

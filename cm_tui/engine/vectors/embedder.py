@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.embed import Provider, passage_text
+from cm_tui.engine.embed.provider import Provider, passage_text
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
 from cm_tui.engine.vectors.cache import Needed

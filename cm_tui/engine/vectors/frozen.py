@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cm_tui.engine.embed import Provider
-from cm_tui.engine.embed.provider import Matrix
+from cm_tui.engine.embed.provider import Matrix, Provider
 from cm_tui.engine.vectors.lazy_graph import LazyGraph
 from cm_tui.engine.vectors.live import Ids, Rows
 

@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from cm_tui.engine.embed import NoProvider, Provider
 from cm_tui.engine.embed.bundled import BundledProvider
-from cm_tui.engine.embed.provider import Matrix
+from cm_tui.engine.embed.provider import Matrix, NoProvider, Provider
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
 from cm_tui.engine.vectors.array_file import attempt_to_save

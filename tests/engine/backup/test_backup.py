@@ -21,7 +21,7 @@ from cm_tui.engine.git.identity import identify
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.memory.journal_consumer import JournalConsumer
-from cm_tui.engine.redaction import PATTERNS_VERSION
+from cm_tui.engine.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from tests.gitrepo import Repo
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.daemon import checkup
-from cm_tui.engine import doctor
+from cm_tui.engine.doctor import installation
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import CmError
 from tests import damage as ways
@@ -95,7 +95,7 @@ def test_damage_is_found_or_changes_nothing(
     ways.restore(place, original)
     monkeypatch.setenv("CM_HOME", str(place.home))
     # What is installed has nothing to do with it, and takes longer than all the rest.
-    monkeypatch.setattr(doctor, "examine_installation", lambda: iter(()))
+    monkeypatch.setattr(installation, "examine_installation", lambda: iter(()))
     said = harm(place)
     damaged_home = place.home.with_name("damaged")
     shutil.rmtree(damaged_home, ignore_errors=True)

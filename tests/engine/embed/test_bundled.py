@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import passage_text, provider_for
 from cm_tui.engine.embed.bundled import BundledProvider, bundled_folder
+from cm_tui.engine.embed.choice import provider_for
+from cm_tui.engine.embed.provider import passage_text
 from cm_tui.errors import ModelError
 
 TEXTS = [

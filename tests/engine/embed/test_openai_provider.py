@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import provider_for
+from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.embed.openai_provider import ATTEMPTS, RemoteProvider
 from cm_tui.errors import ModelError
 

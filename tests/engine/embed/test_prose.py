@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import let_go_if_unused, prose, prose_provider_for
+from cm_tui.engine.embed import prose
+from cm_tui.engine.embed.choice import let_go_if_unused, prose_provider_for
 from cm_tui.engine.embed.prose import ProseProvider
 from cm_tui.errors import ModelError
 

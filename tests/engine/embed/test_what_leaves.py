@@ -10,7 +10,7 @@ import pytest
 
 from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import provider_for
+from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.embed.openai_provider import MAX_CHARACTERS
 from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening

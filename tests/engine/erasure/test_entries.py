@@ -11,7 +11,7 @@ import pytest
 from cm_tui.engine.entries import entry_erasure, entry_text, proposals
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
-from cm_tui.engine.redaction import Redacted
+from cm_tui.engine.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit
 from tests.earlier_filter import nothing_redacted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cm_tui.engine.doctor import examine
+from cm_tui.engine.doctor.installation import examine
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import Journal

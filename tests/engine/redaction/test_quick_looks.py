@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from cm_tui.engine.redaction import redact, redact_record
 from cm_tui.engine.redaction.detectors import DETECTORS, patterns_of
+from cm_tui.engine.redaction.records import redact_record
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.shape_table import SHAPES, SHORTEST
 from cm_tui.engine.redaction.strength import goes_on
 

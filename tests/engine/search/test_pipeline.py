@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import Config
-from cm_tui.engine.embed import NoProvider, provider_for
+from cm_tui.engine.embed.choice import provider_for
+from cm_tui.engine.embed.provider import NoProvider
 from cm_tui.engine.search import adjust, profiles
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.engine.vectors.index import VectorIndex

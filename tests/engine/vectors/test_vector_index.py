@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed import provider_for
 from cm_tui.engine.embed.bundled import BundledProvider
+from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.codec import path_words
 from cm_tui.engine.vectors.index import VectorIndex

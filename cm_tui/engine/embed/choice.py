@@ -1,0 +1,59 @@
+"""Choosing the provider of vectors that the settings ask for."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+
+from cm_tui.config import EmbeddingConfig
+from cm_tui.engine.embed.provider import NoProvider, Provider
+
+_log = logging.getLogger(__name__)
+
+
+def provider_for(
+    config: EmbeddingConfig, say: Callable[[str], None] = _log.info, *, is_allowed: Callable[[], bool] = lambda: True
+) -> Provider:
+    """The provider that the configuration asks for, and never another one.
+
+    Nothing is loaded or reached yet: that happens with the first text, and failures are raised there.
+
+    Args:
+        config: the `embedding` section.
+        say: told in words before anything slow or remote is done, such as a download.
+        is_allowed: asked before each request to an endpoint; False: the settings no longer name it, and nothing is sent.
+    """
+    if config.provider == "none":
+        return NoProvider()
+    if config.provider == "openai":
+        from cm_tui.engine.embed.openai_provider import RemoteProvider
+
+        return RemoteProvider(config, is_allowed=is_allowed)
+    if config.provider == "fastembed":
+        from cm_tui.engine.embed.fastembed_provider import FastembedProvider
+
+        return FastembedProvider(config, say)
+    from cm_tui.engine.embed.bundled import BundledProvider
+
+    return BundledProvider()
+
+
+def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
+    """The provider for what people and agents say; None: the one that the configuration asks for serves that too.
+
+    It comes with the install and runs on this machine, also where code is sent to an endpoint: what was said is for this
+    machine alone.
+    """
+    if config.provider not in {"bundled", "openai"}:
+        return None
+    from cm_tui.engine.embed.prose import shared_provider
+
+    return shared_provider()
+
+
+def let_go_if_unused(seconds: float) -> bool:
+    """Let go of the model of prose where nothing was embedded for so long; returns whether that was done."""
+    prose = sys.modules.get("cm_tui.engine.embed.prose")
+    # What was never needed is not imported to say so.
+    return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))
