@@ -105,7 +105,7 @@ def test_nothing_heavy_is_imported_before_the_first_text():
     code = (
         "import sys\n"
         "from cm_tui.config import EmbeddingConfig\n"
-        "from cm_tui.engine.embed import provider_for\n"
+        "from cm_tui.engine.embed.choice import provider_for\n"
         "provider = provider_for(EmbeddingConfig())\n"
         "assert provider.fingerprint == 'bundled/code-static-256/256/r1'\n"
         "assert not {'onnxruntime', 'tokenizers', 'fastembed', 'httpx'} & sys.modules.keys()\n"
