@@ -15,6 +15,11 @@ from cm_tui.engine.vectors.codec import Codes, unpack
 Ids = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
+_DIGITS = 6
+"""Of a cosine; what comes after depends on where in the matrix a row stands."""
+
+_STEP = 10.0**-_DIGITS
+
 
 class _Buffer:
     """Arrays with room behind the rows in use, so that a few more rows do not copy all of them."""
@@ -138,7 +143,8 @@ class Rows:
             cosines[~(self.alive if only is None else self.alive[only])] = -2
         if k < len(cosines):
             least = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
-            chosen = np.flatnonzero(cosines >= least)
+            # Equal vectors differ in the last bits by where they stand: `best` decides between them, by id.
+            chosen = np.flatnonzero(cosines >= least - _STEP)
         else:
             chosen = np.arange(len(cosines))
         chosen = chosen[cosines[chosen] > -1.5]
@@ -150,10 +156,7 @@ def _roomy(rows: int) -> int:
 
 
 def best(ids: Ids, cosines: Matrix, k: int) -> tuple[Ids, Matrix]:
-    """The k best, largest cosine first and equal ones by id.
-
-    Rounded to six digits: what comes after depends on where in the matrix a row stands.
-    """
-    rounded = np.round(cosines, 6)
+    """The k best, largest cosine first and equal ones by id."""
+    rounded = np.round(cosines, _DIGITS)
     order = np.lexsort((ids, -rounded))[:k]
     return ids[order], rounded[order]
