@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> int:
         asked: dict[Mode, list[Asked]] = {mode: [] for mode in _modes(options)}
         profile = None
         for corpus in corpora:
-            with _indexed(corpus) as engine:
+            with indexed(corpus) as engine:
                 profile = engine.profiles()[options.profile]
                 for mode, rows in asked.items():
                     rows += [
@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--corpus", action="append", default=[], help="only this corpus; may be given again")
     parser.add_argument("--profile", default="code")
     parser.add_argument("--mode", choices=["hybrid", "keyword", "vector"], help="only this mode")
-    parser.add_argument("--files", action="store_true", help="compare files only, not lines")
+    parser.add_argument("--files", action="store_true", help="show everything for the ten best files, lines left out")
     parser.add_argument("--ablation", action="store_true", help="the worth of every number, one switched off at a time")
     parser.add_argument("--worst", type=int, default=0, metavar="N", help="show the N worst questions")
     parser.add_argument("--json", action="store_true")
@@ -132,7 +132,7 @@ def own_home() -> Iterator[None]:
 
 
 @contextmanager
-def _indexed(corpus: Corpus) -> Iterator[LocalEngine]:
+def indexed(corpus: Corpus) -> Iterator[LocalEngine]:
     """A corpus in a store of its own, with default settings, whatever lies above its folder."""
     with tempfile.TemporaryDirectory(prefix="cm-corpus-") as store:
         engine = LocalEngine(corpus.folder.resolve(), Path(store), Config())
@@ -151,15 +151,24 @@ def score(asked: Sequence[Asked], profile: Profile, *, files: bool = False) -> S
     Args:
         asked: questions with candidates.
         profile: the numbers.
-        files: whether lines are left out of the comparison.
+        files: compare the ten best files, without lines; else the ten best passages.
     """
     from cm_tui.engine.search.rank import rank
 
     rows = []
     for row in asked:
-        hits = rank(row.candidates, profile, limit=_DEPTH).hits
-        rows.append((row.corpus, row.question, ndcg(row.question, hits, files=files)))
+        hits = rank(row.candidates, profile, limit=10 * _DEPTH).hits
+        shown = _first_of_files(hits) if files else hits
+        rows.append((row.corpus, row.question, ndcg(row.question, shown, files=files)))
     return Score(tuple(rows))
+
+
+def _first_of_files(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the best passage of each file, in order."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.path, hit)
+    return list(first.values())
 
 
 def ndcg(question: Question, hits: Sequence[Hit], *, files: bool = False) -> float:
@@ -195,12 +204,17 @@ def _report(asked: dict[Mode, list[Asked]], profile: Profile, options: argparse.
         if options.ablation
     }
     if options.json:
-        print(json.dumps({mode: _as_json(scores[mode], ablation.get(mode, {})) for mode in scores}, indent=1))
+        other = {mode: score(rows, profile, files=not options.files) for mode, rows in asked.items()}
+        both = "by_passage" if options.files else "by_file"
+        found = {mode: {**_as_json(scores[mode], ablation.get(mode, {})), both: other[mode].mean} for mode in scores}
+        print(json.dumps(found, indent=1))
         return
     for mode, result in scores.items():
-        _table(mode, result)
-        for name, other in ablation.get(mode, {}).items():
-            print(f"  {name:36} {other.mean:.3f}  {other.mean - result.mean:+.3f}  {_spread(result, other)}")
+        _table(f"{mode}, by {'file' if options.files else 'passage'}", result)
+        other = score(asked[mode], profile, files=not options.files)
+        print(f"  by {'passage' if options.files else 'file'}: {other.mean:.4f}")
+        for name, without in ablation.get(mode, {}).items():
+            print(f"  {name:36} {without.mean:.3f}  {without.mean - result.mean:+.3f}  {_spread(result, without)}")
         _worst(result, options.worst)
 
 

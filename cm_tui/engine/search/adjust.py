@@ -10,12 +10,14 @@ import numpy as np
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
-SENTENCE_BOOSTS = ("file-name", "path", "symbol-name")
-"""Add `weight × signal`; measured on the words of the query."""
-
-BOOSTS = ("definition", *SENTENCE_BOOSTS, "file")
-PENALTIES = ("tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated")
-"""Take away the share `weight × signal` of what was reached so far."""
+BOOSTS = (
+    "exact-name", "definition", "file-name", "path", "symbol-name", "name-share", "container", "length", "usage", "file",
+)  # fmt: skip
+"""Add `weight × signal`."""
+PENALTIES = (
+    "tests", "examples", "docs", "legacy", "vendored", "settings", "declarations", "generated", "nameless", "values", "types",
+)  # fmt: skip
+"""Take away `weight × signal`."""
 
 COHERENCE = "coherence"
 NAME_VECTOR = "name-vector"
@@ -23,10 +25,15 @@ NAMES = (*BOOSTS, COHERENCE, *PENALTIES, NAME_VECTOR)
 """Every name that a profile's adjustments may use."""
 
 DETAILS = {
+    "exact-name": "defines exactly the name that is asked for",
     "definition": "defines a name that the query gives",
     "file-name": "words of the query in the file's name",
     "path": "words of the query in folders and file name",
     "symbol-name": "words of the query in names defined here",
+    "name-share": "words of its own name that the query says",
+    "container": "words of the query in the names of what it stands in",
+    "length": "as long as something that does work is",
+    "usage": "a document, for a question about use",
     "file": "the file as a whole answers the query",
     "coherence": "other passages of the file answer too",
     "tests": "a test",
@@ -37,6 +44,9 @@ DETAILS = {
     "settings": "settings or build instructions",
     "declarations": "declarations without code",
     "generated": "written by a program",
+    "nameless": "imports and other lines outside of any symbol",
+    "values": "constants, fields and other values",
+    "types": "the head of a type, without its methods",
 }
 
 
@@ -75,7 +85,7 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
     for name in PENALTIES:
         values = table.signals.get(name)
         if values is not None and (weight := weights.get(name, 0.0)):
-            score = _apply(stages, name, values, weight, -weight * values * score, score)
+            score = _apply(stages, name, values, weight, -weight * values, score)
     return score, stages
 
 

@@ -28,6 +28,8 @@ class CandidateTable:
     end_lines: list[int]
     symbols: list[str | None]
     kinds: list[str | None]
+    begins: list[int | None]
+    """First line of the symbol that it is a piece of; None: of none."""
     languages: list[str]
     texts: list[str]
     times: list[int | None]
@@ -82,6 +84,7 @@ def concatenate(tables: Sequence[CandidateTable]) -> CandidateTable:
         end_lines=[value for table in tables for value in table.end_lines],
         symbols=[value for table in tables for value in table.symbols],
         kinds=[value for table in tables for value in table.kinds],
+        begins=[value for table in tables for value in table.begins],
         languages=[value for table in tables for value in table.languages],
         texts=[value for table in tables for value in table.texts],
         times=[value for table in tables for value in table.times],

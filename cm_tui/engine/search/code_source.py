@@ -55,13 +55,15 @@ class CodeSource:
             own = symbols.get(blob, [])
             by_idx = {symbol.idx: symbol for symbol in own}
             for *_, symbol, start, end in chunks:
+                called = words_of(own, symbol, start, end)
                 yield SourcePassage(
                     path,
                     start,
                     end,
                     title=_title(by_idx.get(symbol)),
                     text="\n".join(lines[start - 1 : end]),
-                    names=names_of(own, start, end),
+                    names=called.names,
+                    inside=called.inside,
                     blob=blob,
                     symbol=symbol,
                 )
@@ -105,11 +107,23 @@ def symbols_of(db: Database, blobs: Collection[int]) -> dict[int, list[Symbol]]:
     return found
 
 
-def names_of(symbols: list[Symbol], start: int, end: int) -> str:
-    """Return the names of the symbols that begin within some lines."""
+class Called(NamedTuple):
+    """Words by which a passage is known beyond its text."""
+
+    names: str
+    """Names of the symbol that it belongs to and of those that begin within it."""
+    inside: str
+    """Names of what these stand in."""
+
+
+def words_of(symbols: list[Symbol], owner: int | None, start: int, end: int) -> Called:
+    """Return what some lines are called: every piece of a long function has the name of the whole."""
     first = bisect_left(symbols, start, key=lambda symbol: symbol.start_line)
     last = bisect_right(symbols, end, key=lambda symbol: symbol.start_line)
-    return " ".join(symbol.name for symbol in symbols[first:last])
+    own = [] if owner is None else [symbol for symbol in symbols[:first] if symbol.idx == owner]
+    named = [*own, *symbols[first:last]]
+    around = dict.fromkeys(symbol.qualname.removesuffix(symbol.name) for symbol in named)
+    return Called(" ".join(symbol.name for symbol in named), " ".join(filter(None, around)))
 
 
 def _title(symbol: Symbol | None) -> str:

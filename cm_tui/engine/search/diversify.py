@@ -12,6 +12,8 @@ from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Profile
 
+_CUT = frozenset({"function", "method", "constructor", "section"})
+"""Kinds whose pieces are one thing; what stands between the methods of a class is not."""
 _MMR_DEPTH = 100
 """How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""
 
@@ -23,6 +25,21 @@ def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[
     if profile.diversity == "mmr":
         return _by_likeness(table, scores, profile.diversity_lambda)
     return scores, []
+
+
+def best_pieces(table: CandidateTable, rows: Sequence[int]) -> list[int]:
+    """Return rows, best first, with one piece of each function and section that was cut into several: its best."""
+    seen: set[tuple[str, int]] = set()
+    kept = []
+    for row in rows:
+        begins = table.begins[row]
+        if begins is not None and table.kinds[row] in _CUT:
+            whole = (table.paths[row], begins)
+            if whole in seen:
+                continue
+            seen.add(whole)
+        kept.append(row)
+    return kept
 
 
 def order(scores: Column) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Event, Lock
 from typing import NamedTuple
 
@@ -30,12 +30,21 @@ WHERE p.id IN ($ids)
 
 _SYMBOLS = """
 SELECT p.id, coalesce(s.idx = p.symbol, false), s.start_line BETWEEN p.start_line AND p.end_line,
-       s.name, s.qualname, s.kind, s.parent IS NOT NULL, s.end_line - s.start_line + 1
+       s.start_line, s.name, s.qualname, s.kind, s.parent IS NOT NULL, s.end_line - s.start_line + 1
 FROM passage p
 JOIN symbol s ON s.blob = p.blob AND (s.start_line BETWEEN p.start_line AND p.end_line OR s.idx = p.symbol)
 WHERE p.id IN ($ids)
 ORDER BY p.id, s.idx
 """
+
+
+_DEFINING = """
+SELECT DISTINCT p.id FROM symbol s
+JOIN passage p ON p.blob = s.blob AND s.start_line BETWEEN p.start_line AND p.end_line
+WHERE s.name IN (SELECT unnest(?)) ORDER BY p.id LIMIT ?
+"""
+_MOST_DEFINING = 1_000
+"""Passages that define a name; of more, none is the one that was meant."""
 
 
 class Definition(NamedTuple):
@@ -48,13 +57,17 @@ class Definition(NamedTuple):
     lines: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PassageRecord:
     """A passage with the symbols that it belongs to and defines. Ids are never used again, so it never changes."""
 
     symbol: str | None
     """Qualname of the symbol that it belongs to."""
+    name: str | None
+    """That symbol's own name."""
     kind: str | None
+    begins: int | None
+    """First line of that symbol: all pieces of a long function have the same."""
     definitions: tuple[Definition, ...]
     id: int
     source: str
@@ -66,16 +79,24 @@ class PassageRecord:
     language: str
     generated: bool
 
-    def pieces(self) -> Iterator[str]:
-        """Pieces of the names of all symbols that it defines."""
+    @cached_property
+    def written_lines(self) -> int:
+        """Return how many of its lines are not blank."""
+        return sum(1 for line in self.text.split("\n") if line and not line.isspace())
+
+    def names(self) -> Iterator[str]:
+        """Names of the symbol that it belongs to and of all that it defines."""
+        if self.name is not None:
+            yield self.name
         for definition in self.definitions:
-            yield from name_pieces(definition.name)
+            if definition.qualname != self.symbol:
+                yield definition.name
 
 
 @lru_cache(maxsize=1 << 16)
 def name_pieces(name: str) -> tuple[str, ...]:
-    """Pieces of a symbol's name, each once."""
-    return tuple(dict.fromkeys(tokens.parts(name)))
+    """Pieces of a symbol's name, or of a heading, each once."""
+    return tuple(dict.fromkeys(piece for word in tokens.words(name) for piece in tokens.parts(word)))
 
 
 class PassageCache:
@@ -104,6 +125,11 @@ class PassageCache:
         rows = self._db.rows("SELECT id FROM passage WHERE path IN (SELECT unnest(?))", [list(paths)])
         return np.array([row[0] for row in rows], dtype=np.int64)
 
+    def defining(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """Return the ids of the passages in which symbols of some names begin, ascending."""
+        rows = self._db.rows(_DEFINING, [list(names), _MOST_DEFINING])
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
     def _shrink(self) -> None:
         while len(self._records) > _KEPT:
             self._records.popitem(last=False)
@@ -127,16 +153,16 @@ class PassageCache:
             return []
         # Written out, numbers let DuckDB skip the blocks that cannot hold them; as a parameter they do not.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
-        containing: dict[int, tuple[str, str]] = {}
+        containing: dict[int, tuple[str, str, str, int]] = {}
         defined: dict[int, list[Definition]] = defaultdict(list)
-        for id_, own, begins, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
+        for id_, own, begins, line, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
             definition = Definition(*rest)
             if own:
-                containing[id_] = (definition.qualname, definition.kind)
+                containing[id_] = (definition.qualname, definition.name, definition.kind, line)
             if begins:
                 defined[id_].append(definition)
         records = []
         for row in self._db.rows(_PASSAGES.replace("$ids", wanted)):
-            symbol, kind = containing.get(row[0], (None, None))
-            records.append(PassageRecord(symbol, kind, tuple(defined.get(row[0], ())), *row))
+            symbol, name, kind, first = containing.get(row[0], (None, None, None, None))
+            records.append(PassageRecord(symbol, name, kind, first, tuple(defined.get(row[0], ())), *row))
         return records

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from cm_tui.engine.embed.provider import passage_text
 from cm_tui.engine.search import fts_writer
-from cm_tui.engine.search.code_source import names_of, symbols_of
+from cm_tui.engine.search.code_source import symbols_of, words_of
 from cm_tui.engine.search.source import Source, SourcePassage
 from cm_tui.engine.search.wording import Wording, wording_of
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import PASSAGE_GENERATION
 from cm_tui.model import CODE
 
-VERSION = "2"
+VERSION = "3"
 """Counted up when titles, texts or words of passages are made in another way: `sync` then makes all of them again."""
 _MADE_BY = "passage_version"
 _NEXT_ID = "passage_next_id"
@@ -84,14 +84,12 @@ def sync(
 def reindex(db: Database) -> None:
     """Make the keyword index again from the passages, sorted anew; called inside an open transaction."""
     fts_writer.clear(db)
-    rows = db.rows("SELECT id, path, blob, start_line, end_line, title, text, source FROM passage ORDER BY id")
+    rows = db.rows("SELECT id, path, blob, symbol, start_line, end_line, title, text, source FROM passage ORDER BY id")
     symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
     by_wording: dict[Wording, list[fts_writer.Document]] = {}
-    for key, path, blob, start, end, title, text, source in rows:
-        names = title if blob is None else names_of(symbols.get(blob, []), start, end)
-        by_wording.setdefault(wording_of(source), []).append(
-            fts_writer.Document(key, (_words_of(source, path), names, text))
-        )
+    for key, path, blob, symbol, start, end, title, text, source in rows:
+        names, inside = (title, "") if blob is None else words_of(symbols.get(blob, []), symbol, start, end)
+        by_wording.setdefault(wording_of(source), []).append(_document(key, source, path, names, inside, text))
     for wording, documents in by_wording.items():
         fts_writer.add(db, documents, wording)
 
@@ -126,6 +124,10 @@ def content_hash(title: str, text: str) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+def _document(key: int, source: str, path: str, names: str, inside: str, text: str) -> fts_writer.Document:
+    return fts_writer.Document(key, (_words_of(source, path), names, f"{inside}\n{text}" if inside else text))
+
+
 def _words_of(source: str, path: str) -> str:
     """What of a path is indexed: nothing of a name such as `episode/18a0…`, whose letters would only add to the length."""
     return "" if path.startswith(f"{source}/") else path
@@ -156,7 +158,7 @@ def _add(
         ids = range(first + added, first + added + len(batch))
         _insert(db, source, ids, batch)
         pairs = zip(ids, batch, strict=True)
-        documents = (fts_writer.Document(key, (_words_of(source, p.path), p.names, p.text)) for key, p in pairs)
+        documents = (_document(key, source, p.path, p.names, p.inside, p.text) for key, p in pairs)
         fts_writer.add(db, documents, wording_of(source), check)
         added += len(batch)
     if added:

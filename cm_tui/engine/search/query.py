@@ -15,6 +15,14 @@ _MAX_CHARS = 2_000
 # A name, alone or qualified the way some language does it: a.b, a::b, a->b, a\b, a#b, a/2 is not one.
 _NAME = r"[^\W\d]\w*"
 _QUALIFIED = re.compile(rf"{_NAME}(?:(?:\.|::|->|\\|\#){_NAME})*[?!]?")
+_USE = re.compile(
+    r"\b(?:install(?:ation|ing|ed)?|set ?up|configur(?:e|ing|ation)|options?|flags?|usage|examples?|tutorial|guide|getting started"
+    r"|requirements?|licen[sc]e|upgrad(?:e|ing)|migrat(?:e|ing|ion)|changelog|faq|troubleshoot(?:ing)?|environment variables?"
+    r"|deploy(?:ing|ment)?|prerequisites?|quick ?start|documentation|docs?|readme|manual|command[- ]line|instructions?"
+    r"|(?:how|what|where|when) (?:do|can|should|must) (?:i|you|we)|(?:can|should|do|must) (?:i|we|you)|you|your|my)\b",
+    re.IGNORECASE,
+)
+"""How people ask about using a project rather than about its code."""
 _SEPARATOR = re.compile(r"\.|::|->|\\|#")
 _CAPITALS_INSIDE = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
 
@@ -85,6 +93,11 @@ class Query:
     def is_name(self) -> bool:
         """Return whether the whole query is one name, qualified or not."""
         return _QUALIFIED.fullmatch(_bare(self.cut)) is not None
+
+    @cached_property
+    def asks_for_use(self) -> bool:
+        """Return whether it is about installing, setting up or using something, which documents answer."""
+        return _USE.search(self.cut) is not None
 
     @cached_property
     def names(self) -> list[Name]:

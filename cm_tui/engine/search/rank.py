@@ -10,7 +10,7 @@ from cm_tui.engine.search.adjust import Stage, adjust
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.context import lend
 from cm_tui.engine.search.decay import decay
-from cm_tui.engine.search.diversify import diversify, order
+from cm_tui.engine.search.diversify import best_pieces, diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.scale import to_unit, unit
@@ -50,7 +50,8 @@ def rank(
     if reranker is not None and profile.rerank != "off":
         score, more = rerank(table, score, profile, candidates.query, reranker)
         stages += more
-    kept = _within_quotas(table, [row for row in order(score).tolist() if enough[row]], profile)
+    found = best_pieces(table, [row for row in order(score).tolist() if enough[row]])
+    kept = _within_quotas(table, found, profile)
     score, more = to_unit(score)
     stages += more
     wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit

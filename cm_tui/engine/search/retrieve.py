@@ -18,7 +18,7 @@ from cm_tui.engine.search.keyword import KeywordIndex, Term
 from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.wording import CODE_WORDING, Wording, wording_of
-from cm_tui.model import Profile
+from cm_tui.model import CODE, Profile
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -142,14 +142,19 @@ def candidates(
         wording = wording_of(source)
         terms = query.terms_in(wording) if keyword else []
         keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
-        tables.append(_describe(records, query, keywords, _choose(keywords, nearness(source), profile)))
+        defining = (
+            records.defining([name.last for name in query.names]) if query.names and source in {CODE, ""} else None
+        )
+        tables.append(_describe(records, query, keywords, _choose(keywords, nearness(source), profile, defining)))
     return concatenate(tables)
 
 
-def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile) -> _Chosen:
+def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile, defining: Ids | None) -> _Chosen:
     by_words = keywords.top(profile.pool)
     nearest = nearness.nearest(keywords.documents, profile.pool) if nearness else np.zeros(0, np.int64)
     found = [by_words, nearest, keywords.best_of_files()]
+    if defining is not None and len(defining):
+        found.append(_known(keywords.documents, defining))
     if profile.neighbours and keywords.documents.threads is not None:
         best = np.concatenate([by_words[:_LENDING], nearest[:_LENDING]]).astype(np.int64)
         found.append(beside(keywords.documents.threads, best))
@@ -216,6 +221,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         end_lines=[record.end_line for record in known],
         symbols=[symbol for symbol, _ in shown],
         kinds=[kind for _, kind in shown],
+        begins=[record.begins for record in known],
         languages=[record.language for record in known],
         texts=[record.text for record in known],
         times=[record.time for record in known],

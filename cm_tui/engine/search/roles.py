@@ -49,8 +49,10 @@ _NAMED_BY = {
     "vendored": tokens.word_set("vendor third part external"),
     "settings": tokens.word_set("setup build packag config configur settings set makefil docker gradl"),
     "declarations": tokens.word_set("declar stub typ"),
+    "types": tokens.word_set("typ class struct interfac trait enum protocol model schema shap definit declar"),
+    "values": tokens.word_set("constant const default valu vari field opt config configur set settings enum"),
 }
-"""Stems by which a query asks for files of a role, which are then not ranked down."""
+"""Stems by which a query asks for files of a role, or for symbols of a kind, which are then not ranked down."""
 
 
 @lru_cache(maxsize=1 << 15)

@@ -12,7 +12,7 @@ import numpy as np
 
 from cm_tui.engine.search import roles, tokens
 from cm_tui.engine.search.candidate_table import Column
-from cm_tui.engine.search.passage_cache import Definition, PassageRecord
+from cm_tui.engine.search.passage_cache import Definition, PassageRecord, name_pieces
 from cm_tui.engine.search.query import Name, Query
 
 _ABBREVIATION = 3
@@ -21,6 +21,10 @@ _ABBREVIATION = 3
 _MAIN_KINDS = tokens.word_set(
     "class struct interface trait enum type function method constructor macro module namespace section"
 )
+_WORKING = tokens.word_set("function method constructor macro property")
+_TYPES = tokens.word_set("class struct interface trait enum type module protocol object namespace union record")
+_LONG = math.log1p(40)
+"""From forty lines on, more say nothing more about whether a passage does any work."""
 _MINOR_KIND = 0.6
 _OTHER_CASE = 0.7
 _DECLARED = 0.6
@@ -75,7 +79,9 @@ class _Asked:
         self.stems = {tokens.stem(piece): piece for piece in query.plain_pieces}
         self.weights = {stem: max(idf(stem), 1e-6) for stem in self.stems}
         self.total = sum(self.weights.values()) or 1.0
-        self.roles = frozenset(role for role in roles.ROLES if roles.asked_for(role, frozenset(self.stems)))
+        asked = frozenset(self.stems)
+        self.roles = frozenset(role for role in roles.ROLES if roles.asked_for(role, asked))
+        self.kinds = frozenset(kind for kind in ("types", "values") if roles.asked_for(kind, asked))
         self._begun: dict[str, set[str]] = defaultdict(set)
         """Stems by the beginnings of their words that may stand for them."""
         for stem, word in self.stems.items():
@@ -119,13 +125,39 @@ class _Asked:
     def passage(self, record: PassageRecord) -> dict[str, float]:
         """Signals of one passage."""
         named: set[str] = set()
-        for piece in record.pieces():
-            named |= self.matched(piece)
+        share = 0.0
+        for name in record.names():
+            pieces = name_pieces(name)
+            hits = [self.matched(piece) for piece in pieces]
+            named.update(*hits)
+            share = max(share, sum(1 for hit in hits if hit) / len(hits) if hits else 0.0)
+        document = record.kind == "section" or "docs" in _place(record.path).roles
+        of_kind = _of_kind(record, document=document)
         return {
+            "exact-name": max((self._is_exactly(name, record) for name in self.query.names), default=0.0),
             "definition": max((self._defines(name, record) for name in self.query.names), default=0.0),
             "symbol-name": sum(self.weights[stem] for stem in named) / self.total,
+            "name-share": share,
+            "container": self._around(record),
+            "length": min(1.0, math.log1p(record.written_lines) / _LONG),
+            "usage": float(document and self.query.asks_for_use),
             "generated": float(record.generated),
+            **{kind: 0.0 if kind in self.kinds else value for kind, value in of_kind.items()},
         }
+
+    def _around(self, record: PassageRecord) -> float:
+        """Share of the query's words, each counted alike, in the names of what a passage's symbol stands in."""
+        if record.symbol is None or record.name is None:
+            return 0.0
+        pieces = name_pieces(record.symbol.removesuffix(record.name))
+        covered = frozenset().union(*map(self.matched, pieces)) if pieces else frozenset()
+        return len(covered) / max(1, len(self.stems))
+
+    def _is_exactly(self, name: Name, record: PassageRecord) -> float:
+        """Return 1 for a definition of exactly this name, half for its namesake elsewhere; only where nothing else is asked."""
+        if not self.query.is_name:
+            return 0.0
+        return max((_exact(name, definition) for definition in record.definitions), default=0.0)
 
     def _defines(self, name: Name, record: PassageRecord) -> float:
         best = 0.0
@@ -151,6 +183,25 @@ def _fit(name: Name, definition: Definition) -> float:
     if definition.name == name.last:
         return 1.0
     return _OTHER_CASE if definition.name.lower() == name.last.lower() else 0.0
+
+
+def _exact(name: Name, definition: Definition) -> float:
+    if definition.name.rstrip("?!") != name.last:
+        return 0.0
+    asked, have = _flat(name.text), _flat(definition.qualname).rstrip("?!")
+    return 1.0 if name.text == name.last or have == asked or have.endswith("." + asked) else 0.5
+
+
+def _of_kind(record: PassageRecord, *, document: bool) -> dict[str, float]:
+    """Signals of what kind of symbol a passage shows: its own, or the one among those it defines that does most."""
+    kinds = {record.kind} if record.kind else {definition.kind for definition in record.definitions}
+    works = document or not kinds.isdisjoint(_WORKING)
+    typed = not works and not kinds.isdisjoint(_TYPES)
+    return {
+        "nameless": float(not kinds and not document),
+        "values": float(bool(kinds) and not works and not typed),
+        "types": float(typed),
+    }
 
 
 def _flat(name: str) -> str:

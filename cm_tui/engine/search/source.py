@@ -24,6 +24,8 @@ class SourcePassage(NamedTuple):
     text: str
     names: str = ""
     """What it is called: words here count twice as much as in the text."""
+    inside: str = ""
+    """Names of what it stands in, such as its class: they count as if they were said in the text."""
     time: int | None = None
     """When it was written, seconds since the epoch; None: undated, never decays."""
     blob: int | None = None

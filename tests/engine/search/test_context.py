@@ -22,7 +22,8 @@ def table(threads: list[int], turns: list[int], words: float = 60.0) -> Candidat
     empty: list[str] = [""] * size
     return CandidateTable(
         ids=list(range(size)), sources=empty, paths=empty, start_lines=[1] * size, end_lines=[1] * size,
-        symbols=[None] * size, kinds=[None] * size, languages=empty, texts=empty, times=[None] * size, terms=[],
+        symbols=[None] * size, kinds=[None] * size, begins=[None] * size,
+        languages=empty, texts=empty, times=[None] * size, terms=[],
         bm25_by_term=np.zeros((size, 0)), keyword_limit=np.zeros(size), coordination=np.zeros(size), cosines=np.zeros(size),
         keyword_ranks=np.zeros(size, np.int64), vector_ranks=np.zeros(size, np.int64),
         lengths=np.full(size, words), threads=np.array(threads, np.int32), turns=np.array(turns, np.int32),

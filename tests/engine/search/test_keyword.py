@@ -40,8 +40,11 @@ def rebuild(db: Database) -> dict[str, Any]:
     db.execute(f"LOAD '{extension / 'fts.duckdb_extension'}'")
     symbols = code_source.symbols_of(db, {row[0] for row in db.rows("SELECT DISTINCT blob FROM passage")})
     db.execute("CREATE OR REPLACE TABLE expected (id INTEGER, path VARCHAR, title VARCHAR, body VARCHAR)")
-    for key, path, blob, start, end, text in db.rows("SELECT id, path, blob, start_line, end_line, text FROM passage"):
-        fields = (path, code_source.names_of(symbols.get(blob, []), start, end), text)
+    for key, path, blob, symbol, start, end, text in db.rows(
+        "SELECT id, path, blob, symbol, start_line, end_line, text FROM passage"
+    ):
+        names, inside = code_source.words_of(symbols.get(blob, []), symbol, start, end)
+        fields = (path, names, f"{inside}\n{text}")
         db.execute("INSERT INTO expected VALUES (?, ?, ?, ?)", [key, *(" ".join(tokens.terms(f)) for f in fields)])
     db.execute(
         "PRAGMA create_fts_index('expected', 'id', 'path', 'title', 'body', stemmer='none', stopwords='none', "

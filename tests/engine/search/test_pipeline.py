@@ -152,7 +152,8 @@ def test_every_term_has_its_share(searcher: Searcher) -> None:
 
 
 def test_further_hits_of_a_file_say_against_which(searcher: Searcher) -> None:
-    hits = [hit for hit in searcher.search("cart item").hits if hit.path == "shop/cart.py"]
+    by_file = replace(searcher.profile("code"), diversity="file")
+    hits = [hit for hit in searcher.search("cart item", profile=by_file).hits if hit.path == "shop/cart.py"]
     first, second = hits[:2]
     assert not any(part.group == "diversity" for part in first.parts)
     [penalty] = [part for part in second.parts if part.group == "diversity"]

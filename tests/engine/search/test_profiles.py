@@ -43,7 +43,7 @@ def test_the_documents_numbers() -> None:
     assert (notes.vector_weight, notes.keyword_weight, notes.half_life_days) == (0.7, 0.3, None)
     assert (notes.diversity, notes.diversity_lambda, notes.limit) == ("none", 0.7, 6)
     assert (notes.min_score, notes.snippet_chars, notes.pool) == (0.35, 700, 200)
-    assert (code.diversity, code.half_life_days, code.rerank_alpha) == ("file", None, 0.5)
+    assert (code.diversity, code.half_life_days, code.rerank_alpha) == ("none", None, 0.5)
 
 
 def test_saving_changes_only_what_was_changed(project: Project, root: Path) -> None:

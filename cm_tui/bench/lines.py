@@ -1,0 +1,162 @@
+"""Whether the right lines are shown first: questions made of repositories' histories, comments, tests, documents and names."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean
+
+from cm_tui.bench.corpora import Question, Target
+from cm_tui.bench.quality import Asked, indexed, own_home
+from cm_tui.bench.questions.build import SEED, build
+from cm_tui.model import Hit, Profile
+
+KINDS = ("commit", "comment", "test", "document", "section", "name", "qualified name", "half a name")
+_DEPTH = 10
+_LEAST = 3
+"""Questions of a kind that a repository must have to be counted for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How well one question is answered: by the ten best passages against lines, and by the ten best files."""
+
+    ndcg: float
+    rank: int
+    """Of the first passage that shows a target's lines; 0: none of the first ten does."""
+    file_ndcg: float
+    file_rank: int
+
+
+def read_lines(question: Question, hits: Sequence[Hit]) -> Reading:
+    """Judge a ranking by lines and by files.
+
+    Args:
+        question: with the lines that answer it.
+        hits: best first, deeper than ten passages so that ten files are among them.
+    """
+    shown = [(hit.path, hit.start_line, hit.end_line) for hit in hits[:_DEPTH]]
+    files = list(dict.fromkeys(hit.path for hit in hits))[:_DEPTH]
+    whole = tuple({target.path: replace(target, start_line=None) for target in question.targets}.values())
+    ranks = _ranks(question.targets, shown)
+    file_ranks = _ranks(whole, [(path, 0, 0) for path in files])
+    return Reading(
+        _ndcg(ranks, len(question.targets)), min(ranks, default=0), _ndcg(file_ranks, len(whole)), min(file_ranks, default=0)
+    )  # fmt: skip
+
+
+def _ranks(targets: Sequence[Target], shown: Sequence[tuple[str, int, int]]) -> list[int]:
+    """Rank of the first place that shows each target, of those that are shown."""
+    found = []
+    for target in targets:
+        rank = next((rank for rank, place in enumerate(shown, start=1) if target.found_at(*place)), 0)
+        if rank:
+            found.append(rank)
+    return found
+
+
+def _ndcg(ranks: Sequence[int], targets: int) -> float:
+    """Discounted gain of the targets at their ranks, as a share of that of a perfect order: Σ 1/log2(rank + 1)."""
+    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(_DEPTH, targets) + 1))
+    return sum(1 / math.log2(rank + 1) for rank in ranks) / best if best else 0.0
+
+
+def ask(repositories: Sequence[Path], *, most: int, seed: int) -> Iterator[tuple[str, str, list[Asked]]]:
+    """Make the questions of repositories and retrieve their candidates.
+
+    Yields:
+        name, language and questions of each repository.
+    """
+    for repository in repositories:
+        with tempfile.TemporaryDirectory(prefix="cm-lines-") as folder:
+            corpus = build(repository, Path(folder), most=most, seed=seed)
+            with indexed(corpus) as engine:
+                profile = engine.profiles()["code"]
+                yield corpus.name, corpus.language, [
+                    Asked(corpus.name, question, engine.retrieve(question.text, profile=profile, mode="hybrid"))
+                    for question in corpus.questions
+                ]  # fmt: skip
+
+
+def judge(asked: Sequence[Asked], profile: Profile) -> dict[str, list[Reading]]:
+    """Rank every question's candidates by a profile, and read the rankings by kind of question."""
+    from cm_tui.engine.search.rank import rank
+
+    found: dict[str, list[Reading]] = defaultdict(list)
+    for one in asked:
+        hits = rank(one.candidates, profile, limit=10 * _DEPTH).hits
+        found[one.question.category].append(read_lines(one.question, hits))
+    return found
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure and print a table, or JSON.
+
+    Args:
+        argv: see `--help`.
+
+    Returns:
+        The process's exit code.
+    """
+    from cm_tui.engine.search.profiles import load
+
+    options = _parser().parse_args(list(argv))
+    profile = load({})["code"]
+    by_repository: dict[str, dict[str, list[Reading]]] = {}
+    with own_home():
+        for name, language, asked in ask(options.repositories, most=options.most, seed=options.seed):
+            by_repository[name] = judge(asked, profile)
+            print(f"{name} ({language}): {len(asked)} questions", file=sys.stderr)
+    table = {kind: row for kind in KINDS if (row := _row(by_repository, kind))}
+    if options.json:
+        print(json.dumps(table, indent=1))
+    else:
+        _print(table)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="cm bench lines", description=__doc__)
+    parser.add_argument("repositories", type=Path, nargs="+", help="git repositories with some history")
+    parser.add_argument("--most", type=int, default=40, metavar="N", help="questions of each kind and repository (40)")
+    parser.add_argument("--seed", type=int, default=SEED, help="of what is chosen")
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+_COLUMNS: dict[str, Callable[[Reading], float]] = {
+    "hit@1": lambda one: one.rank == 1,
+    "hit@5": lambda one: 0 < one.rank <= 5,
+    "hit@10": lambda one: one.rank > 0,
+    "MRR": lambda one: 1 / one.rank if one.rank else 0.0,
+    "NDCG@10": lambda one: one.ndcg,
+    "file hit@1": lambda one: one.file_rank == 1,
+    "file NDCG@10": lambda one: one.file_ndcg,
+}
+
+
+def _row(by_repository: dict[str, dict[str, list[Reading]]], kind: str) -> dict[str, float]:
+    """Mean over repositories of each measure, of one kind of question."""
+    groups = [found[kind] for found in by_repository.values() if len(found.get(kind, ())) >= _LEAST]
+    if not groups:
+        return {}
+    means = {name: mean(mean(map(measure, group)) for group in groups) for name, measure in _COLUMNS.items()}
+    return {"questions": sum(map(len, groups)), "repositories": len(groups), **means}
+
+
+def _print(table: dict[str, dict[str, float]]) -> None:
+    print(f"{'':15}{'asked':>7}{'repos':>7}" + "".join(f"{name:>14}" for name in _COLUMNS))
+    for kind, row in table.items():
+        numbers = "".join(f"{row[name]:14.3f}" for name in _COLUMNS)
+        print(f"{kind:15}{row['questions']:7.0f}{row['repositories']:7.0f}{numbers}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
