@@ -204,9 +204,9 @@ def _report(asked: dict[Mode, list[Asked]], profile: Profile, options: argparse.
         if options.ablation
     }
     if options.json:
-        other = {mode: score(rows, profile, files=not options.files) for mode, rows in asked.items()}
+        also = {mode: score(rows, profile, files=not options.files) for mode, rows in asked.items()}
         both = "by_passage" if options.files else "by_file"
-        found = {mode: {**_as_json(scores[mode], ablation.get(mode, {})), both: other[mode].mean} for mode in scores}
+        found = {mode: {**_as_json(scores[mode], ablation.get(mode, {})), both: also[mode].mean} for mode in scores}
         print(json.dumps(found, indent=1))
         return
     for mode, result in scores.items():

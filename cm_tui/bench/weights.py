@@ -27,7 +27,7 @@ KINDS = {"commit": 1.0, "comment": 1.0, "test": 0.7, "document": 0.7, "section":
 SIDES = ("keyword_weight", "vector_weight")
 KEPT = ("exact-name", "definition", "name-vector", "vendored")
 """What these questions say nothing of: names, and copies of foreign code."""
-HELD = {"file-name": 0.25, "path": 0.3, "coherence": 0.1}
+HELD = {"file-name": 0.25, "path": 0.3, "coherence": 0.05}
 """Weights of what is the same for all passages of a file. Histories ask little for whole files, so these are given."""
 LEARNED = (*SIDES, *(name for name in adjust.NAMES if name not in {*KEPT, *HELD}))
 _STEPS = 350

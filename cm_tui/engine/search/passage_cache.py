@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from threading import Event, Lock
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.engine.search import tokens
+from cm_tui.engine.search.traits import Definition, Owner, Traits, traits_of
 from cm_tui.engine.store.database import Database
 
 _KEPT = 100_000
@@ -43,31 +42,15 @@ SELECT DISTINCT p.id FROM symbol s
 JOIN passage p ON p.blob = s.blob AND s.start_line BETWEEN p.start_line AND p.end_line
 WHERE s.name IN (SELECT unnest(?)) ORDER BY p.id LIMIT ?
 """
-_MOST_DEFINING = 1_000
+MOST_DEFINING = 500
 """Passages that define a name; of more, none is the one that was meant."""
-
-
-class Definition(NamedTuple):
-    """A symbol that begins within a passage."""
-
-    name: str
-    qualname: str
-    kind: str
-    nested: bool
-    lines: int
 
 
 @dataclass(frozen=True)
 class PassageRecord:
     """A passage with the symbols that it belongs to and defines. Ids are never used again, so it never changes."""
 
-    symbol: str | None
-    """Qualname of the symbol that it belongs to."""
-    name: str | None
-    """That symbol's own name."""
-    kind: str | None
-    begins: int | None
-    """First line of that symbol: all pieces of a long function have the same."""
+    owner: Owner | None
     definitions: tuple[Definition, ...]
     id: int
     source: str
@@ -80,23 +63,9 @@ class PassageRecord:
     generated: bool
 
     @cached_property
-    def written_lines(self) -> int:
-        """Return how many of its lines are not blank."""
-        return sum(1 for line in self.text.split("\n") if line and not line.isspace())
-
-    def names(self) -> Iterator[str]:
-        """Names of the symbol that it belongs to and of all that it defines."""
-        if self.name is not None:
-            yield self.name
-        for definition in self.definitions:
-            if definition.qualname != self.symbol:
-                yield definition.name
-
-
-@lru_cache(maxsize=1 << 16)
-def name_pieces(name: str) -> tuple[str, ...]:
-    """Pieces of a symbol's name, or of a heading, each once."""
-    return tuple(dict.fromkeys(piece for word in tokens.words(name) for piece in tokens.parts(word)))
+    def traits(self) -> Traits:
+        """Return what can be said of it whatever is asked."""
+        return traits_of(self.path, self.text, self.owner, self.definitions)
 
 
 class PassageCache:
@@ -127,7 +96,7 @@ class PassageCache:
 
     def defining(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Return the ids of the passages in which symbols of some names begin, ascending."""
-        rows = self._db.rows(_DEFINING, [list(names), _MOST_DEFINING])
+        rows = self._db.rows(_DEFINING, [list(names), MOST_DEFINING])
         return np.array([row[0] for row in rows], dtype=np.int64)
 
     def _shrink(self) -> None:
@@ -153,16 +122,13 @@ class PassageCache:
             return []
         # Written out, numbers let DuckDB skip the blocks that cannot hold them; as a parameter they do not.
         wanted = ", ".join(str(int(id_)) for id_ in ids)
-        containing: dict[int, tuple[str, str, str, int]] = {}
+        owners: dict[int, Owner] = {}
         defined: dict[int, list[Definition]] = defaultdict(list)
         for id_, own, begins, line, *rest in self._db.rows(_SYMBOLS.replace("$ids", wanted)):
             definition = Definition(*rest)
             if own:
-                containing[id_] = (definition.qualname, definition.name, definition.kind, line)
+                owners[id_] = Owner(definition.qualname, definition.name, definition.kind, line)
             if begins:
                 defined[id_].append(definition)
-        records = []
-        for row in self._db.rows(_PASSAGES.replace("$ids", wanted)):
-            symbol, name, kind, first = containing.get(row[0], (None, None, None, None))
-            records.append(PassageRecord(symbol, name, kind, first, tuple(defined.get(row[0], ())), *row))
-        return records
+        rows = self._db.rows(_PASSAGES.replace("$ids", wanted))
+        return [PassageRecord(owners.get(row[0]), tuple(defined.get(row[0], ())), *row) for row in rows]

@@ -73,6 +73,7 @@ class Searcher:
         self._keyword = KeywordIndex(db)
         self._prefetch = Prefetch(self._keyword, self._records)
         self._saved: dict[str, Profile] = {}
+        self._loaded: tuple[object, Mapping[str, Profile]] | None = None
         model = config.search.reranker
         self._reranker = reranker or (FastembedReranker(model) if model else None)
 
@@ -212,7 +213,10 @@ class Searcher:
 
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""
-        return {**profiles.load(self._profile_changes()), **self._saved}
+        changes = self._profile_changes()
+        if self._loaded is None or self._loaded[0] is not changes:
+            self._loaded = (changes, profiles.load(changes))
+        return {**self._loaded[1], **self._saved}
 
     def _profile_changes(self) -> Mapping[str, Mapping[str, Any]]:
         """Return what the settings change, read again once somebody wrote or removed a file of them."""

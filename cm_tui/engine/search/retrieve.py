@@ -14,8 +14,9 @@ from cm_tui.engine.search.bm25 import K1, bm25, bm25_of_files
 from cm_tui.engine.search.candidate_table import CandidateTable, concatenate
 from cm_tui.engine.search.context import beside
 from cm_tui.engine.search.documents import Documents
+from cm_tui.engine.search.fts_writer import FIELDS
 from cm_tui.engine.search.keyword import KeywordIndex, Term
-from cm_tui.engine.search.passage_cache import PassageCache, PassageRecord
+from cm_tui.engine.search.passage_cache import MOST_DEFINING, PassageCache, PassageRecord
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.wording import CODE_WORDING, Wording, wording_of
 from cm_tui.model import CODE, Profile
@@ -27,6 +28,7 @@ _FILES = 40
 """Files whose best passage is a candidate because the file as a whole answers well."""
 _LENDING = 50
 """The best of each side, whose neighbours in their threads are candidates too."""
+_TITLE = FIELDS.index("title")
 _AGAIN = 4
 """How many times more are asked for when the nearest passages are those of other sources."""
 
@@ -110,6 +112,17 @@ class KeywordScores:
             hits = hits[self.scores[hits] >= limit]
         return hits[np.lexsort((hits, -self.scores[hits]))][:pool]
 
+    def named(self, name: str) -> Ids | None:
+        """Positions of passages with a word in the names of their symbols, the best if they are many; None: not a term here."""
+        asked = next(iter(self.wording.split(name)), "")
+        term = next((term for term in self.terms if term.text == asked), None)
+        if term is None:
+            return None
+        hits = term.postings.documents[term.postings.counts[:, _TITLE] > 0].astype(np.int64)
+        if len(hits) > MOST_DEFINING:
+            hits = hits[np.argsort(-self.scores[hits], kind="stable")[:MOST_DEFINING]]
+        return hits
+
     def best_of_files(self) -> Ids:
         """Position of the best passage of each of the files that answer best as a whole."""
         if not len(self.file_scores):
@@ -142,19 +155,31 @@ def candidates(
         wording = wording_of(source)
         terms = query.terms_in(wording) if keyword else []
         keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
-        defining = (
-            records.defining([name.last for name in query.names]) if query.names and source in {CODE, ""} else None
-        )
-        tables.append(_describe(records, query, keywords, _choose(keywords, nearness(source), profile, defining)))
+        chosen = _choose(keywords, nearness(source), profile, _defining(records, query, keywords, source))
+        tables.append(_describe(records, query, keywords, chosen))
     return concatenate(tables)
 
 
-def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile, defining: Ids | None) -> _Chosen:
+def _defining(records: PassageCache, query: Query, keywords: KeywordScores, source: str) -> Ids:
+    """Positions of the passages that may define a name that the query gives."""
+    if not query.names or source not in {CODE, ""}:
+        return np.zeros(0, np.int64)
+    found, unknown = [np.zeros(0, np.int64)], []
+    for name in query.names:
+        named = keywords.named(name.last)
+        if named is None:
+            unknown.append(name.last)
+        else:
+            found.append(named)
+    if unknown:
+        found.append(_known(keywords.documents, records.defining(unknown)))
+    return np.concatenate(found)
+
+
+def _choose(keywords: KeywordScores, nearness: Nearness | None, profile: Profile, defining: Ids) -> _Chosen:
     by_words = keywords.top(profile.pool)
     nearest = nearness.nearest(keywords.documents, profile.pool) if nearness else np.zeros(0, np.int64)
-    found = [by_words, nearest, keywords.best_of_files()]
-    if defining is not None and len(defining):
-        found.append(_known(keywords.documents, defining))
+    found = [by_words, nearest, keywords.best_of_files(), defining]
     if profile.neighbours and keywords.documents.threads is not None:
         best = np.concatenate([by_words[:_LENDING], nearest[:_LENDING]]).astype(np.int64)
         found.append(beside(keywords.documents.threads, best))
@@ -178,8 +203,10 @@ def _ranks(found: Ids, both: Ids) -> NDArray[np.int64]:
 
 def _symbol_of(query: Query, record: PassageRecord) -> tuple[str | None, str | None]:
     """Qualname and kind that stand for a passage: its own symbol, else of those it defines what is asked for most."""
-    if record.symbol is not None or not record.definitions:
-        return record.symbol, record.kind
+    if record.owner is not None:
+        return record.owner.qualname, record.owner.kind
+    if not record.definitions:
+        return None, None
     asked, names = frozenset(query.terms), {name.last for name in query.names}
     chosen = max(
         record.definitions, key=lambda one: (one.name in names, len(asked.intersection(tokens.terms(one.name))))
@@ -221,7 +248,7 @@ def _describe(records: PassageCache, query: Query, keywords: KeywordScores, chos
         end_lines=[record.end_line for record in known],
         symbols=[symbol for symbol, _ in shown],
         kinds=[kind for _, kind in shown],
-        begins=[record.begins for record in known],
+        begins=[record.owner.begins if record.owner else None for record in known],
         languages=[record.language for record in known],
         texts=[record.text for record in known],
         times=[record.time for record in known],
