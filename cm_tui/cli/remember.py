@@ -96,6 +96,8 @@ def _write(
         keywords=tuple((keywords or "").split("|")),
         scope=cast("Scope", scope or "project"),
     )
+    for note in entry.notes:
+        narrate(f"note: {note}")
     if as_json:
         print_json(entry)
         return

@@ -19,6 +19,7 @@ from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
+from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.text import one_line
 
 DATA = (
@@ -132,7 +133,9 @@ def forget(
     id: Id,  # noqa: A002 - its name everywhere
     where: Where,
     ctx: Request,
-    reason: Annotated[Annotated[str, Field(max_length=500), Text], Field(description="Why, for the person.")] = "",
+    reason: Annotated[
+        Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Why, for the person.")
+    ] = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Kept]:
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
@@ -176,9 +179,9 @@ def _changed(change: MemoryChange) -> CallToolResult:
     state: Literal["done", "proposed", "unchanged"] = (
         "proposed" if change.proposal else "done" if change.change else "unchanged"
     )
-    notes = (
-        [f"{count(entry.redacted, 'secret')} taken out of it before it was stored."] if entry and entry.redacted else []
-    )
+    notes = list(entry.notes) if entry else []
+    if entry and entry.redacted:
+        notes.append(f"{count(entry.redacted, 'secret')} taken out of it before it was stored.")
     row = records.Kept(
         id=change.id,
         kind=change.of,

@@ -156,13 +156,17 @@ async def test_a_task_is_recorded_once(own: Path):
 
 
 async def test_nothing_is_written_down_by_agents_in_a_pause(own: Path):
+    with LocalEngine.open(own) as engine:
+        known = engine.remember("An agent wrote this.", actor="agent", agent="codex")
     recording.pause(own)
     async with answering(own) as asked:
+        assert "paused" in await asked.refused("remember", id=known.id, content="changed in a pause")
         assert "paused" in await asked.refused("remember", content="seen in a pause")
         assert "paused" in await asked.refused("codememory_record", prompt="asked in a pause")
     with LocalEngine.open(own) as engine:
         assert engine.remember("a person may").actor == "person"
-        assert (engine.entries().total, engine.episodes().total) == (1, 0)
+        assert engine.entry(known.id).content == "An agent wrote this."
+        assert (engine.entries().total, engine.episodes().total) == (2, 0)
 
 
 @pytest.mark.parametrize("tool", ["recall", "remember", "forget", "codememory_record"])

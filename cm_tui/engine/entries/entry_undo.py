@@ -41,12 +41,14 @@ class TakenBack(NamedTuple):
         words: the change, for people.
         event: id of the event that tells of it; empty: nothing was written.
         conflict: what has to be decided first.
+        notes: what has to be said.
     """
 
     id: str
     words: str
     event: str = ""
     conflict: Conflict | None = None
+    notes: tuple[str, ...] = ()
 
 
 def take_back(
@@ -78,7 +80,7 @@ def take_back(
     if dry_run:
         return TakenBack(told.id, words)
     change = entries.put(told.scope, now, before, author, kind=REVERTED, undoes=event.id)
-    return TakenBack(told.id, words, change.event)
+    return TakenBack(told.id, words, change.event, notes=change.notes)
 
 
 def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:

@@ -15,13 +15,13 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 PROPOSED = "memory.proposed"
 """Kind of the event that says what an agent proposed."""
 DECIDED = "memory.decided"
 """Kind of the event that says what became of a proposal."""
-_REASON_CHARACTERS = 500
 
 
 class Proposals:
@@ -156,7 +156,7 @@ class Proposals:
                 of=of,
                 target=target,
                 words=first_line(redact(storable(words)).text),
-                reason=redact(storable(reason)).text[:_REASON_CHARACTERS],
+                reason=redact(storable(reason)).text[:REASON_CHARACTERS],
                 agent=author.agent,
                 session=author.session,
                 time=time.time(),
