@@ -44,12 +44,14 @@ def recall(
 ) -> Annotated[CallToolResult, records.Recalled]:
     """Recall what was decided, learned or done before: entries and past sessions, with who wrote them and when."""
     _ = project
-    engine, state = where.asked()
+    # What people and agents left behind needs no index.
+    engine = where.engine()
+    state = where.projects.state(engine)
     found = engine.recall(question, limit=limit)
     authors = {path: _author(engine, path) for path in dict.fromkeys(hit.path for hit in found.hits)}
     memories = [_memory(hit, authors[hit.path]) for hit in found.hits]
     texts = fitting(memories, _memory_text, max_chars)
-    notes = [*found.notes, *notes_of(engine, state)]
+    notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
     record = records.Recalled(
         about=DATA,
         mode=found.mode,
