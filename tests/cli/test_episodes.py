@@ -138,6 +138,13 @@ def test_what_is_printed_can_be_typed(new_shop: Shop, told: list[str]):
     assert new_shop.cm("episodes", told[0]).code == 3
 
 
+def test_a_beginning_that_is_too_short_is_told(new_shop: Shop, told: list[str]):
+    for words in (("episodes", "show", told[0][:3]), ("forget", told[0][:3]), ("remember", "--id", "abc")):
+        done = new_shop.cm(*words)
+        assert (done.code, "at least 4 letters" in done.err) == (3, True), words
+    assert "letters" not in new_shop.cm("episodes", "show", "no-such-id").err
+
+
 def test_a_session_goes_by_the_beginning_of_its_id(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CM_HOME", str(new_shop.home))
     new_shop.cm("index")
