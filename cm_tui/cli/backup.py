@@ -54,7 +54,7 @@ def backup(
         return
     for one in found.projects:
         archived = f", {count(one.archived, 'episode')} of the archive" if one.archived else ""
-        write(f"{one.id}  {count(one.events, 'event')}{archived}  {one.identity or one.name}")
+        write(f"{_called(one.name, one.identity)}  {count(one.events, 'event')}{archived}  {one.id}")
     narrate(
         f"{'would be written' if dry_run else 'written'}: {file}{f', {found.bytes:,} bytes' if found.bytes else ''}"
     )
@@ -127,7 +127,12 @@ def _line(one: RestoredProject) -> str:
     if one.new_entries:
         everywhere = f" ({one.new_everywhere:,} for all your projects)" if one.new_everywhere else ""
         parts.append(f"{one.new_entries:,} of {count(one.entries, 'entry', 'entries')} new{everywhere}")
-    return f"{one.identity or one.name}  {', '.join(parts)}  {where}"
+    return f"{_called(one.name, one.identity)}  {', '.join(parts)}  {where}"
+
+
+def _called(name: str, identity: str) -> str:
+    """Return a project's name, and what it is known by wherever it lies."""
+    return f"{name} ({identity})" if identity else name
 
 
 def _ask(question: str, refusal: str) -> None:

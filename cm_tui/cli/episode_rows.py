@@ -38,8 +38,8 @@ def line(one: Episode) -> str:
     marks = [one.outcome if one.outcome != "ok" else "", "pinned" if one.pinned else ""]
     marks += [{1: "useful", -1: "misleading"}.get(one.rating, ""), *(f"+{tag}" for tag in one.tags)]
     marked = "".join(f"  {mark}" for mark in marks if mark)
-    # `cm episodes ID` has the whole reason.
-    why = "  (not in this repository)" if one.sha and one.moment is None else ""
+    # `cm episodes ID` has the whole reason; without an index nobody has looked.
+    why = "  (not in this repository)" if one.sha and one.moment is None and one.why else ""
     who = one.agent or ("you" if one.actor == "person" else "agent")
     return f"{one.id[:ID_LETTERS]}  {local_minute(one.time)}  {where}  {who}  {asked}{marked}{why}"
 

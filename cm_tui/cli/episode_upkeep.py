@@ -30,10 +30,12 @@ def retention(
 
     with open_engine(project) as engine:
         report = engine.retention(older_than=older_than)
-        if apply and report.archived:
-            if not as_json:
-                _show_rows(report)
-            _ask(f"Move {count(report.archived, 'episode')} to the archive?", yes=yes)
+        if apply:
+            if report.archived:
+                if not as_json:
+                    _show_rows(report)
+                _ask(f"Move {count(report.archived, 'episode')} to the archive?", yes=yes)
+            # Also where nothing is old enough: a process that was killed may have left something half moved.
             report = engine.retention(apply=True, older_than=older_than)
     if as_json:
         print_json(report)
@@ -89,7 +91,7 @@ def _show_rows(report: RetentionReport) -> None:
 def _show_totals(report: RetentionReport) -> None:
     from cm_tui.cli.output import narrate
 
-    would = noun(report.archived, "would go", "would go") if report.dry_run else "went"
+    would = "would go" if report.dry_run else "went"
     narrate(f"{count(report.archived, 'episode')} {would} to the archive, {report.archived_bytes:,} bytes")
     if report.waiting:
         narrate(f"{count(report.waiting, 'episode')} {noun(report.waiting, 'waits', 'wait')} for the narrator")

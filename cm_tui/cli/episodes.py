@@ -142,7 +142,7 @@ def _list(where: EpisodeFilter, before: str | None, limit: int, project: Project
         page = engine.episodes(where=where, before=before, limit=limit)
     print_page(page, episode_rows.line, as_json=as_json, row=episode_rows.row)
     if not page.total and where == EpisodeFilter():
-        narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one")
+        narrate("no agent's session was recorded yet: `cm agent install AGENT` wires one, `cm import` reads past ones")
 
 
 def _sessions(where: EpisodeFilter, before: str | None, limit: int, project: Project, *, as_json: bool) -> None:

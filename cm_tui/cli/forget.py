@@ -12,7 +12,7 @@ from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import Entry, ErasureReport, Page, Proposal, SecretFinding, SecretsReport
+    from cm_tui.model import Entry, ErasureReport, MemoryChange, Page, Proposal, SecretFinding, SecretsReport
 
 FOUND = "found"
 """What `--confirm` says again of `--found`."""
@@ -93,7 +93,8 @@ def forget(
     if not erase:
         if found or with_patches or dry_run or confirm:
             raise UsageError("--found, --with-patches, --dry-run and --confirm go with --erase.")
-        _forget(asked, project, undo=undo, reason=reason[:500], as_json=as_json)
+        _check_reason(reason)
+        _forget(asked, project, undo=undo, reason=reason, as_json=as_json)
         return
     if undo:
         raise UsageError("What is erased does not come back.", hint="--undo goes without --erase.")
@@ -110,21 +111,35 @@ def forget(
     print_json(report) if as_json else _show_erased(report)
 
 
+def _check_reason(reason: str) -> None:
+    from cm_tui.model.entry import REASON_CHARACTERS
+
+    if len(reason) > REASON_CHARACTERS:
+        raise UsageError(
+            f"--reason takes at most {REASON_CHARACTERS:,} characters; this has {len(reason):,}.",
+            hint="Say the rest with `cm remember`.",
+        )
+
+
 def _forget(names: list[str], project: Project, *, undo: bool, reason: str, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_json
 
     if not names:
         raise UsageError("Nothing is named.", hint="`cm episodes` and `cm remember` list ids.")
     done: list[str] = []
-    with open_engine(project) as engine:
-        for name in names:
-            change = engine.forget_memory(name, undo=undo, reason=reason)
-            done.append(change.id)
-            if not as_json:
-                back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
-                narrate(f"{change.words}{back}")
-    if as_json:
-        print_json({"restored" if undo else "forgotten": done})
+    try:
+        with open_engine(project) as engine:
+            for name in names:
+                change = engine.forget_memory(name, undo=undo, reason=reason)
+                done.append(change.id)
+                if not as_json:
+                    back = "" if undo else f"; `cm forget --undo {change.id}` brings it back"
+                    narrate(f"{change.words}{back}")
+                _tell_notes(change)
+    finally:
+        # Also where a later name is none: what was done is told.
+        if as_json and done:
+            print_json({"restored" if undo else "forgotten": done})
 
 
 def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) -> None:
@@ -135,13 +150,25 @@ def _decide(names: list[str], project: Project, *, accept: bool, as_json: bool) 
             raise UsageError("No proposal is named.", hint="`cm forget --proposed` lists them.")
         _list_proposals(project, as_json=as_json)
         return
-    with open_engine(project) as engine:
-        done = [engine.decide(name, accept=accept) for name in names]
-    if as_json:
-        print_json({"accepted" if accept else "declined": [one.id for one in done]})
-        return
-    for one in done:
-        narrate(one.words)
+    done: list[str] = []
+    try:
+        with open_engine(project) as engine:
+            for name in names:
+                decided = engine.decide(name, accept=accept)
+                done.append(decided.id)
+                if not as_json:
+                    narrate(decided.words)
+                _tell_notes(decided)
+    finally:
+        if as_json and done:
+            print_json({"accepted" if accept else "declined": done})
+
+
+def _tell_notes(change: MemoryChange) -> None:
+    from cm_tui.cli.output import narrate
+
+    for note in change.entry.notes if change.entry else ():
+        narrate(f"note: {note}")
 
 
 def _list_proposals(project: Project, *, as_json: bool) -> None:

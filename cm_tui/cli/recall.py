@@ -52,6 +52,8 @@ def recall(
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
+    if not result.total and where is None:
+        narrate("`cm import` records past sessions of agents, `cm remember TEXT` writes something down")
 
 
 def _filter(

@@ -13,7 +13,7 @@ from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Entry, MemoryChange, Page, Scope
+    from cm_tui.model import Entry, EntryEdit, MemoryChange, Page, Scope
 
 _TITLE = 60
 
@@ -51,6 +51,8 @@ def remember(
     as_json: Json = False,
 ) -> None:
     """Write an entry: a rule, something known, something learned. Alone it lists the entries, the last one first."""
+    from cm_tui.model import EntryEdit
+
     given = _read(text)
     with open_engine(project) as engine:
         if name is not None:
@@ -60,7 +62,8 @@ def remember(
                 raise UsageError(
                     "An entry stays in its scope.", hint="Write it anew with --scope, and forget this one."
                 )
-            _change(engine, name, (given, category, title, keywords, pin), as_json=as_json)
+            words = None if keywords is None else tuple(keywords.split("|"))
+            _change(engine, name, EntryEdit(given, title, cast("Any", category), words, pin), as_json=as_json)
         elif given is None:
             if title is not None or keywords is not None or pin is not None:
                 raise UsageError("There is nothing to remember.", hint='For example: cm remember "tests need redis"')
@@ -96,6 +99,8 @@ def _write(
         keywords=tuple((keywords or "").split("|")),
         scope=cast("Scope", scope or "project"),
     )
+    for note in entry.notes:
+        narrate(f"note: {note}")
     if as_json:
         print_json(entry)
         return
@@ -112,23 +117,16 @@ def _where(entry: Entry) -> str:
     return "all your projects" if entry.scope == "user" else "this project, in .cm/memory.json"
 
 
-def _change(
-    engine: Engine,
-    name: str,
-    wanted: tuple[str | None, str | None, str | None, str | None, bool | None],
-    *,
-    as_json: bool,
-) -> None:
+def _change(engine: Engine, name: str, edit: EntryEdit, *, as_json: bool) -> None:
+    """Change an entry; show it where nothing is to change."""
     from cm_tui.cli.output import narrate, print_json, write
     from cm_tui.model import EntryEdit
 
-    content, category, title, keywords, pinned = wanted
-    if all(one is None for one in wanted):
+    if edit == EntryEdit():
         entry = engine.entry(name)
         print_json(entry) if as_json else _show(entry)
         return
-    words = None if keywords is None else tuple(keywords.split("|"))
-    done: MemoryChange = engine.update_entry(name, EntryEdit(content, title, cast("Any", category), words, pinned))
+    done: MemoryChange = engine.update_entry(name, edit)
     if as_json:
         print_json(done.entry)
         return

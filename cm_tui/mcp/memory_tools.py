@@ -19,6 +19,7 @@ from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
 from cm_tui.model.dates import age, minute
+from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.text import one_line
 
 DATA = (
@@ -43,12 +44,14 @@ def recall(
 ) -> Annotated[CallToolResult, records.Recalled]:
     """Recall what was decided, learned or done before: entries and past sessions, with who wrote them and when."""
     _ = project
-    engine, state = where.asked()
+    # What people and agents left behind needs no index.
+    engine = where.engine()
+    state = where.projects.state(engine)
     found = engine.recall(question, limit=limit)
     authors = {path: _author(engine, path) for path in dict.fromkeys(hit.path for hit in found.hits)}
     memories = [_memory(hit, authors[hit.path]) for hit in found.hits]
     texts = fitting(memories, _memory_text, max_chars)
-    notes = [*found.notes, *notes_of(engine, state)]
+    notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
     record = records.Recalled(
         about=DATA,
         mode=found.mode,
@@ -132,7 +135,9 @@ def forget(
     id: Id,  # noqa: A002 - its name everywhere
     where: Where,
     ctx: Request,
-    reason: Annotated[Annotated[str, Field(max_length=500), Text], Field(description="Why, for the person.")] = "",
+    reason: Annotated[
+        Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Why, for the person.")
+    ] = "",
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Kept]:
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
@@ -176,9 +181,9 @@ def _changed(change: MemoryChange) -> CallToolResult:
     state: Literal["done", "proposed", "unchanged"] = (
         "proposed" if change.proposal else "done" if change.change else "unchanged"
     )
-    notes = (
-        [f"{count(entry.redacted, 'secret')} taken out of it before it was stored."] if entry and entry.redacted else []
-    )
+    notes = list(entry.notes) if entry else []
+    if entry and entry.redacted:
+        notes.append(f"{count(entry.redacted, 'secret')} taken out of it before it was stored.")
     row = records.Kept(
         id=change.id,
         kind=change.of,

@@ -11,6 +11,8 @@ Category = Literal["Knowledge", "Rule", "Experience"]
 """`Knowledge`: how things are; `Rule`: what is to be done or left; `Experience`: what was learned by doing."""
 Scope = Literal["user", "project"]
 """`user`: for all projects of this user; `project`: in the project's own file."""
+REASON_CHARACTERS = 500
+"""What is kept of why something is forgotten, or proposed."""
 ProposalKind = Literal["write", "change", "forget"]
 """`write`: an entry for all projects, which is none yet."""
 Remembered = Literal["entry", "episode"]
@@ -54,6 +56,8 @@ class Entry:
     """It stood there already when it was to be remembered: nothing was written."""
     forgotten: Forgetting | None = field(default=None, compare=False)
     """Who forgot it; None: nobody."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What has to be said of how it was written: a damaged file was put aside."""
 
 
 @dataclass(frozen=True, slots=True)

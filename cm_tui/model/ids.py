@@ -28,3 +28,15 @@ def kind_and_id(name: str) -> tuple[str, str]:
 def plain_id(name: str) -> str:
     """Return an id without the kind before it."""
     return kind_and_id(name)[1]
+
+
+def where_ids_are(name: str, listed: str) -> str:
+    """Return what to do next about a name that is none: where ids are listed, and that a beginning may be too short.
+
+    Args:
+        name: what was typed.
+        listed: where ids are listed, as a sentence.
+    """
+    if 0 < len(plain_id(name)) < SHORTEST_NAME:
+        return f"A beginning of an id has at least {SHORTEST_NAME} letters. {listed}"
+    return listed

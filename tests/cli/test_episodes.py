@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
@@ -137,6 +138,13 @@ def test_what_is_printed_can_be_typed(new_shop: Shop, told: list[str]):
     assert new_shop.cm("episodes", told[0]).code == 3
 
 
+def test_a_beginning_that_is_too_short_is_told(new_shop: Shop, told: list[str]):
+    for words in (("episodes", "show", told[0][:3]), ("forget", told[0][:3]), ("remember", "--id", "abc")):
+        done = new_shop.cm(*words)
+        assert (done.code, "at least 4 letters" in done.err) == (3, True), words
+    assert "letters" not in new_shop.cm("episodes", "show", "no-such-id").err
+
+
 def test_a_session_goes_by_the_beginning_of_its_id(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CM_HOME", str(new_shop.home))
     new_shop.cm("index")
@@ -151,6 +159,16 @@ def test_a_session_goes_by_the_beginning_of_its_id(new_shop: Shop, monkeypatch: 
     page = new_shop.cm("episodes", "list", "--sessions", "--before", "efgh", "--json").json
     assert [row["id"] for row in page["rows"]] == ["abcd-2", "abcd-1"]
     assert len(new_shop.cm("recall", "ask", "--session", "efgh", "--since", "30d", "--json").json["hits"]) == 1
+
+
+def test_without_an_index_nothing_is_said_of_commits(new_shop: Shop, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_HOME", str(new_shop.home))
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=new_shop.root, capture_output=True, text=True, check=True)
+    for sha in (head.stdout.strip(), "f" * 40):
+        Journal.of(new_shop.root).append("episode", {"prompts": ["ask"]}, head=sha)
+    assert "not in this repository" not in new_shop.cm("episodes").out
+    new_shop.cm("index")
+    assert new_shop.cm("episodes").out.count("(not in this repository)") == 1
 
 
 def test_retention_asks_unless_it_is_told(new_shop: Shop, told: list[str]):

@@ -111,6 +111,22 @@ def test_an_episode_is_hidden_and_shown_again(new_shop: Shop):
     assert new_shop.cm("episodes", "--json").json["total"] == 2
 
 
+def test_what_was_forgotten_before_a_wrong_name_is_told(new_shop: Shop):
+    new_shop.cm("index")
+    ids = [say(new_shop, f"prompt {n}")[2] for n in range(2)]
+    done = new_shop.cm("forget", ids[0], "no-such-event", ids[1], "--json")
+    assert (done.code, json.loads(done.out)) == (3, {"forgotten": [ids[0]]})
+    assert [row["id"] for row in new_shop.cm("episodes", "--json").json["rows"]] == [ids[1]]
+
+
+def test_why_something_is_forgotten_is_kept_whole_or_refused(new_shop: Shop):
+    new_shop.cm("index")
+    episode, why = say(new_shop, "prompt")[2], "w" * 500
+    assert new_shop.cm("forget", episode, "--reason", f"{why}w").code == 2
+    assert new_shop.cm("forget", episode, "--reason", why).code == 0
+    assert new_shop.cm("episodes", "show", episode, "--json").json["forgotten"]["reason"] == why
+
+
 def test_on_a_terminal_two_answers_are_asked_for(
     new_shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -38,6 +38,13 @@ def test_recall_prints_what_was_said_and_how_old_it_is(new_shop: Shop, remembere
     assert new_shop.cm("recall", "cart total", "--json", "--since", "2026-03-01").json["hits"] == []
 
 
+def test_where_nothing_is_remembered_it_says_how_to_begin(new_shop: Shop):
+    new_shop.cm("index")
+    done = new_shop.cm("recall", "why was the total of the cart wrong")
+    assert (done.code, "`cm import`" in done.err, "`cm remember TEXT`" in done.err) == (0, True, True)
+    assert "`cm import`" not in new_shop.cm("recall", "cart", "--since", "30d").err
+
+
 def test_search_shows_it_beside_code(new_shop: Shop, remembered: str):
     shown = new_shop.cm("search", "total of the cart with tax", "--limit", "2")
     assert "What was said about it:" in shown.out

@@ -129,6 +129,36 @@ async def test_errors_arrive_where_the_question_came_from():
     tasks.close()
 
 
+async def test_what_a_person_wants_is_done_in_turn_and_nothing_newer_takes_its_place():
+    target, tasks, _ = await opened()
+    go, done, got = threading.Event(), [], []
+
+    def fails(_):
+        done.append("fails")
+        raise StoreError("The disk is full.")
+
+    tasks.do(lambda _: go.wait(10) and done.append("tag"), got.append, got.append)
+    tasks.do(fails, got.append, got.append)
+    tasks.do(lambda _: done.append("undo") or "undone", got.append, got.append)
+    go.set()
+    await tasks.settled()
+    target.deliver(tasks)
+    assert done == ["tag", "fails", "undo"]
+    assert [str(one) for one in got] == ["None", "The disk is full.", "undone"]
+    tasks.close()
+
+
+async def test_what_a_person_wanted_is_done_also_where_they_leave_at_once():
+    _, tasks, engine = await opened()
+    go, done = threading.Event(), []
+    for name in ("pin", "forget"):
+        tasks.do(lambda _, name=name: go.wait(10) and done.append((name, engine.closed)), done.append, done.append)
+    tasks.stop()
+    go.set()
+    tasks.close()
+    assert done == [("pin", False), ("forget", False)]
+
+
 async def test_questions_before_the_door_is_open_wait_for_it():
     target, engine = Target(), Engine()
     tasks = EngineTasks(target, lambda: engine)

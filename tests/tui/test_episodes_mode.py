@@ -176,8 +176,11 @@ async def test_one_is_tagged_rated_pinned_and_each_is_undone(told):
         name = "keep the slash of a record"
         assert states(told)[name] == (("router", "big bug"), 1, True, "shown")
         await driver.press("t")
-        assert driver.app.screen.query_one("Input").value == "router, big bug"
-        await driver.press("escape", "u")
+        assert driver.app.screen.query_one("Input").value == "router, big bug, "
+        await driver.type("ci")
+        await driver.press("enter")
+        assert states(told)[name] == (("router", "big bug", "ci"), 1, True, "shown"), "what is typed is added"
+        await driver.press("u", "u")
         assert states(told)[name] == ((), 1, True, "shown")
         assert any("aken back" in words for words in driver.told)
         await driver.press("plus", "p")

@@ -94,6 +94,22 @@ async def test_many_are_forgotten_and_come_back_by_one_key(told):
         assert {state for *_, state in states(told).values()} == {"shown"}
 
 
+async def test_undo_waits_for_the_change_that_was_asked_for_before_it(told, monkeypatch: pytest.MonkeyPatch):
+    edit = LocalEngine.edit_episodes
+
+    def slowly(*args, **values):
+        time.sleep(0.3)
+        return edit(*args, **values)
+
+    async with driving(told, mode="7") as driver:
+        await driver.press("g", "enter", "plus")
+        monkeypatch.setattr(LocalEngine, "edit_episodes", slowly)
+        await driver.pilot.press("p", "u")
+        await driver.settle()
+        pinned, rated = ({name for name, one in states(told).items() if one[place]} for place in (2, 1))
+        assert (pinned, len(rated)) == (set(), 1)
+
+
 def test_sides_begin_where_they_differ():
     now, before = sides(f"{LONG}third", f"{LONG}first")
     assert now.startswith("…")

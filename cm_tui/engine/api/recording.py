@@ -143,9 +143,9 @@ def never_record(root: Path | None, session: str, *, never: bool = True, unknown
     if name == LAST:
         name = _last_session(root)
     elif never:
-        name = _known_session(root, name) or (name if unknown else _refused(name))
+        name = _known_session(root, name) or (name if unknown else _not_known(name))
     else:
-        name = _chosen(name, pauses.read().sessions) or _refused(name, "is never recorded")
+        name = _chosen(name, pauses.read().sessions) or _not_marked(name)
     pauses.mark_session(name, never=never)
     return name
 
@@ -189,10 +189,17 @@ def _chosen(name: str, known: Iterable[str]) -> str | None:
     return begun[0] if begun else None
 
 
-def _refused(name: str, what: str = "is known here yet") -> NoReturn:
-    shown = name[:40].encode("ascii", "backslashreplace").decode()
-    hint = "`cm pause --show` lists them." if what != "is known here yet" else _SESSIONS_HINT
-    raise NotFoundError(f"No session {shown!r} {what}.", hint=hint)
+def _not_known(name: str) -> NoReturn:
+    raise NotFoundError(f"No session {_shown(name)!r} is known here yet.", hint=_SESSIONS_HINT)
+
+
+def _not_marked(name: str) -> NoReturn:
+    hint = "`cm pause --show` lists those that are."
+    raise NotFoundError(f"No session {_shown(name)!r} is kept from being recorded.", hint=hint)
+
+
+def _shown(name: str) -> str:
+    return name[:40].encode("ascii", "backslashreplace").decode()
 
 
 def _last_session(root: Path | None) -> str:

@@ -11,6 +11,7 @@ from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.backup.reading import Section
 from cm_tui.engine.entries import entry_backup
+from cm_tui.engine.entries.entries import MOST_ENTRIES
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base, folder_of
@@ -123,12 +124,14 @@ def _restore_entries(section: Section, target: Target, journal: Journal) -> Iter
                 "for a checkout: `cm link` in one brings them along"
             )
         return
-    added, others, gone = entry_backup.merge(target.root, section.entries)
+    added, others, gone, too_many = entry_backup.merge(target.root, section.entries)
     section.new_entries = added
     of = "" if section.here else f" of {section.title}"
     if added:
         yield f"{count(added, 'entry', 'entries')}{of} came along"
     if others:
         yield f"{count(others, 'entry', 'entries')}{of} of the backup {noun(others, 'is', 'are')} there as another text, which stays"
+    if too_many:
+        yield f"{count(too_many, 'entry', 'entries')}{of} of the backup {noun(too_many, 'is', 'are')} left out: a file takes at most {MOST_ENTRIES:,}"
     if gone:
         yield f"{count(gone, 'entry', 'entries')}{of} of the backup {noun(gone, 'was', 'were')} forgotten or erased here, and {noun(gone, 'stays', 'stay')} so"

@@ -251,7 +251,8 @@ class Entries:
         event = Journal.of(self.root).append(kind, data, head=self.head())
         content.items[:] = _placed(content.items, id_, after)
         note = self.files[scope].write(content)
-        return Change(event.id, before, after, (note,) if note else ())
+        notes = (note,) if note else ()
+        return Change(event.id, before, None if after is None else replace(after, notes=notes), notes)
 
     def _note(self, scope: Scope, id_: str, after: Entry | None) -> None:
         """Note in the ledger that an entry is written here, or gone."""

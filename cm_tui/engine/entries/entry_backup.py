@@ -40,6 +40,8 @@ class Merged(NamedTuple):
     """That are there by that id and say something else."""
     gone: int
     """That were forgotten or erased here, and stay so."""
+    too_many: int = 0
+    """For which a file has no room."""
 
 
 def merge(root: Path, found: Sequence[Any]) -> Merged:
@@ -138,7 +140,7 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
         others = sum(one.id in content.entries and _said(content.entries[one.id]) != _said(one) for one in wanted)
         new = {one.id: one for one in wanted if one.id not in content.entries}
         if len(content.items) + len(new) > MOST_ENTRIES or not wanted:
-            return Merged(0, others + len(new), left_out)
+            return Merged(0, others, left_out, len(new))
         for one in wanted:
             # A file that came with a clone of it is the person's own again.
             ledger.note_written(digest(one))

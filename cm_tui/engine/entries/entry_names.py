@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry
-from cm_tui.model.ids import SHORTEST_NAME, plain_id
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 
 
 def one_named(entries: Sequence[Entry], name: str) -> Entry:
@@ -22,7 +22,7 @@ def one_named(entries: Sequence[Entry], name: str) -> Entry:
         found = [one for one in entries if one.id.startswith(wanted.lower())]
     if not found:
         shown = wanted[:40].encode("ascii", "backslashreplace").decode()
-        raise NotFoundError(f"There is no entry {shown!r}.", hint="`cm remember` lists them.")
+        raise NotFoundError(f"There is no entry {shown!r}.", hint=where_ids_are(wanted, "`cm remember` lists them."))
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
         raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint="Give more of the id.")

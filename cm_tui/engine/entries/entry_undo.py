@@ -10,6 +10,7 @@ from cm_tui.engine.entries.entry_record import says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by
 from cm_tui.engine.entries.forgetting import forgetting_of
 from cm_tui.engine.entries.ledger import entry_in
+from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
@@ -41,12 +42,14 @@ class TakenBack(NamedTuple):
         words: the change, for people.
         event: id of the event that tells of it; empty: nothing was written.
         conflict: what has to be decided first.
+        notes: what has to be said.
     """
 
     id: str
     words: str
     event: str = ""
     conflict: Conflict | None = None
+    notes: tuple[str, ...] = ()
 
 
 def take_back(
@@ -78,7 +81,7 @@ def take_back(
     if dry_run:
         return TakenBack(told.id, words)
     change = entries.put(told.scope, now, before, author, kind=REVERTED, undoes=event.id)
-    return TakenBack(told.id, words, change.event)
+    return TakenBack(told.id, words, change.event, notes=change.notes)
 
 
 def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
@@ -131,15 +134,22 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
         StoreError: it cannot be read.
     """
     gone: dict[str, Entry] = {}
+    changed_here: set[str] = set()
     for event in Journal.of(entries.root).read(START):
         if event.kind not in {CHANGED, REVERTED}:
             continue
         before, after = entry_in(event.data.get("before")), entry_in(event.data.get("after"))
-        if after is not None:
-            gone.pop(after.id, None)
-        elif before is not None:
-            gone.pop(before.id, None)
-            gone[before.id] = replace(before, held=False, forgotten=forgetting_of(event))
+        told = after or before
+        if told is None:
+            continue
+        if event.data.get(OF_BACKUP) is not True:
+            changed_here.add(told.id)
+        elif told.id in changed_here:
+            # What a backup says comes behind what was done here, and may be older than that, or anybody's.
+            continue
+        gone.pop(told.id, None)
+        if after is None:
+            gone[told.id] = replace(told, held=False, forgotten=forgetting_of(event))
     there = {one.id for one in entries.all().entries}
     return tuple(one for id_, one in gone.items() if id_ not in there)
 

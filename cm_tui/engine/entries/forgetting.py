@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cm_tui.engine.entries.entry_record import TITLE_CHARACTERS, storable
+from cm_tui.engine.entries.entry_record import storable
 from cm_tui.engine.journal.event import Event
 from cm_tui.model import Forgetting
+from cm_tui.model.entry import REASON_CHARACTERS
 
 
 def forgetting_of(event: Event) -> Forgetting:
@@ -14,4 +15,4 @@ def forgetting_of(event: Event) -> Forgetting:
 
 
 def _text(found: object) -> str:
-    return " ".join(storable(found).split())[: TITLE_CHARACTERS * 2] if isinstance(found, str) else ""
+    return " ".join(storable(found).split())[:REASON_CHARACTERS] if isinstance(found, str) else ""

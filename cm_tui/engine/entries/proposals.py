@@ -15,13 +15,13 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
-from cm_tui.model.ids import SHORTEST_NAME, plain_id
+from cm_tui.model.entry import REASON_CHARACTERS
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 
 PROPOSED = "memory.proposed"
 """Kind of the event that says what an agent proposed."""
 DECIDED = "memory.decided"
 """Kind of the event that says what became of a proposal."""
-_REASON_CHARACTERS = 500
 
 
 class Proposals:
@@ -98,7 +98,9 @@ class Proposals:
             found = [one for one in waiting if one.id.startswith(wanted) or one.target.startswith(wanted)]
         if not found:
             shown = wanted[:40].encode("ascii", "backslashreplace").decode()
-            raise NotFoundError(f"There is no proposal {shown!r}.", hint="`cm forget --proposed` lists them.")
+            raise NotFoundError(
+                f"There is no proposal {shown!r}.", hint=where_ids_are(wanted, "`cm forget --proposed` lists them.")
+            )
         if len(found) > 1:
             raise UsageError(
                 f"{name!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.",
@@ -156,7 +158,7 @@ class Proposals:
                 of=of,
                 target=target,
                 words=first_line(redact(storable(words)).text),
-                reason=redact(storable(reason)).text[:_REASON_CHARACTERS],
+                reason=redact(storable(reason)).text[:REASON_CHARACTERS],
                 agent=author.agent,
                 session=author.session,
                 time=time.time(),

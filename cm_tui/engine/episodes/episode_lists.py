@@ -19,6 +19,7 @@ from cm_tui.engine.episodes.session_totals import SessionTotals, total_of
 from cm_tui.engine.episodes.word_index import Numbers, WordIndex
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
+from cm_tui.model.ids import where_ids_are
 from cm_tui.model.page import MOST_ROWS, bounded
 
 ShaOf = Callable[[int], str | None]
@@ -201,12 +202,15 @@ def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:
 
 def no_such(name: str) -> NotFoundError:
     """Return the error that there is no episode of a name."""
-    return NotFoundError(f"There is no episode {_shown(name)!r}.", hint="`cm episodes` lists them.")
+    return NotFoundError(
+        f"There is no episode {_shown(name)!r}.", hint=where_ids_are(name, "`cm episodes` lists them.")
+    )
 
 
 def no_such_session(name: str) -> NotFoundError:
     """Return the error that there is no session of a name."""
-    return NotFoundError(f"There is no session {_shown(name)!r}.", hint="`cm episodes list --sessions` lists them.")
+    hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
+    return NotFoundError(f"There is no session {_shown(name)!r}.", hint=hint)
 
 
 def _shown(name: str) -> str:

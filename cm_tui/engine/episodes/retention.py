@@ -86,8 +86,9 @@ def retention(episodes: Episodes, *, apply: bool, older_than: float | None) -> R
     gone = {one.id for one, _ in going}
     young = now - ages.unconsolidated * _A_DAY
     waiting = sum(not one.settled and not one.is_high_value and one.time < young and one.id not in gone for one in aged)
-    if apply and (going or archive.unfinished(journal)):
-        _move(episodes, beside, [one.id for one, _ in going])
+    if apply:
+        with alone(journal), _told(journal):
+            _move(episodes, [one.id for one, _ in going])
     in_archive = episodes.tables.row("SELECT count(*) FROM episode WHERE segment <= 0")[0]
     with _told(journal):
         size, archived_size = archive.live_bytes(journal), beside.size
@@ -144,6 +145,8 @@ def drop(episodes: Episodes, ids: Sequence[str]) -> None:
     """
     journal = episodes.journal
     with alone(journal), _told(journal):
+        # What a killed process left in the journal on its way to the archive would outlive what is deleted there.
+        _move(episodes, ())
         with journal.held():
             # Those of their turns too: a backup from before they moved brings none of it back.
             append_of_many(journal, PURGED, {"actor": "person"}, [*ids, *_of_turns(Archive(journal), frozenset(ids))])
@@ -173,20 +176,24 @@ def _keep_known(episodes: Episodes) -> None:
         beside.keep({row[0] for row in episodes.tables.rows("SELECT id FROM episode WHERE segment <= 0")})
 
 
-def _move(episodes: Episodes, beside: Archive, ids: Sequence[str]) -> None:
-    """Move episodes to the archive: a file of it first, then the word of it in the journal, then the holes."""
-    journal = episodes.journal
-    with alone(journal), _told(journal):
-        wanted = {*ids, *archive.unfinished(journal)}
-        with journal.held():
-            lines = list(_lines(journal, beside, wanted))
-            archive.note(journal, [episode.id for episode, _ in lines])
-            if lines:
-                number = beside.write(lines)
-                append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
-                archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
-            archive.forget_note(journal)
-        episodes.index.follow()
+def _move(episodes: Episodes, ids: Sequence[str]) -> None:
+    """Move episodes to the archive: a file of it first, then the word of it in the journal, then the holes.
+
+    What a killed process was moving goes along. For a caller that keeps other erasures waiting.
+    """
+    journal, beside = episodes.journal, Archive(episodes.journal)
+    wanted = {*ids, *archive.unfinished(journal)}
+    if not wanted:
+        return
+    with journal.held():
+        lines = list(_lines(journal, beside, wanted))
+        archive.note(journal, [episode.id for episode, _ in lines])
+        if lines:
+            number = beside.write(lines)
+            append_of_many(journal, ARCHIVED, {"file": number}, [episode.id for episode, _ in lines])
+            archive.hollow(journal, (line for episode, turn in lines for line in (episode, *turn)))
+        archive.forget_note(journal)
+    episodes.index.follow()
 
 
 def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[Extent, Sequence[Extent]]]:

@@ -48,6 +48,8 @@ class Taken(NamedTuple):
     """What changed since: left as it is where that was not to go too."""
     left: bool = False
     """Nothing could be taken back: the change stays."""
+    notes: tuple[str, ...] = ()
+    """What has to be said."""
 
 
 Undoer = Callable[[Asked], Taken]
@@ -85,7 +87,7 @@ def _of_entry(asked: Asked) -> Taken:
     done = take_back(Entries(asked.root), asked.events[0], Author(), dry_run=asked.dry_run, theirs_too=asked.theirs_too)
     found = done.conflict
     if found is None:
-        return Taken((done.id,), done.words)
+        return Taken((done.id,), done.words, notes=done.notes)
     one = next(entry for entry in (found.now, found.back, found.then) if entry is not None)
     back, now, yours = (entry.content if entry else "" for entry in (found.back, found.now, found.then))
     by = f"{found.now.changed_by} {found.now.changed_agent}".strip() if found.now is not None else ""
@@ -133,7 +135,7 @@ def undo(episodes: Episodes, root: Path, *, dry_run: bool, theirs_too: bool) -> 
             append_of_many(episodes.journal, UNDONE, {"change": change, "kind": kind, "actor": "person"}, taken.ids)
         episodes.index.follow()
     words = f"changed since, and left as it is: {taken.words}" if taken.left else f"taken back: {taken.words}"
-    return Undone(change, taken.ids, words, taken.conflicts, dry_run, tuple(skipped.values()))
+    return Undone(change, taken.ids, words, taken.conflicts, dry_run, (*skipped.values(), *taken.notes))
 
 
 def _last(episodes: Episodes, skipped: Collection[str]) -> tuple[str, str, list[Event]]:

@@ -37,7 +37,8 @@ class LocalEntries(LocalForgetting):
             raise RefusedError(
                 "What holds in all projects is written by a person.", hint="Propose it, or write it for this project."
             )
-        return self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)[0]
+        entry, notes = self._entries().add(text, who, category=category, title=title, keywords=keywords, scope=scope)
+        return replace(entry, notes=notes)
 
     def propose_entry(
         self,
@@ -106,6 +107,7 @@ class LocalEntries(LocalForgetting):
         from cm_tui.engine.entries.entry_text import Author, changed_by, edited
 
         entries, who = self._entries(), Author(actor, agent, session)
+        self._check_recorded(actor, session)
         entry = self._named(entries, name, held=actor == "person")
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
@@ -133,10 +135,9 @@ class LocalEntries(LocalForgetting):
     ) -> str:
         """Record a task as an episode."""
         from cm_tui.engine.episodes import told_task
-
-        self._check_recorded(actor, session)
         from cm_tui.engine.memory.episode_record import EpisodeRecord
 
+        self._check_recorded(actor, session)
         record = EpisodeRecord(
             agent=agent, session=session, prompts=(prompt,), files=tuple(map(self._inside, files)), patch=patch,
             actor=actor, title=title, plan=plan, verdict=verdict, outcome=outcome, tags=tags,

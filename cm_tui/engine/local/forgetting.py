@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cm_tui.engine.local.memory import LocalMemory
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import EPISODES, Actor, Entry, EpisodeEdit, MemoryChange, Proposal
-from cm_tui.model.ids import kind_and_id
+from cm_tui.model.ids import kind_and_id, where_ids_are
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries.entries import Entries
@@ -72,7 +72,7 @@ class LocalForgetting(LocalMemory):
                 return gone
             raise NotFoundError(
                 f"There is no entry and no episode {name.strip()[:40]!r}.",
-                hint="`cm remember` lists entries, `cm episodes` episodes.",
+                hint=where_ids_are(name, "`cm remember` lists entries, `cm episodes` episodes."),
             ) from error
         try:
             wish = EpisodeEdit(forgotten=True)

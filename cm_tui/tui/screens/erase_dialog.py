@@ -54,7 +54,7 @@ class EraseDialog:
 
         def typed(word: str | None) -> None:
             if word is not None:
-                self._screen.ask("erase", lambda engine: engine.erase([episode.id]), partial(self._erased, episode))
+                self._screen.do(lambda engine: engine.erase([episode.id]), partial(self._erased, episode))
 
         self._screen.app.push_screen(ConfirmScreen(question(episode, report), "Erase"), answered)
 

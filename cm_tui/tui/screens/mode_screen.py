@@ -138,6 +138,21 @@ class ModeScreen(Screen[None]):
         """
         return self.cm.tasks.ask(f"{self.MODE}.{topic}", call, then, fail or self.cm.tell_error, delay=delay)
 
+    def do(
+        self,
+        call: Callable[[Engine], T],
+        then: Callable[[T], None],
+        fail: Callable[[CmError], None] | None = None,
+    ) -> None:
+        """Have the engine do what the person wants, after what they wanted before; nothing newer replaces it.
+
+        Args:
+            call: has the engine do it, on a worker thread.
+            then: gets the answer.
+            fail: gets the error; shown as a notification when not given.
+        """
+        self.cm.tasks.do(call, then, fail or self.cm.tell_error)
+
     def drop_question(self, topic: str) -> None:
         """Forget a question: its answer, should it come, is not wanted any more."""
         self.cm.tasks.drop(f"{self.MODE}.{topic}")

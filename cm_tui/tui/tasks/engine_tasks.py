@@ -126,6 +126,28 @@ class EngineTasks:
             self._send(work)
         return request
 
+    def do(self, call: Callable[[Engine], T], then: Callable[[T], None], fail: Callable[[CmError], None]) -> None:
+        """Have the engine do what a person wants, after what they wanted before: no later request takes its place.
+
+        Args:
+            call: has the engine do it; runs on a worker thread.
+            then: gets the answer, on the thread of the application.
+            fail: gets what went wrong, on the thread of the application.
+        """
+        topic = f"do {next(self._ids)}"
+        request = self._newest(topic)
+
+        def work() -> None:
+            if self.engine is not None:
+                deliver = self._outcome(self.engine, call, then, fail)
+                self._workers.post(Answer(topic, request, partial(self._delivered, topic, deliver)))
+
+        self._send(work, self._workers.run_in_turn)
+
+    def _delivered(self, topic: str, deliver: Callable[[], None]) -> None:
+        self.drop(topic)
+        deliver()
+
     def work(self, call: Callable[[], T], then: Callable[[T], None], *, topic: str) -> None:
         """Run something slow that does not need the engine, such as highlighting.
 
@@ -152,11 +174,12 @@ class EngineTasks:
         request = self._latest[topic] = next(self._ids)
         return request
 
-    def _send(self, work: Callable[[], None]) -> None:
+    def _send(self, work: Callable[[], None], run: Callable[[Callable[[], None]], None] | None = None) -> None:
+        run = run or self._workers.run_quick
         if self.engine is None:
-            self._waiting.append(lambda: self._workers.run_quick(work))
+            self._waiting.append(partial(run, work))
         else:
-            self._workers.run_quick(work)
+            run(work)
 
     def _answer(
         self,
@@ -168,15 +191,19 @@ class EngineTasks:
     ) -> None:
         if not self.is_latest(topic, request) or self.engine is None:
             return
-        try:
-            value = call(self.engine)
-        except Exception as error:  # noqa: BLE001 - shown where the user looks
-            problem = as_cm_error(error)
-            deliver = partial(fail, problem)
-        else:
-            deliver = partial(then, value)
+        deliver = self._outcome(self.engine, call, then, fail)
         if self.is_latest(topic, request):
             self._workers.post(Answer(topic, request, deliver))
+
+    @staticmethod
+    def _outcome(
+        engine: Engine, call: Callable[[Engine], T], then: Callable[[T], None], fail: Callable[[CmError], None]
+    ) -> Callable[[], None]:
+        """Ask, and return what hands over the answer, or what went wrong."""
+        try:
+            return partial(then, call(engine))
+        except Exception as error:  # noqa: BLE001 - shown where the user looks
+            return partial(fail, as_cm_error(error))
 
     # --- long work ---
 

@@ -26,7 +26,7 @@ class Answer(Message):
 
 
 class WorkerThreads:
-    """A few threads for questions and a few for long runs; knows what is on its way.
+    """A few threads for questions, a few for long runs, one for changes; knows what is on its way.
 
     Args:
         target: the application, which gets every message.
@@ -36,6 +36,7 @@ class WorkerThreads:
         self._target = target
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="cm-quick")
         self._long = ThreadPoolExecutor(2, thread_name_prefix="cm-long")
+        self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="cm-in-turn")
         self._running: set[Future[None]] = set()
         self._lock = threading.Lock()
         self._closing = False
@@ -49,6 +50,10 @@ class WorkerThreads:
     def run_long(self, work: Callable[[], None]) -> None:
         """Run work that may take minutes."""
         self._submit(self._long, work)
+
+    def run_in_turn(self, work: Callable[[], None]) -> None:
+        """Run work after all that was given here before."""
+        self._submit(self._in_turn, work)
 
     def run_beside(self, work: Callable[[], None]) -> None:
         """Run work that ends with the application, or when it has nothing more to hear."""
@@ -84,6 +89,8 @@ class WorkerThreads:
     def close(self) -> None:
         """Stop, and wait for what is being done."""
         self.stop()
+        # What a person wanted done is done, also where it still waits.
+        self._in_turn.shutdown()
         self._long.shutdown(cancel_futures=True)
         self._quick.shutdown(cancel_futures=True)
 

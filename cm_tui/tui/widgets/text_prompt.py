@@ -22,6 +22,7 @@ class Prompt(ModalScreen[str | None]):
         hint: what can be given; may say what a wrong answer was.
         check: says what is wrong with an answer, or nothing.
         wrong: what was wrong with the answer before.
+        adds: what is typed comes behind what stands there; without it, in its place.
     """
 
     DEFAULT_CSS = """
@@ -42,6 +43,7 @@ class Prompt(ModalScreen[str | None]):
         check: Callable[[str], str | None] | None = None,
         *,
         wrong: str = "",
+        adds: bool = False,
     ) -> None:
         super().__init__()
         self._title = title
@@ -49,13 +51,14 @@ class Prompt(ModalScreen[str | None]):
         self._hint = hint
         self._check = check
         self._wrong = wrong
+        self._adds = adds
 
     def compose(self) -> ComposeResult:
         """Title, input, hint."""
         with Vertical() as box:
             box.border_title = Content(f" {self._title} ")
             box.border_subtitle = Content(" enter accepts · esc closes ")
-            yield Input(self._value, select_on_focus=True)
+            yield Input(self._value, select_on_focus=not self._adds)
             yield Static(Content(self._wrong or self._hint), id="prompt-hint", classes="-wrong" if self._wrong else "")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError
-from cm_tui.model import EpisodeEdit
+from cm_tui.model import EntryEdit, EpisodeEdit
 from tests.gitrepo import Repo
 from tests.planted import GITHUB, leaked
 
@@ -159,6 +160,43 @@ def test_what_was_forgotten_or_erased_does_not_come_back(repo: Repo, tmp_path: P
         assert restore_backup(tmp_path / "one", clone).notes == (
             "1 entry of the backup was forgotten or erased here, and stays so",
         )
+
+
+def test_entries_beyond_what_a_file_takes_are_told(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for text in ("granite", "gneiss"):
+        Entries(repo.root).add(text, PERSON)
+    back_up(tmp_path / "one", repo.root)
+    (repo.root / ".cm/memory.json").unlink()
+    monkeypatch.setattr(entry_backup, "MOST_ENTRIES", 1)
+    notes = restore_backup(tmp_path / "one", repo.root).notes
+    assert notes == ("2 entries of the backup are left out: a file takes at most 20,000",)
+    assert shown(repo.root) == []
+
+
+def test_what_was_forgotten_here_comes_back_as_it_was_here(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    home = os.environ["CM_HOME"]
+    with LocalEngine.open(repo.root) as engine:
+        ids = [engine.remember(text).id for text in ("granite", "gneiss")]
+    back_up(tmp_path / "one", repo.root)
+    clone = Path(shutil.copytree(repo.root, tmp_path / "clone"))
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    restore_backup(tmp_path / "one", clone)
+    with LocalEngine.open(clone) as engine:
+        for id_ in ids:
+            engine.forget_memory(id_)
+    monkeypatch.setenv("CM_HOME", home)
+    with LocalEngine.open(repo.root) as engine:
+        for id_ in ids:
+            engine.update_entry(id_, EntryEdit("basalt"))
+        engine.forget_memory(ids[1])
+    back_up(tmp_path / "two", repo.root)
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other machine"))
+    restore_backup(tmp_path / "two", clone)
+    with LocalEngine.open(clone) as engine:
+        assert {one.content for one in engine.entries(forgotten=True).rows} == {"granite", "gneiss"}
+        for id_ in ids:
+            engine.forget_memory(id_, undo=True)
+    assert shown(clone) == ["granite", "gneiss"]
 
 
 def test_what_a_backup_brings_is_nobodys_last_change(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

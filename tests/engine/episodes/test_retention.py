@@ -194,15 +194,24 @@ LocalEngine.open(pathlib.Path(sys.argv[1])).retention(apply=True, older_than=50)
 """
 
 
+def move_and_die(root: Path, steps: int) -> None:
+    """Apply retention in a process that is killed after so many steps."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(root), str(steps)], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 9, done.stderr.decode()
+
+
+BEFORE_THE_HOLES = 3
+"""Steps after which the archive has what moved, and the journal still has its text."""
+
+
 @pytest.mark.parametrize("steps", range(5))
 def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: int):
     ids = [record(engine, f"sell boulders {number}", 100) for number in range(3)]
     engine.close()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(engine.root), str(steps)], env=environment, capture_output=True, check=False
-    )
-    assert done.returncode == 9, done.stderr.decode()
+    move_and_die(engine.root, steps)
     with LocalEngine.open(engine.root) as again:
         there = {
             one.id for state in ("shown", "archived") for one in again.episodes(where=EpisodeFilter(state=state)).rows
@@ -214,3 +223,17 @@ def test_who_is_killed_while_it_moves_loses_nothing(engine: LocalEngine, steps: 
             pass
         assert {one.id for one in again.episodes(where=ARCHIVED).rows} == set(ids)
         assert "boulders" not in " ".join(str(event.data) for event in Journal.of(again.root).read())
+
+
+def test_what_a_killed_process_left_in_the_journal_is_purged_too(engine: LocalEngine):
+    gone, kept = (record(engine, f"sell boulders {number}", 100) for number in range(2))
+    engine.close()
+    move_and_die(engine.root, BEFORE_THE_HOLES)
+    with LocalEngine.open(engine.root) as again:
+        journal = Journal.of(again.root)
+        assert "boulders 0" in " ".join(str(event.data) for event in journal.read())
+        assert again.purge([gone]).ids == (gone,)
+        assert [one.id for one in again.episodes(where=ARCHIVED).rows] == [kept]
+        assert b"boulders" not in b"".join(journal.file(number).read_bytes() for number in journal.segments())
+        files = (Archive(journal).file(number).read_bytes() for number in Archive(journal).files())
+        assert b"boulders 0" not in b"".join(map(gzip.decompress, files))

@@ -51,7 +51,7 @@ def with_meant(screen: EpisodesView, then: Callable[[Sequence[Episode]], None]) 
         then(tuple(screen.selected.values()))
     elif screen.on_sessions and screen.session_key:
         where = listed(screen)
-        screen.ask("meant", lambda engine: all_of(engine, where), lambda rows: then(rows) if rows else None)
+        screen.do(lambda engine: all_of(engine, where), lambda rows: then(rows) if rows else None)
     elif (episode := screen.episode) is not None:
         then((episode,))
 
@@ -77,7 +77,7 @@ def change(screen: EpisodesView, episodes: Sequence[Episode], edit: EpisodeEdit)
         screen.selected.clear()
         screen.read_again()
 
-    screen.ask("edit", lambda engine: engine.edit_episodes(ids, edit), done)
+    screen.do(lambda engine: engine.edit_episodes(ids, edit), done)
 
 
 # --- pins, ratings, tags ---
@@ -122,7 +122,8 @@ def _ask_tags(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
     used = [one_line(facet.value) for facet in (screen.totals.stats.tags[:8] if screen.totals else ())]
     hint = f"In use: {', '.join(used)}" if used else "With commas between them; what you take out is removed."
     what = count(len(episodes), "episode")
-    screen.app.push_screen(Prompt(f"Tags of {what}", ", ".join(map(one_line, common)), hint), answered)
+    there = "".join(f"{one_line(tag)}, " for tag in common)
+    screen.app.push_screen(Prompt(f"Tags of {what}", there, hint, adds=True), answered)
 
 
 def tags_in(text: str) -> list[str]:
@@ -165,7 +166,7 @@ def undo(screen: EpisodesView) -> None:
         else:
             _tell_undone(screen, told)
 
-    screen.ask("undo", _undo, done)
+    screen.do(_undo, done)
 
 
 def _undo(engine: Engine, *, theirs_too: bool = False) -> tuple[Undone, str]:
@@ -205,7 +206,7 @@ def _ask_theirs(screen: EpisodesView, undone: Undone) -> None:
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.ask("undo", partial(_undo, theirs_too=True), partial(_tell_undone, screen))
+            screen.do(partial(_undo, theirs_too=True), partial(_tell_undone, screen))
         else:
             screen.cm.tell("Nothing was taken back: it stays as it is now.")
 

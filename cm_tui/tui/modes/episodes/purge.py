@@ -46,7 +46,7 @@ def _look(screen: EpisodesView, episodes: Sequence[Episode]) -> None:
 def _confirm(screen: EpisodesView, episodes: Sequence[Episode], report: PurgeReport) -> None:
     def typed(word: str | None) -> None:
         if word is not None:
-            screen.ask("purge", lambda engine: engine.purge(report.ids), partial(_gone, screen))
+            screen.do(lambda engine: engine.purge(report.ids), partial(_gone, screen))
 
     def answered(yes: bool | None) -> None:
         if yes:

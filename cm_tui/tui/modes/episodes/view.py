@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.containers import Container, Vertical
@@ -28,9 +27,6 @@ from cm_tui.tui.modes.episodes.turn_list import TurnList
 from cm_tui.tui.screens.messages import ReadEpisode
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
-
-if TYPE_CHECKING:
-    pass
 
 MOST_NEWEST = 200
 """Episodes of every session that are told one below the other."""
