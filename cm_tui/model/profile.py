@@ -49,6 +49,8 @@ class Profile:
     """From 0 to 1, as scores of that profile are."""
     min_score: float = 0.0
     """From 0 to 1, as scores are; compared before diversity takes its share."""
+    weak_score: float = 0.0
+    """A best hit below it is called weak, where words and vectors both took part; 0: none is."""
     snippet_chars: int = 700
     rerank: Literal["auto", "on", "off"] = "auto"
     rerank_alpha: float = 0.5

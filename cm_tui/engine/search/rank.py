@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -67,9 +68,16 @@ def rank(
         took_ms=candidates.took_ms + (time.perf_counter() - started) * 1000,
         hits=hits,
         total=len(kept),
-        notes=candidates.notes,
+        notes=(*candidates.notes, *_weak(hits, candidates, profile)),
         generation=candidates.generation,
     )
+
+
+def _weak(hits: Sequence[Hit], candidates: Candidates, profile: Profile) -> tuple[str, ...]:
+    """Say so when even the best hit is like those of questions about something else."""
+    if not hits or candidates.mode != "hybrid" or hits[0].score >= profile.weak_score:
+        return ()
+    return (f"The best hit is weak ({hits[0].score:.2f}): this may not be here.",)
 
 
 def _within_quotas(table: CandidateTable, rows: list[int], profile: Profile) -> list[int]:

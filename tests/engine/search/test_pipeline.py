@@ -106,6 +106,20 @@ def test_parts_add_up_and_more_results_never_change_the_first(
         assert few.hits == everything.hits[:limit]
 
 
+def test_a_question_about_something_else_is_told_to_be_weak(searcher: Searcher) -> None:
+    weak = searcher.search("how do volcanoes and glaciers form")
+    assert any("weak" in note for note in weak.notes) or not weak.hits
+    assert not any("weak" in note for note in searcher.search("add an item to the shopping cart").notes)
+    assert not any("weak" in note for note in searcher.search("volcano", mode="keyword").notes)
+
+
+def test_exactly_the_name_is_first(searcher: Searcher) -> None:
+    first = searcher.search("ShoppingCart").hits[0]
+    [part] = [part for part in first.parts if part.name == "exact-name"]
+    assert (part.value, first.symbol) == (1.0, "ShoppingCart")
+    assert not any(part.name == "exact-name" for part in searcher.search("where is the ShoppingCart").hits[0].parts)
+
+
 def test_the_same_question_twice_has_the_same_answer(searcher: Searcher) -> None:
     assert searcher.search("cart items").hits == searcher.search("cart items").hits
 

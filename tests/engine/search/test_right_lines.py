@@ -1,0 +1,125 @@
+"""The right lines of a file: definitions by name, one hit a function, bodies before heads and imports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.config import Config
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model import Hit
+
+STEPS = "".join(
+    f"        if self.count > {number}:\n            self.connection.reuse(pool={number}, retries={number})\n"
+    for number in range(60)
+)
+CLIENT = f'''"""A client."""
+
+import asyncio
+import json
+from shop.connection import Connection, reuse_connection, close_connection
+
+CONNECTION_LIMIT = 10
+
+
+class ClientSession:
+    """Keeps connections."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.count = 0
+
+    def _request(self, method, url):
+{STEPS}        return self.connection.send(method, url)
+
+    def close(self):
+        """Shut everything that is still open, and wait until the last answer has arrived."""
+        for waiting in self.connection.waiting():
+            waiting.cancel()
+            self.count -= 1
+        self.connection.shut()
+
+
+class Request:
+    def request(self, url):
+        return url
+'''
+SERVER = '''class Server:
+    def close(self):
+        """Stop listening."""
+        self.socket.close()
+'''
+GUIDE = """# Guide
+
+## Closing
+
+How to close a session: call `close` when you are done with it, or use it in a `with` block.
+
+## Installing
+
+Install it from the registry, and set the environment variable that says where the certificates are.
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[LocalEngine]:
+    root = tmp_path / "project"
+    files = {
+        "shop/client.py": CLIENT, "shop/server.py": SERVER, "docs/guide.md": GUIDE,
+        "tests/test_client.py": "def test_request():\n    assert request('a')\n\n\ndef request(url):\n    return url\n",
+    }  # fmt: skip
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    opened = LocalEngine(root, tmp_path / "store", Config())
+    list(opened.index())
+    yield opened
+    opened.close()
+
+
+def line_of(text: str, wanted: str) -> int:
+    return 1 + next(row for row, line in enumerate(text.split("\n")) if wanted in line)
+
+
+def shows(hit: Hit, path: str, line: int) -> bool:
+    return hit.path == path and hit.start_line <= line <= hit.end_line
+
+
+@pytest.mark.parametrize("query", ["ClientSession._request", "_request", "ClientSession::_request", "_request()"])
+def test_a_long_method_is_first_by_its_exact_name_at_its_beginning(engine: LocalEngine, query: str) -> None:
+    assert shows(engine.search(query).hits[0], "shop/client.py", line_of(CLIENT, "def _request"))
+
+
+def test_a_qualified_name_gives_that_very_one_and_its_namesakes_follow(engine: LocalEngine) -> None:
+    client, server = (
+        ("shop/client.py", line_of(CLIENT, "def close")),
+        ("shop/server.py", line_of(SERVER, "def close")),
+    )
+    for query, order in (("ClientSession.close", (client, server)), ("Server.close", (server, client))):
+        hits = engine.search(query).hits
+        assert shows(hits[0], *order[0])
+        assert shows(hits[1], *order[1])
+
+
+def test_a_function_of_several_pieces_is_one_hit(engine: LocalEngine) -> None:
+    hits = engine.search("reuse a connection of the pool with retries", limit=50).hits
+    assert hits[0].symbol == "ClientSession._request"
+    assert [hit.symbol for hit in hits].count("ClientSession._request") == 1
+
+
+def test_the_body_that_does_the_work_is_before_imports_and_heads(engine: LocalEngine) -> None:
+    first = engine.search("how are connections shut when a session is closed").hits[0]
+    assert shows(first, "shop/client.py", line_of(CLIENT, "Shut everything"))
+
+
+def test_a_question_about_use_finds_the_section(engine: LocalEngine) -> None:
+    first = engine.search("how do I install it and where are certificates configured").hits[0]
+    assert (first.path, first.kind) == ("docs/guide.md", "section")
+
+
+def test_names_of_tests_come_after_those_of_the_code(engine: LocalEngine) -> None:
+    code, test = engine.search("request").hits[:2]
+    assert shows(code, "shop/client.py", line_of(CLIENT, "def request"))
+    assert (test.path, test.symbol) == ("tests/test_client.py", "request")
