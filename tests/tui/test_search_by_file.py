@@ -150,7 +150,7 @@ async def test_it_can_be_chosen_before_anything_is_asked_and_holds_for_every_que
         screen = driver.app.screen
         assert "src/purse.py" in paths(screen)
         await driver.press("escape", "t", "down", "right")
-        assert screen.session.profile.keyword_weight == pytest.approx(0.55)
+        assert screen.session.tuned
         assert "src/purse.py" in paths(screen), "turned numbers rank files"
         await driver.press("escape", "escape", "slash", "x")
         assert screen.session.by == "file"
