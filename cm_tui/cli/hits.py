@@ -6,26 +6,51 @@ import time
 from typing import TYPE_CHECKING
 
 from cm_tui.cli.output import write, write_text
+from cm_tui.counts import count
 from cm_tui.model.dates import age, local_minute
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 
 if TYPE_CHECKING:
-    from cm_tui.model import Hit
+    from cm_tui.model import FileHits, Hit
 
+_CODE_LINES = 8
 _SHOWN_LINES = 12
 
 
 def show_code(hit: Hit, *, explain: bool) -> None:
     """Print lines of a file that answer, with their numbers."""
-    title = f"{hit.kind} {hit.symbol}" if hit.symbol else hit.language
     place = f"{hit.path}:{hit.start_line}-{hit.end_line}"
-    digits = DIGITS if explain else DIGITS - 1
-    write(f"{hit.rank:>3}. {place}  {title}  {hit.score:.{digits}f}", bold=place)
+    write(f"{hit.rank:>3}. {place}  {_title(hit, explain=explain)}", bold=place)
     if explain:
         _show_parts(hit)
-    for number, line in enumerate(hit.snippet.split("\n")[:8], hit.snippet_line):
-        write_text(f"     {number:>5}  {line}".removesuffix("\r"))
+    _show_lines(hit)
     write("")
+
+
+def show_file(file: FileHits, *, explain: bool) -> None:
+    """Print a file that answers: lines of its best passage, and where its next ones stand."""
+    write(f"{file.rank:>3}. {file.path}", bold=file.path)
+    for place, hit in enumerate(file.hits):
+        write(f"     {hit.start_line}-{hit.end_line}  {_title(hit, explain=explain)}")
+        if explain:
+            _show_parts(hit)
+        if not place:
+            _show_lines(hit)
+    if file.more:
+        write(f"     and {count(file.more, 'more passage')}")
+    write("")
+
+
+def _title(hit: Hit, *, explain: bool) -> str:
+    """What a passage is, and its score."""
+    digits = DIGITS if explain else DIGITS - 1
+    return f"{f'{hit.kind} {hit.symbol}' if hit.symbol else hit.language}  {hit.score:.{digits}f}"
+
+
+def _show_lines(hit: Hit) -> None:
+    """The lines that answer, with their numbers."""
+    for number, line in enumerate(hit.snippet.split("\n")[:_CODE_LINES], hit.snippet_line):
+        write_text(f"     {number:>5}  {line}".removesuffix("\r"))
 
 
 def show_remembered(hit: Hit, *, explain: bool) -> None:

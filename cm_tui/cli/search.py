@@ -12,7 +12,7 @@ from cm_tui.cli.options import Json, Limit, Project, open_fresh_engine
 from cm_tui.counts import count
 
 if TYPE_CHECKING:
-    from cm_tui.model import Mode, SearchResult
+    from cm_tui.model import By, Mode, SearchResult
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +28,7 @@ def search(
     ] = None,
     limit: Limit = None,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
+    by: Annotated[str, typer.Option("--by", help="passage, or file: each with its best passages.")] = "passage",
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
     batch: Annotated[
         str | None,
@@ -37,28 +38,38 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Ask the code: keyword and meaning together, each result with its score's parts."""
-    from cm_tui.cli.output import narrate, print_json, print_json_line
+    from cm_tui.cli.output import print_json, print_json_line
     from cm_tui.config import load_config
     from cm_tui.errors import UsageError
 
     if mode not in ("hybrid", "keyword", "vector"):
         raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
+    if by not in ("passage", "file"):
+        raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
-    wanted = cast("Mode", mode)
+    wanted, listed = cast("Mode", mode), cast("By", by)
     with open_fresh_engine(project) as engine:
         chosen = profile or load_config(engine.root).search.profile
         if batch is not None:
             for line in _lines(batch):
-                print_json_line(_object(engine.search(line, profile=chosen, mode=wanted, limit=limit)))
+                found = engine.search(line, profile=chosen, mode=wanted, limit=limit, by=listed)
+                print_json_line(_object(found, listed))
             return
-        result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit)
+        result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit, by=listed)
     if as_json:
-        print_json(_object(result))
+        print_json(_object(result, listed))
         return
-    from cm_tui.cli.hits import show_code, show_remembered
-    from cm_tui.cli.output import write
+    _show(result, listed, explain=explain)
 
+
+def _show(result: SearchResult, by: By, *, explain: bool) -> None:
+    """Print what was found for people."""
+    from cm_tui.cli.hits import show_code, show_file, show_remembered
+    from cm_tui.cli.output import narrate, write
+
+    for file in result.files:
+        show_file(file, explain=explain)
     for hit in result.hits:
         show_code(hit, explain=explain)
     if result.beside:
@@ -66,7 +77,10 @@ def search(
         write("")
         for hit in result.beside:
             show_remembered(hit, explain=explain)
-    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    counted = f"{len(result.hits)} of {count(result.total, 'candidate')}"
+    if by == "file":
+        counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
+    narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
     for note in result.notes:
         narrate(f"note: {note}")
 
@@ -87,9 +101,10 @@ def _lines(batch: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _object(result: SearchResult) -> dict[str, Any]:
-    """The contract's result object, with the notes besides."""
+def _object(result: SearchResult, by: By) -> dict[str, Any]:
+    """The contract's result object, with the notes besides; it has `files` instead of `hits` where files were asked for."""
     from cm_tui.cli.output import plain
 
-    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside")
+    listed = ("files", "total_files") if by == "file" else ("hits",)
+    names = ("query", "mode", "took_ms", *listed, "profile", "total", "notes", "generation", "beside")
     return {name: plain(getattr(result, name)) for name in names}

@@ -13,7 +13,7 @@ from typing import Any, Self
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model import Cancel, Candidates, Mode, Profile, Progress, SearchResult
+from cm_tui.model import By, Cancel, Candidates, Mode, Profile, Progress, SearchResult
 
 ANSWER_S = 600.0
 """A first question may have to wait until the index has followed a large checkout."""
@@ -96,7 +96,9 @@ class RemoteEngine:
         kept = _KeptCandidates(ref, profile, mode)
         return Candidates(ref.query, ref.mode, kept, ref.took_ms, ref.notes, ref.generation)
 
-    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
+    def rank(
+        self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
+    ) -> SearchResult:
         """Only rank; what the daemon has forgotten is retrieved again."""
         kept = candidates.table
         if not isinstance(kept, _KeptCandidates):
@@ -104,10 +106,10 @@ class RemoteEngine:
                 "These candidates come from another client.", hint="Retrieve and rank through the same one."
             )
         try:
-            result: SearchResult = self._call("rank", kept.ref, profile, limit=limit)
+            result: SearchResult = self._call("rank", kept.ref, profile, limit=limit, by=by)
         except _ForgottenError:
             again = self.retrieve(candidates.query, profile=kept.profile, mode=kept.mode)
-            result = self._call("rank", again.table.ref, profile, limit=limit)
+            result = self._call("rank", again.table.ref, profile, limit=limit, by=by)
         return result
 
     # --- asking ---

@@ -17,6 +17,14 @@ class Part(BaseModel):
     detail: str
 
 
+class Place(BaseModel):
+    """Where a further passage of a file stands."""
+
+    start_line: int
+    end_line: int
+    symbol: str | None = None
+
+
 class Passage(BaseModel):
     """Lines that answer a query."""
 
@@ -34,6 +42,10 @@ class Passage(BaseModel):
     """What it comes from, when that is not the project's code."""
     age: str | None = None
     """How long ago it was written, where that is known."""
+    further: list[Place] | None = None
+    """Where the next passages of its file stand, where files were asked for."""
+    more: int | None = None
+    """How many passages of its file were found beyond these."""
 
 
 class Listing(BaseModel):

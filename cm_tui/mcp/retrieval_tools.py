@@ -30,7 +30,7 @@ from cm_tui.mcp.safe_text import (
     result,
     shortened,
 )
-from cm_tui.model import CODE, Hit, Mode, SearchResult
+from cm_tui.model import CODE, By, FileHits, Hit, Mode, SearchResult
 from cm_tui.model.dates import age
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.model.text import one_line
@@ -45,6 +45,7 @@ def retrieve(
     limit: Annotated[int, Field(ge=1, le=50)] = 8,
     offset: Offset = 0,
     mode: Mode = "hybrid",
+    by: Annotated[By, Field(description="What a row is.")] = "passage",
     explain: Annotated[bool, Field(description="Add the parts of each score.")] = False,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
@@ -55,19 +56,22 @@ def retrieve(
     """
     _ = project
     engine, state = where.asked()
-    found = engine.search(query, mode=mode, limit=offset + limit)
-    hits = _clean(engine, found.hits[offset : offset + limit])
-    texts = fitting(hits, lambda hit: passage_text(hit, explain=explain), max_chars)
+    found = engine.search(query, mode=mode, limit=offset + limit, by=by)
+    files = {file.rank: file for file in found.files}
+    total, what = (found.total_files, "file") if by == "file" else (found.total, "candidate")
+    best = [replace(file.hits[0], rank=file.rank) for file in found.files] or found.hits
+    hits = _clean(engine, best[offset : offset + limit])
+    texts = fitting(hits, lambda hit: passage_text(hit, files.get(hit.rank), explain=explain), max_chars)
     said = [replace(hit, snippet=remembered_text(hit.snippet)) for hit in _clean(engine, found.beside) if not offset]
     left = max_chars - sum(map(len, texts))
     told = fitting(said, lambda hit: passage_text(hit, explain=explain), left) if left >= _ROOM_FOR_MEMORY else []
-    following = next_offset(len(texts), found.total, offset)
+    following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
-    head = f"{counted(len(texts), found.total, offset, 'candidate')}, {found.mode}"
+    head = f"{counted(len(texts), total, offset, what)}, {found.mode}"
     record = records.Passages(
         mode=found.mode,
-        rows=[passage(hit, explain=explain) for hit in hits[: len(texts)]],
-        total=found.total,
+        rows=[passage(hit, files.get(hit.rank), explain=explain) for hit in hits[: len(texts)]],
+        total=total,
         offset=offset,
         next_offset=following,
         notes=notes,
@@ -88,8 +92,10 @@ def _clean(engine: Engine, hits: Sequence[Hit]) -> list[Hit]:
     return [replace(hit, snippet=clean_lines(engine.source, hit.path, hit.snippet_line, hit.snippet)) for hit in hits]
 
 
-def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> records.Passage:
-    """A hit as it is returned."""
+def passage(
+    hit: Hit, file: FileHits | None = None, *, explain: bool = False, chars: int | None = None
+) -> records.Passage:
+    """A hit as it is returned, with the next ones of its file where files were asked for."""
     contributions, score = printed(hit.parts, hit.score)
     parts = [records.Part(name=p.name, value=p.value, weight=p.weight, contribution=adds, detail=p.detail)
              for p, adds in zip(hit.parts, contributions, strict=True)] if explain else None  # fmt: skip
@@ -106,11 +112,13 @@ def passage(hit: Hit, *, explain: bool = False, chars: int | None = None) -> rec
         parts=parts,
         source=None if hit.source == CODE else hit.source,
         age=None if hit.time is None else age(time.time() - hit.time),
+        further=_places(file) if file else None,
+        more=file.more if file else None,
     )
 
 
-def passage_text(hit: Hit, *, explain: bool = False) -> str:
-    """A hit as it is read: where it stands, what it is, and its lines."""
+def passage_text(hit: Hit, file: FileHits | None = None, *, explain: bool = False) -> str:
+    """A hit as it is read: where it stands, what it is, its lines, and where the next ones of its file stand."""
     what = f" {hit.kind} {hit.symbol}" if hit.symbol else ""
     if hit.source != CODE:
         what = f" {hit.source}, {age(time.time() - hit.time)}" if hit.time is not None else f" {hit.source}"
@@ -123,7 +131,19 @@ def passage_text(hit: Hit, *, explain: bool = False) -> str:
             value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"
             sign = sign_of(part, value, weight, adds)
             lines.append(f"   {adds:+.{DIGITS}f} {part.name} {sign} {value} × {weight} {part.detail}")
-    return "\n".join([*lines, shortened(hit.snippet)])
+    lines.append(shortened(hit.snippet))
+    if file and len(file.hits) > 1:
+        also = ", ".join(
+            f"{place.start_line}-{place.end_line} {place.symbol or ''}".rstrip() for place in _places(file)
+        )
+        more = f"; {count(file.more, 'more passage')}" if file.more else ""
+        lines.append(one_line(f"also {also}{more}"))
+    return "\n".join(lines)
+
+
+def _places(file: FileHits) -> list[records.Place]:
+    """Where the passages of a file stand that come after its best one."""
+    return [records.Place(start_line=hit.start_line, end_line=hit.end_line, symbol=hit.symbol) for hit in file.hits[1:]]
 
 
 def assemble(

@@ -52,7 +52,19 @@ from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
 from cm_tui.model.projects import KnownProject
 from cm_tui.model.recording import Recording, RecordingState
-from cm_tui.model.search import CODE, ENTRIES, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import (
+    CODE,
+    ENTRIES,
+    EPISODES,
+    RECALL,
+    By,
+    Candidates,
+    FileHits,
+    Hit,
+    Mode,
+    ScorePart,
+    SearchResult,
+)
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
@@ -64,6 +76,7 @@ __all__ = [
     "Actor",
     "AllImports",
     "BackupReport",
+    "By",
     "Cancel",
     "Candidates",
     "Category",
@@ -87,6 +100,7 @@ __all__ = [
     "ErasureReport",
     "Facet",
     "FileEntry",
+    "FileHits",
     "Forgetting",
     "Freshness",
     "HistoryStatus",

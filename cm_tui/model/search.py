@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 Mode = Literal["hybrid", "keyword", "vector"]
 
+By = Literal["passage", "file"]
+"""What an answer lists: passages, or files with their best passages."""
+
 CODE = "code"
 """The source that every project has: its files. Passages of other sources belong to no file and no symbol."""
 
@@ -68,6 +71,21 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class FileHits:
+    """A file that answers a query, with its best passages. What is remembered counts as a file by its name."""
+
+    rank: int
+    """Its place among files."""
+    path: str
+    score: float
+    """That of its best passage."""
+    hits: tuple[Hit, ...]
+    """Its best passages, best first, at least one; each has its rank among all passages."""
+    more: int = 0
+    """How many further passages of it were ranked."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A ranked answer."""
 
@@ -77,6 +95,7 @@ class SearchResult:
     profile: str
     took_ms: float
     hits: tuple[Hit, ...]
+    """Passages, best first; none where files were asked for: `files` has them."""
     total: int
     """How many candidates were ranked; `hits` are the first of them."""
     notes: tuple[str, ...] = ()
@@ -85,6 +104,10 @@ class SearchResult:
     """State of the index that it was answered from."""
     beside: tuple[Hit, ...] = ()
     """What another profile found for the same query: never in the place of a hit, and however many of those are asked for."""
+    files: tuple[FileHits, ...] = ()
+    """Files, in the order of their best passages; none where passages were asked for."""
+    total_files: int = 0
+    """How many files these candidates come from, where files were asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ HUGE = "1" + "0" * 400
 NUMBERS = (HUGE, f"-{HUGE}", "1" + "0" * 5000, str(2**31), str(2**63), str(2**127), "0", "-1", "1e400", "nan", "", "٣")
 COUNTED = (
     ("search", "cart", "-n"),
+    ("search", "cart", "--by", "file", "-n"),
     ("symbols", "-n"),
     ("symbols", "--match", "cart", "-n"),
     ("callers", "add_tax", "--depth"),

@@ -87,9 +87,14 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.search("Cart", profile=engine.profiles()["notes"]),
         lambda engine: engine.search("half of a pair \udcff and \0"),
         lambda engine: engine.search(""),
+        lambda engine: engine.search("tax of a cart", by="file"),
+        lambda engine: engine.search("tax of a cart", by="file", limit=1, profile="notes", mode="keyword"),
     ],
     "retrieve": [lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None)],
-    "rank": [lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3)],
+    "rank": [
+        lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3),
+        lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=2, by="file"),
+    ],
     "profiles": [lambda engine: engine.profiles()],
     "packaged_profiles": [lambda engine: engine.packaged_profiles()],
     "files": [lambda engine: engine.files(), lambda engine: engine.files("shop")],
@@ -227,6 +232,23 @@ def _steady(value: Any) -> Any:
         # Each engine has a journal of its own, whose episodes have names of their own.
         return re.sub(r"episode/\w+", "episode/ID", value)
     return [_steady(item) for item in value] if isinstance(value, list) else value
+
+
+def test_files_are_counted_by_the_limit_and_ranked_from_all_passages(engine: Engine):
+    candidates, profile = engine.retrieve("tax of a cart"), engine.profiles()["code"]
+    every = engine.rank(candidates, profile, limit=2**31)
+    paths = list(dict.fromkeys(hit.path for hit in every.hits))
+    assert len(paths) < len(every.hits)
+    for limit in (0, 1, len(paths), 2**31):
+        result = engine.rank(candidates, profile, limit=limit, by="file")
+        assert [file.path for file in result.files] == paths[:limit]
+        assert (result.hits, result.total, result.total_files) == ((), every.total, len(paths))
+    few = dataclasses.replace(profile, limit=2)
+    assert len(engine.rank(candidates, few, by="file").files) == 2
+    assert len(engine.rank(candidates, dataclasses.replace(few, quotas={"code": 3}), by="file").files) <= 3
+    assert sum(len(file.hits) + file.more for file in result.files) == every.total
+    with pytest.raises(UsageError):
+        engine.search("tax", by="folder")
 
 
 def test_records_come_back_as_what_they_are(engine: Engine):

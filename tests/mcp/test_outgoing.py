@@ -51,6 +51,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"query": "deploy password token", "limit": 20, "explain": True, "max_chars": 100_000},
         {"query": GITHUB, "mode": "keyword"},
         {"query": AWS, "max_chars": 500},
+        {"query": "deploy password token", "by": "file", "max_chars": 100_000},
         {"query": BODY[2]},
     ],
     "context_assemble": [{"question": f"how to deploy with {GITHUB}", "budget": 5000}, {"question": "LONG", "budget": 300}],

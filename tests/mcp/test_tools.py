@@ -53,6 +53,28 @@ async def test_an_answer_stays_within_its_bound_and_says_so(shop: Path):
         assert f"{len(record['rows'])} of {record['total']} candidates" in text
 
 
+async def test_files_instead_of_passages(shop: Path):
+    async with answering(shop) as asked:
+        _, passages = await asked.ok("codememory_retrieve", query="cart money", limit=50)
+        text, record = await asked.ok("codememory_retrieve", query="cart money", by="file", max_chars=50_000)
+        paths = list(dict.fromkeys(row["path"] for row in passages["rows"]))
+        assert [row["path"] for row in record["rows"]] == paths
+        assert record["total"] == len(paths) < passages["total"]
+        assert text.startswith(f"{len(paths)} of {len(paths)} files, hybrid")
+        assert sum(1 + len(row["further"]) + row["more"] for row in record["rows"]) == passages["total"]
+        assert all("further" not in row for row in passages["rows"])
+        for number, row in enumerate(record["rows"], start=1):
+            own = [one for one in passages["rows"] if one["path"] == row["path"]]
+            assert f"{number}. {row['path']}:{own[0]['start_line']}-{own[0]['end_line']}" in text
+            assert row["snippet"] == own[0]["snippet"]
+            for place, one in zip(row["further"], own[1:], strict=False):
+                assert (place["start_line"], place.get("symbol")) == (one["start_line"], one.get("symbol"))
+                assert f"{one['start_line']}-{one['end_line']}" in text.split(row["path"], 1)[1]
+        rest, page = await asked.ok("codememory_retrieve", query="cart money", by="file", limit=1, offset=1)
+        assert page["rows"] == record["rows"][1:2]
+        assert "2–2 of" in rest
+
+
 async def test_keyword_only_is_said(shop: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
     async with answering(shop) as asked:

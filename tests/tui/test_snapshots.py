@@ -30,6 +30,7 @@ MODES: dict[str, Scenes] = {
         ("results", (f"type:{QUESTION}", "enter", "down")),
         ("why", ("v",)),
         ("tuning", ("t", "down")),
+        ("files", ("t", "w")),
     ),
     "symbols": (
         ("tree", ("f3",)),

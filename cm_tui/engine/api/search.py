@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Candidates, Mode, Profile, SearchResult
+from cm_tui.model import By, Candidates, Mode, Profile, SearchResult
 
 
 class SearchApi(Protocol):
@@ -15,17 +15,25 @@ class SearchApi(Protocol):
 
     @needs("files")
     def search(
-        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
+        self,
+        query: str,
+        *,
+        profile: str | Profile = "code",
+        mode: Mode = "hybrid",
+        limit: int | None = None,
+        by: By = "passage",
     ) -> SearchResult:
-        """Retrieve and rank."""
+        """Retrieve and rank; `limit` counts passages or files, whichever `by` asks for."""
 
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
         """Retrieve alone: the candidates of both sides with everything that ranking may ask for."""
 
     @needs("nothing")
-    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
-        """Rank alone: no access to store or model, milliseconds."""
+    def rank(
+        self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
+    ) -> SearchResult:
+        """Rank alone: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
 
     @needs("nothing")
     def profiles(self) -> Mapping[str, Profile]:

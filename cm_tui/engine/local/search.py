@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
-from cm_tui.model import ENTRIES, EPISODES, Candidates, Mode, Profile, SearchResult
+from cm_tui.errors import UsageError
+from cm_tui.model import ENTRIES, EPISODES, By, Candidates, Mode, Profile, SearchResult
 
 
 class LocalSearch(LocalRooms):
     """Questions in words, answered by keyword and by meaning."""
 
     def search(
-        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
+        self,
+        query: str,
+        *,
+        profile: str | Profile = "code",
+        mode: Mode = "hybrid",
+        limit: int | None = None,
+        by: By = "passage",
     ) -> SearchResult:
-        """Retrieve and rank."""
+        """Retrieve and rank; `limit` counts passages or files, whichever `by` asks for."""
         note = self._read_what_was_recorded(profile)
-        result = self._search(query, profile, mode, limit)
+        result = self._search(query, profile, mode, _depth(limit, by))
+        if by == "file":
+            result = _files_of(result, self._searcher.profile(profile), limit)
         return replace(result, notes=(*result.notes, note)) if note else result
 
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:
@@ -27,9 +37,12 @@ class LocalSearch(LocalRooms):
         found = self._retrieve(query, profile, mode)
         return replace(found, notes=(*found.notes, note)) if note else found
 
-    def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
-        """Rank alone: no access to store or model."""
-        return self._searcher.rank(candidates, profile, limit=limit)
+    def rank(
+        self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
+    ) -> SearchResult:
+        """Rank alone: no access to store or model; `limit` and `by` as for `search`."""
+        result = self._searcher.rank(candidates, profile, limit=_depth(limit, by))
+        return _files_of(result, profile, limit) if by == "file" else result
 
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""
@@ -64,3 +77,23 @@ class LocalSearch(LocalRooms):
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
         return note if is_asked else ""
+
+
+def _depth(limit: int | None, by: By) -> int | None:
+    """How many passages are ranked in full: every one where files are asked for, since any may be the first of its file.
+
+    Raises:
+        UsageError: answers are not listed by that.
+    """
+    if by not in ("passage", "file"):
+        raise UsageError(f"Answers are not listed by {by!r}.", hint="Use passage or file.")
+    return sys.maxsize if by == "file" else limit
+
+
+def _files_of(result: SearchResult, profile: Profile, limit: int | None) -> SearchResult:
+    """A ranking of all passages as the first of its files."""
+    from cm_tui.engine.search.grouping import by_file
+
+    wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else max(limit, 0)
+    files = by_file(result.hits)
+    return replace(result, hits=(), files=files[:wanted], total_files=len(files))

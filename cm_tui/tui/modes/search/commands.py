@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from cm_tui.model import PackRequest
+from cm_tui.tui.modes.search.file_rows import lines_of
 from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.remembered import open_memory, told_of
-from cm_tui.tui.modes.search.results import lines_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
@@ -111,6 +111,11 @@ def next_mode(screen: SearchView) -> None:
     screen.show_facts()
 
 
+def switch_by(screen: SearchView) -> None:
+    """List passages or files, with the cursor on the same hit."""
+    screen.session.next_by(screen.results.kept_hit)
+
+
 def next_profile(screen: SearchView) -> None:
     """Rank by the next profile."""
     screen.session.next_profile()
@@ -196,6 +201,7 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.side", "v,ctrl+y", "Why", "Switch between preview and why", switch_side, blocked=_not_narrow),
     Command("search.mode", "m,ctrl+o", "Mode", "Hybrid, keyword or vector", next_mode),
     Command("search.profile", "p,ctrl+l", "Profile", "The next ranking profile", next_profile),
+    Command("search.by", "w", "Files", "Passages, or files with their best passages", switch_by),
     Command("search.copy", "y", "Copy", "Copy path and lines; of what is remembered its id", copy_place, blocked=_no_hit),
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
     Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,

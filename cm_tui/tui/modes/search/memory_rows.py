@@ -13,6 +13,7 @@ from textual.content import Content
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import CODE, Hit
 from cm_tui.model.dates import age
+from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.theme.highlight import plain_lines
 from cm_tui.tui.widgets.text import elide_end, fit
@@ -32,21 +33,26 @@ class Heading:
     words: str
 
 
-ResultRow = Hit | Heading
+ResultRow = Hit | FileRow | FurtherRow | Heading
 
 
-def rows_of(hits: Sequence[Hit], beside: Sequence[Hit], limit: int) -> tuple[ResultRow, ...]:
-    """Return rows: the hits that the profile gives everywhere, what is remembered, then code beyond these.
+def rows_of(code: Sequence[ResultRow], beside: Sequence[Hit], limit: int) -> tuple[ResultRow, ...]:
+    """Return rows: the code that the profile gives everywhere, what is remembered, then code beyond that.
 
     Args:
-        hits: code, in order.
+        code: rows of it, in order.
         beside: what is remembered, in order.
-        limit: how many hits the profile gives elsewhere.
+        limit: how many of the rows of code the profile gives elsewhere.
     """
     if not beside:
-        return tuple(hits)
-    rows: tuple[ResultRow, ...] = (*hits[:limit], Heading(FROM_MEMORY), *beside)
-    return (*rows, Heading(MORE_CODE), *hits[limit:]) if hits[limit:] else rows
+        return tuple(code)
+    rows: tuple[ResultRow, ...] = (*code[:limit], Heading(FROM_MEMORY), *beside)
+    return (*rows, Heading(MORE_CODE), *code[limit:]) if code[limit:] else rows
+
+
+def hit_of(row: ResultRow | None) -> Hit | None:
+    """Return the hit that a row stands for; a heading stands for none."""
+    return row.hit if isinstance(row, FileRow | FurtherRow) else row if isinstance(row, Hit) else None
 
 
 def is_memory(hit: Hit | None) -> bool:

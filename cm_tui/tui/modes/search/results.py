@@ -10,8 +10,18 @@ from textual.content import Content
 from textual.message import Message
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import Hit
-from cm_tui.tui.modes.search.memory_rows import Heading, ResultRow, answering_line, facts, heading, is_memory, rows_of
+from cm_tui.model import FileHits, Hit
+from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, lines_of, rows_of_files, words
+from cm_tui.tui.modes.search.memory_rows import (
+    Heading,
+    ResultRow,
+    answering_line,
+    facts,
+    heading,
+    hit_of,
+    is_memory,
+    rows_of,
+)
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
@@ -22,13 +32,8 @@ LEAST_PATH = 24
 """Cells that a path keeps in a row of one line, however long the names are."""
 
 
-def lines_of(hit: Hit) -> str:
-    """`12-40`, or `12`."""
-    return f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else str(hit.start_line)
-
-
 class ResultList(RowList[ResultRow]):
-    """Hits, each with the bar of its score, and what is remembered of it; asks for more when its end comes near."""
+    """Hits, or files with their best ones, each with the bar of its score, and what is remembered; asks for more near its end."""
 
     row_height = 2
 
@@ -42,37 +47,67 @@ class ResultList(RowList[ResultRow]):
         self._top = 1.0
         self._name_need = 0
         self._path_need = 0
+        self._is_wide = False
+        self._by_file = False
+        self._unlisted: Hit | None = None
+        """The hit that the cursor was on, where its file's row stands for it as it is in no row itself."""
         self.authors: Mapping[str, Author | None] = {}
         """Who wrote what is remembered, by path, as far as that is known."""
 
     @property
     def hit(self) -> Hit | None:
-        """The hit under the cursor."""
-        return self.current if isinstance(self.current, Hit) else None
+        """The hit under the cursor: of a file its best one."""
+        return hit_of(self.current)
+
+    @property
+    def kept_hit(self) -> Hit | None:
+        """The hit that the cursor stays on when other rows come."""
+        return self._unlisted or self.hit
 
     def show(
-        self, hits: tuple[Hit, ...], beside: tuple[Hit, ...] = (), *, limit: int, keep: bool, empty: str = ""
+        self,
+        hits: tuple[Hit, ...],
+        beside: tuple[Hit, ...] = (),
+        *,
+        files: tuple[FileHits, ...] = (),
+        limit: int,
+        keep: bool,
+        empty: str = "",
     ) -> None:
-        """Show hits.
+        """Show hits, or files.
 
         Args:
-            hits: in order.
-            beside: what is remembered, in order: it stands behind the hits that the profile gives elsewhere.
+            hits: in order; none where there are files.
+            beside: what is remembered, in order: it stands behind what the profile gives elsewhere.
+            files: in order.
             limit: how many of them the profile gives elsewhere.
             keep: leave the cursor on the hit it is on, where that is still listed.
             empty: said when there are none.
         """
-        old = self.hit
-        cursor = 0
-        rows = rows_of(hits, beside, limit)
-        if keep and old is not None:
-            places = {row.passage: place for place, row in enumerate(rows) if isinstance(row, Hit)}
-            cursor = places.get(old.passage, min(self.cursor, len(rows) - 1))
+        old = self.kept_hit if keep else None
+        if files:
+            rows = rows_of(rows_of_files(files), beside, sum(len(file.hits) for file in files[:limit]))
+        else:
+            rows = rows_of(hits, beside, limit)
+        best = tuple(file.hits[0] for file in files) or hits
         self.limit = limit
-        self._top = max((group_sums(hit.parts).gained for hit in hits[:200]), default=1.0)
+        self._top = max((group_sums(hit.parts).gained for hit in best[:200]), default=1.0)
         self._name_need = max((cell_len(_name_of(hit)) + cell_len(_kind_of(hit)) + 1 for hit in hits), default=0)
         self._path_need = max((cell_len(hit.path) + cell_len(lines_of(hit)) + 1 for hit in hits), default=0)
-        self.set_rows(rows, cursor=max(0, cursor), empty=empty)
+        self._by_file = bool(files)
+        self._set_row_height()
+        self.set_rows(rows, cursor=0 if old is None else self._place_of(old, rows), empty=empty)
+
+    def _place_of(self, old: Hit, rows: Sequence[ResultRow]) -> int:
+        """Where a hit stands; else its file; else where the cursor is."""
+        hits = [hit_of(row) for row in rows]
+        place = next((place for place, hit in enumerate(hits) if hit and hit.passage == old.passage), None)
+        self._unlisted = None
+        if place is None and self._by_file:
+            file = (old.source, old.path)
+            place = next((place for place, hit in enumerate(hits) if hit and (hit.source, hit.path) == file), None)
+            self._unlisted = old if place is not None else None
+        return max(0, min(self.cursor, len(rows) - 1)) if place is None else place
 
     def set_rows(self, rows: Sequence[ResultRow], *, cursor: int = 0, empty: str | None = None) -> None:
         """Show other rows; a cursor on a heading goes to the row below it."""
@@ -87,18 +122,28 @@ class ResultList(RowList[ResultRow]):
             return cursor + 1 if cursor >= self.cursor or cursor == 0 else cursor - 1
         return cursor
 
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Forget what a file's row stood for: the cursor was moved."""
+        self._unlisted = None
+        super().watch_cursor(before, after)
+
     def to_memory(self) -> bool:
         """Put the cursor on the first row of what is remembered; from there back to the first of all. False: there is none."""
-        first = next((place for place, row in enumerate(self.rows) if isinstance(row, Hit) and is_memory(row)), None)
+        first = next((place for place, row in enumerate(self.rows) if is_memory(hit_of(row))), None)
         if first is not None:
             self.cursor = 0 if is_memory(self.hit) else first
         return first is not None
 
     def on_resize(self, event: events.Resize) -> None:
         """One line or two, by width."""
-        self.row_height = 1 if event.size.width >= WIDE else 2
+        self._is_wide = event.size.width >= WIDE
+        self._set_row_height()
         super().on_resize(event)
         self.call_after_refresh(self._show_cursor)
+
+    def _set_row_height(self) -> None:
+        """One line where there is room, and for files, of which many should be seen at once."""
+        self.row_height = 1 if self._is_wide or self._by_file else 2
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Ask for more in time."""
@@ -112,6 +157,8 @@ class ResultList(RowList[ResultRow]):
         if isinstance(row, Heading):
             # Where a row has two lines, the first one sets it apart.
             return heading(row, width) if line == self.row_height - 1 else Content("")
+        if isinstance(row, FileRow | FurtherRow):
+            return self._of_file(row, width)
         if is_memory(row):
             return self._remembered(row, line, width)
         if self.row_height == 1:
@@ -121,17 +168,23 @@ class ResultList(RowList[ResultRow]):
     def _remembered(self, hit: Hit, line: int, width: int) -> Content:
         score = (f"{hit.score:7.3f} ", "bold $foreground")
         rank, author = (f"{hit.rank:>3} ", "$secondary"), self.authors.get(hit.path)
-        if self.row_height > 1:
-            if line:
-                return Content.assemble("    ", answering_line(hit, width - 5).stylize_before("$muted"))
+        if line:
+            return Content.assemble("    ", answering_line(hit, width - 5).stylize_before("$muted"))
+        if not self._is_wide:
             return Content.assemble(rank, facts(hit, author, width - 4 - 8 - 1), " ", score)
         name_width = max(34, (width - 32) * 3 // 5)
         room = max(0, width - 4 - 2 - name_width - 8 - 17)
         line_ = answering_line(hit, room).stylize_before("$muted").truncate(room, pad=True)
         return Content.assemble(rank, facts(hit, author, name_width), "  ", line_, " ", score)
 
-    def _rank(self, hit: Hit) -> tuple[str, str]:
-        return f"{hit.rank:>3} ", "$accent" if hit.rank <= self.limit else "$muted"
+    def _of_file(self, row: FileRow | FurtherRow, width: int) -> Content:
+        bar = 16 if self._is_wide else 14 if width >= 64 else 8
+        rank = self._rank(row.file.rank) if isinstance(row, FileRow) else ("    ", "")
+        room = width - 4 - 8 - bar - 2
+        return Content.assemble(rank, words(row, room), " ", self._score(row.hit, bar))
+
+    def _rank(self, rank: int) -> tuple[str, str]:
+        return f"{rank:>3} ", "$accent" if rank <= self.limit else "$muted"
 
     def _symbol(self, hit: Hit, width: int) -> Content:
         """Qualname (its last part bright), or what the passage is when it has no symbol."""
@@ -149,7 +202,7 @@ class ResultList(RowList[ResultRow]):
     def _first(self, hit: Hit, width: int) -> Content:
         bar = 8 if width < 44 else 14
         room = width - 4 - 8 - bar - 2
-        return Content.assemble(self._rank(hit), self._symbol(hit, room), " ", self._score(hit, bar))
+        return Content.assemble(self._rank(hit.rank), self._symbol(hit, room), " ", self._score(hit, bar))
 
     def _second(self, hit: Hit, width: int) -> Content:
         lines = f":{lines_of(hit)}"
@@ -166,7 +219,7 @@ class ResultList(RowList[ResultRow]):
         path = elide_path(one_line(hit.path), path_room)
         pad = " " * max(0, path_room - cell_len(path))
         return Content.assemble(
-            self._rank(hit),
+            self._rank(hit.rank),
             self._symbol(hit, name_width),
             "  ",
             (path, "$muted"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cm_tui.errors import CmError, DaemonError
-from cm_tui.model import Candidates, Hit, Mode, Profile, SearchResult
+from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
 from cm_tui.tui.tasks.ask import Ask
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 PAGE = 40
-"""Hits that are asked for at first, and with each step of scrolling."""
+"""Hits or files that are asked for at first, and with each step of scrolling."""
 SEARCH_MODES: tuple[Mode, ...] = ("hybrid", "keyword", "vector")
 
 
@@ -42,6 +42,7 @@ class SearchSession:
         self._answered = answered
         self.query = ""
         self.mode: Mode = "hybrid"
+        self.by: By = "passage"
         self.profile: Profile | None = None
         """The numbers in use, with what was tuned."""
         self.profiles: dict[str, Profile] = {}
@@ -67,6 +68,11 @@ class SearchSession:
         """What was found, as far as it was asked for."""
         return self.asked.result.hits if self.asked else ()
 
+    @property
+    def files(self) -> tuple[FileHits, ...]:
+        """Which files were found, where they are what was asked for."""
+        return self.asked.result.files if self.asked else ()
+
     # --- questions ---
 
     def search(self, query: str, *, delay: float = 0.0) -> None:
@@ -89,11 +95,11 @@ class SearchSession:
         if self.profile is None:
             return
         self.waiting = self.asked is not None and self.asked.candidates.query != query
-        profile, mode, limit = self.profile, self.mode, self._limit
+        profile, mode, limit, by = self.profile, self.mode, self._limit, self.by
 
         def call(engine: Engine) -> SearchAnswer:
             candidates = engine.retrieve(query, profile=profile, mode=mode)
-            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit))
+            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit, by=by))
 
         self._ask("search", call, self._got, self._failed, delay=delay)
 
@@ -101,18 +107,21 @@ class SearchSession:
         """Rank what was retrieved once more: by other numbers, or for more hits."""
         if self.asked is None or self.profile is None:
             return
-        candidates, profile, limit = self.asked.candidates, self.profile, self._limit
+        candidates, profile, limit, by = self.asked.candidates, self.profile, self._limit, self.by
 
         def call(engine: Engine) -> SearchAnswer:
-            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit))
+            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit, by=by))
 
         self._ask("rank", call, self._got, self._failed)
 
     def more(self) -> None:
         """Ask for the next page, where there is one and it was not asked for yet."""
         result = self.result
-        if result and self._limit <= len(result.hits) < result.total:
-            self._limit = len(result.hits) + PAGE
+        if result is None:
+            return
+        shown, total = (len(result.files), result.total_files) if result.files else (len(result.hits), result.total)
+        if self._limit <= shown < total:
+            self._limit = shown + PAGE
             self.rank()
 
     def _got(self, asked: SearchAnswer) -> None:
@@ -129,6 +138,17 @@ class SearchSession:
         self._answered(lost)
 
     # --- mode and numbers ---
+
+    def next_by(self, hit: Hit | None) -> None:
+        """Passages or files, the other of the two.
+
+        Args:
+            hit: which has to be among them, where it is found again.
+        """
+        self.by = "file" if self.by == "passage" else "passage"
+        # No file comes later than its best passage.
+        self._limit = max(PAGE, hit.rank if hit else 0)
+        self.refresh()
 
     def next_mode(self) -> None:
         """Hybrid, keyword, vector, and round again."""

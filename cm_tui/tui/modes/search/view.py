@@ -66,10 +66,10 @@ class SearchView(ModeScreen):
 
     def on_mount(self) -> None:
         """Find the last query again, and read the profiles."""
-        self.query_one("#results-panel").border_title = "Results"
         kept = self.cm.state.of(self.MODE)
         if kept.get("search_mode") in SEARCH_MODES:
             self.session.mode = kept["search_mode"]
+        self.session.by = "file" if kept.get("by") == "file" else "passage"
         self.set_side("why" if kept.get("side") == "why" else "preview")
         self.set_class(kept.get("tuning") is True, "-tuning")
         query = kept.get("query")
@@ -86,6 +86,7 @@ class SearchView(ModeScreen):
         state.update(
             query=self.query_input.value[:2000],
             search_mode=self.session.mode,
+            by=self.session.by,
             side=self.shown_side,
             tuning=self.has_class("-tuning"),
         )
@@ -169,23 +170,27 @@ class SearchView(ModeScreen):
     # --- showing ---
 
     def _show(self, keep: bool = False) -> None:
-        result, hits, profile = self.session.result, self.session.hits, self.session.profile
+        result, hits, files, profile = self.session.result, self.session.hits, self.session.files, self.session.profile
         beside = result.beside if result else ()
         limit = profile.limit if profile else PAGE
-        self.results.show(hits, beside, limit=limit, keep=keep, empty=self._empty_text())
+        self.results.show(hits, beside, files=files, limit=limit, keep=keep, empty=self._empty_text())
         words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
+        if result and files:
+            words.append(f"{len(files):,} of {count(result.total_files, 'file')}")
         if beside:
             words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
         panel = self.query_one("#results-panel")
         end_waiting(panel)
+        panel.border_title = "Files" if self.session.by == "file" else "Results"
         panel.border_subtitle = Content(" · ".join(words))
         self._ask_authors(beside)
-        if not hits and not beside:
+        found = hits or files
+        if not found and not beside:
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
             *(result.notes if result else ()),
-            *([str(self.session.problem.message)] if self.session.problem and hits else []),
+            *([str(self.session.problem.message)] if self.session.problem and found else []),
         ]
         notes = "\n".join(f"▲ {note}" for note in words)
         self.query_one("#notes", Static).update(notes)

@@ -1,0 +1,82 @@
+"""`cm search --by file`: text and JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.cli.conftest import Shop
+
+QUESTION = "tax of the money in a cart"
+
+
+def with_coins(shop: Shop) -> Shop:
+    """The shop with a file of five passages, the first of which answers best."""
+    body = "".join(f"    amount = amount + {n}  # a coin of so many cents, counted again\n" for n in range(14))
+    coins = "".join(f"def coin_{n}(amount):\n{body}    return amount\n\n\n" for n in range(5))
+    (shop.root / "coins.py").write_text(coins)
+    assert shop.cm("index").code == 0
+    return shop
+
+
+def test_a_file_stands_once_with_lines_of_its_best_passage_and_places_of_the_next(new_shop: Shop):
+    done = with_coins(new_shop).cm("search", "coin_2 cents tax", "--by", "file")
+    heads = re.findall(r"^ *(\d+)\. (.+)$", done.out, re.MULTILINE)
+    assert [int(rank) for rank, _ in heads] == list(range(1, len(heads) + 1))
+    assert len({path for _, path in heads}) == len(heads) > 1
+    assert re.search(rf"{len(heads)} of {len(heads)} files, \d+ candidates, hybrid", done.err)
+    coins = done.out.split("coins.py\n", 1)[1].split("\n\n", 1)[0].splitlines()
+    places = [
+        place for place, line in enumerate(coins) if re.fullmatch(r" {5}\d+-\d+  function coin_\d  0\.\d{3}", line)
+    ]
+    assert "coin_2" in coins[0]
+    assert places == [0, len(coins) - 3, len(coins) - 2]
+    assert all(re.match(r" +\d+  ", line) for line in coins[1 : places[1]])
+    assert coins[-1] == "     and 2 more passages"
+
+
+def test_what_is_not_listed_is_counted_in_json(new_shop: Shop):
+    [file] = with_coins(new_shop).cm("search", "coin", "--by", "file", "--limit", "1", "--json").json["files"]
+    assert (file["path"], len(file["hits"]), file["more"]) == ("coins.py", 3, 2)
+
+
+def test_every_part_of_every_score_is_explained(shop: Shop):
+    done = shop.cm("search", QUESTION, "--by", "file", "--limit", "2", "--explain")
+    places = re.findall(r"^ {5}\d+-\d+  ", done.out, re.MULTILINE)
+    assert done.out.count("= sum") == len(places) > 2
+
+
+def test_json_is_a_list_of_files_with_hits_as_they_are_without_it(shop: Shop):
+    passages = shop.cm("search", QUESTION, "--json", "--limit", "99").json
+    result = shop.cm("search", QUESTION, "--by", "file", "--json").json
+    assert {"query", "mode", "took_ms", "profile", "total", "notes", "generation", "beside"} <= set(result)
+    assert "hits" not in result
+    assert "files" not in passages
+    assert result["total"] == passages["total"]
+    by_rank = {hit["rank"]: hit for hit in passages["hits"]}
+    paths = list(dict.fromkeys(hit["path"] for hit in passages["hits"]))
+    assert [file["path"] for file in result["files"]] == paths
+    assert result["total_files"] == len(paths)
+    for rank, file in enumerate(result["files"], start=1):
+        assert file["rank"] == rank
+        assert file["score"] == file["hits"][0]["score"]
+        for hit in file["hits"]:
+            assert hit == by_rank[hit["rank"]]
+            assert hit["path"] == file["path"]
+
+
+def test_the_limit_counts_files(shop: Shop):
+    most = shop.cm("search", QUESTION, "--by", "file", "--json").json["files"]
+    for limit in (1, 2, 3):
+        result = shop.cm("search", QUESTION, "--by", "file", "--json", "--limit", str(limit)).json
+        assert result["files"] == most[:limit]
+        assert result["total_files"] == len(most)
+
+
+def test_batch_and_mistakes(shop: Shop):
+    lines = shop.cm("search", "--batch", "-", "--by", "file", stdin="tax\n\ncart").out.splitlines()
+    assert [bool(json.loads(line)["files"]) for line in lines] == [True, False, True]
+    wrong = shop.cm("search", "tax", "--by", "folder")
+    assert wrong.code == 2
+    assert "not listed by 'folder'" in wrong.err
+    assert "passage or file" in wrong.err

@@ -1,0 +1,225 @@
+"""Search by file: the key, its rows at three sizes, the cursor, and what is done with a row."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.search.grouping import by_file
+from cm_tui.model import Hit
+from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, words
+from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, MORE_CODE, Heading, hit_of
+from cm_tui.tui.modes.search.results import ResultList
+from cm_tui.tui.modes.search.screen import SearchScreen
+from tests.tui.mode_driver import Driver, driving, git, make_project
+from tests.tui.recorded_sessions import record
+from tests.tui.test_search_mode import ListApp, make_hit
+
+SIZES = [(80, 24), (120, 40), (200, 50)]
+FUNCTIONS = 6
+ASKED = "count the coins of a purse"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a file of six passages about coins, and files of one."""
+    root = make_project(tmp_path / "project")
+    body = "".join(f"    amount = amount + {n}  # coins of the purse are counted again\n" for n in range(14))
+    purse = "".join(f"def count_coins_{n}(purse, amount):\n{body}    return amount\n\n\n" for n in range(FUNCTIONS))
+    (root / "src/purse.py").write_text(purse)
+    for name in ("wallet", "till", "bank"):
+        (root / f"src/{name}.py").write_text(f"def {name}_coins(purse):\n    return purse.coins\n")
+    git(root, "add", "-A")
+    return root
+
+
+async def ask(driver: Driver, query: str = ASKED) -> SearchScreen:
+    await driver.press("2")
+    await driver.type(query)
+    await driver.press("escape")
+    assert isinstance(driver.app.screen, SearchScreen)
+    return driver.app.screen
+
+
+def paths(screen: SearchScreen) -> list[str]:
+    return [row.file.path for row in screen.results.rows if isinstance(row, FileRow)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_key_switches_between_passages_and_files(project, size):
+    async with driving(project, size=size) as driver:
+        screen = await ask(driver)
+        hits = screen.session.hits
+        assert "╭─ Results " in driver.text
+        await driver.press("w")
+        assert paths(screen) == list(dict.fromkeys(hit.path for hit in hits))
+        text = driver.text
+        assert "╭─ Files " in text
+        assert re.search(rf"{len(paths(screen))} of {len(paths(screen))} files", text)
+        row = next(line for line in text.splitlines() if re.search(r"src/purse\.py \+3 ", line))
+        assert re.search(r"^│ +\d+ .*0\.\d{3} ━", row)
+        at = text.splitlines().index(row)
+        below = text.splitlines()[at + 1 : at + 3]
+        assert all(re.match(r"│ {6}count_coins_\d.* :\d+-\d+ +0\.\d{3} ", line) for line in below), text
+        assert "w Files" in text
+        await driver.press("w")
+        assert "╭─ Results " in driver.text
+        assert tuple(screen.results.rows) == hits
+
+
+async def test_the_cursor_stays_on_its_hit_there_and_back(project):
+    async with driving(project) as driver:
+        screen = await ask(driver)
+        listed, purse = set(), [hit for hit in screen.session.hits if hit.path == "src/purse.py"]
+        for hit in purse:
+            place = screen.session.hits.index(hit)
+            screen.results.cursor = place
+            await driver.press("w")
+            current = screen.results.current
+            assert hit_of(current).path == hit.path
+            if isinstance(current, FurtherRow) or current.hit.passage == hit.passage:
+                assert screen.hit.passage == hit.passage
+                listed.add(hit.passage)
+            await driver.press("w")
+            assert screen.results.cursor == place, "also where its file's row stood for it"
+        assert listed == {hit.passage for hit in purse[:3]}
+
+
+async def test_a_cursor_that_was_moved_goes_back_to_where_it_is(project):
+    async with driving(project) as driver:
+        screen = await ask(driver)
+        last = [hit for hit in screen.session.hits if hit.path == "src/purse.py"][-1]
+        screen.results.cursor = screen.session.hits.index(last)
+        await driver.press("w")
+        assert isinstance(screen.results.current, FileRow)
+        await driver.press("down")
+        inner = screen.hit
+        await driver.press("w")
+        assert screen.hit.passage == inner.passage != last.passage
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_preview_why_and_pack_are_of_the_best_passage_and_of_inner_ones(project, size):
+    async with driving(project, size=size) as driver:
+        screen = await ask(driver)
+        await driver.press("w", "home")
+        while screen.results.current.hit.path != "src/purse.py":
+            await driver.press("down")
+        best, *inner = next(file for file in screen.session.files if file.path == "src/purse.py").hits
+        for hit in (best, *inner[:1]):
+            assert screen.hit == hit
+            assert f"def {hit.symbol}(purse, amount):" in driver.text
+            if size[0] < 100:
+                await driver.press("v")
+            assert f"Why #{hit.rank}" in driver.text
+            if size[0] < 100:
+                await driver.press("v")
+            await driver.press("a")
+        assert [item.start_line for item in driver.app.pack_selection.items] == [best.start_line, inner[0].start_line]
+        await driver.press("up", "up", "enter")
+        assert driver.app.current_mode == "symbols"
+        assert best.symbol in driver.text
+
+
+async def test_the_choice_is_found_again_next_time(project):
+    async with driving(project) as driver:
+        await ask(driver)
+        await driver.press("w")
+        driver.app.state_writer.flush()
+    async with driving(project) as driver:
+        screen = driver.app.screen
+        assert screen.session.by == "file"
+        assert "src/purse.py" in paths(screen)
+        await driver.press("escape", "w")
+        driver.app.state_writer.flush()
+    async with driving(project) as driver:
+        assert driver.app.screen.session.by == "passage"
+
+
+async def test_it_can_be_chosen_before_anything_is_asked_and_holds_for_every_question(project):
+    async with driving(project) as driver:
+        await driver.press("2", "escape", "w")
+        assert "╭─ Files " in driver.text
+        await driver.press("slash")
+        await driver.type(ASKED)
+        screen = driver.app.screen
+        assert "src/purse.py" in paths(screen)
+        await driver.press("escape", "t", "down", "right")
+        assert screen.session.tuned
+        assert "src/purse.py" in paths(screen), "turned numbers rank files"
+        await driver.press("escape", "escape", "slash", "x")
+        assert screen.session.by == "file"
+
+
+async def test_a_hit_far_down_is_among_the_passages_that_are_asked_for(project, monkeypatch):
+    monkeypatch.setattr("cm_tui.tui.modes.search.session.PAGE", 8)
+    async with driving(project, size=(80, 24)) as driver:
+        screen = await ask(driver)
+        await driver.press("w", "end", "end")
+        assert len(screen.session.files) == screen.session.result.total_files, "scrolling gets the rest"
+        hit = screen.hit
+        assert hit.rank > 8
+        await driver.press("w")
+        assert screen.hit.passage == hit.passage
+
+
+async def test_help_and_palette_know_the_key(project):
+    async with driving(project) as driver:
+        await ask(driver)
+        await driver.press("question_mark")
+        assert re.search(r"w +Files +Passages, or files with their best passages", driver.text)
+
+
+async def test_what_is_remembered_stands_behind_the_files_that_the_profile_gives(project):
+    record(project, "how do we count coins", session="coins", agent="codex", turn=1, answer="By hand.", at=time.time())
+    with LocalEngine.open(project) as engine:
+        for _ in engine.index():
+            pass
+    async with driving(project) as driver:
+        screen = await ask(driver)
+        await driver.press("w")
+        rows = [row.words if isinstance(row, Heading) else "" for row in screen.results.rows]
+        assert FROM_MEMORY in rows
+        before = screen.results.rows[: rows.index(FROM_MEMORY)]
+        assert sum(isinstance(row, FileRow) for row in before) == min(10, len(screen.session.files))
+        await driver.press("b")
+        assert screen.hit.source == "episode"
+        assert "episode · just now" in driver.text
+        await driver.press("w")
+        assert screen.hit.source == "episode", "the cursor stays on what is remembered"
+
+
+async def test_code_beyond_follows_what_is_remembered_by_whole_files():
+    hits = tuple(make_hit(number, path=f"src/{number // 2}.py") for number in range(6))
+    said = (make_hit(50, path="episode/x"),)
+    app = ListApp()
+    async with app.run_test(size=(70, 24)):
+        rows = app.query_one(ResultList)
+        rows.show((), said, files=by_file(hits), limit=2, keep=False)
+        kinds = [row.words if isinstance(row, Heading) else type(row).__name__ for row in rows.rows]
+        assert kinds == [*["FileRow", "FurtherRow"] * 2, FROM_MEMORY, "Hit", MORE_CODE, "FileRow", "FurtherRow"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 53, 60, 92, 140])
+async def test_rows_keep_their_width_whatever_names_are_in_them(width):
+    odd = [make_hit(n, path="深い/" * 20 + "模块[1].py", symbol="模块." * 30 + "name") for n in range(5)]
+    plain = [make_hit(9, path="a.py"), Hit(**{**fields(make_hit(10, path="b.md")), "symbol": None})]
+    for file in by_file([*odd, *plain]):
+        for row in (FileRow(file), *map(FurtherRow, file.hits)):
+            assert words(row, width).cell_length == width
+    app: App[None] = ListApp()
+    async with app.run_test(size=(width, 10)) as pilot:
+        rows = app.query_one(ResultList)
+        rows.show((), files=by_file([*odd, *plain]), limit=10, keep=False)
+        await pilot.pause()
+        assert rows.row_height == 1
+        assert all(strip.cell_length == width for strip in app.screen._compositor.render_strips())
+
+
+def fields(hit: Hit) -> dict[str, object]:
+    return {name: getattr(hit, name) for name in Hit.__dataclass_fields__}
