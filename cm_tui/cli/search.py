@@ -21,7 +21,12 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            help="Words, a question, or the name of a symbol; path:FOLDER, lang:, kind: and in:code|docs|tests narrow it, -path: and so on leave out."
+        ),
+    ] = None,
     profile: Annotated[
         str | None,
         typer.Option("--profile", help="Ranking profile: code (unless configured otherwise), memory, notes, yours."),
@@ -67,6 +72,8 @@ def search(
         for hit in result.beside:
             show_remembered(hit, explain=explain)
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    if result.filters:
+        narrate(f"filters: {' '.join(result.filters)}")
     for note in result.notes:
         narrate(f"note: {note}")
 
@@ -91,5 +98,6 @@ def _object(result: SearchResult) -> dict[str, Any]:
     """The contract's result object, with the notes besides."""
     from cm_tui.cli.output import plain
 
-    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside")
+    names = ("query", "mode", "took_ms", "hits", "profile", "total", "notes", "generation", "beside",
+             "filters", "suggestions")  # fmt: skip
     return {name: plain(getattr(result, name)) for name in names}

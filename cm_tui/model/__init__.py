@@ -52,7 +52,18 @@ from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
 from cm_tui.model.projects import KnownProject
 from cm_tui.model.recording import Recording, RecordingState
-from cm_tui.model.search import CODE, ENTRIES, EPISODES, RECALL, Candidates, Hit, Mode, ScorePart, SearchResult
+from cm_tui.model.search import (
+    CODE,
+    ENTRIES,
+    EPISODES,
+    RECALL,
+    Candidates,
+    Hit,
+    Mode,
+    ScorePart,
+    SearchResult,
+    Suggestion,
+)
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
@@ -135,6 +146,7 @@ __all__ = [
     "Source",
     "Step",
     "StepKind",
+    "Suggestion",
     "Symbol",
     "SymbolChange",
     "SymbolEvent",

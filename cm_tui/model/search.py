@@ -68,6 +68,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A symbol that a query may mean by a name that is nowhere in the project."""
+
+    name: str
+    query: str
+    """The query with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A ranked answer."""
 
@@ -85,6 +94,10 @@ class SearchResult:
     """State of the index that it was answered from."""
     beside: tuple[Hit, ...] = ()
     """What another profile found for the same query: never in the place of a hit, and however many of those are asked for."""
+    filters: tuple[str, ...] = ()
+    """The filters of the query that were in force, such as `lang:rust`."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """What was meant, the likeliest first, where the query has a name that is nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +114,7 @@ class Candidates:
     notes: tuple[str, ...] = ()
     generation: int | None = None
     """State of the index that they were found in."""
+    filters: tuple[str, ...] = ()
+    """The filters of the query that were in force."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """What was meant, where the query has a name that is nowhere."""

@@ -17,7 +17,14 @@ class SearchApi(Protocol):
     def search(
         self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
     ) -> SearchResult:
-        """Retrieve and rank."""
+        """Retrieve and rank.
+
+        Args:
+            query: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` leaves out.
+            profile: what is searched, and by which numbers.
+            mode: which sides.
+            limit: how many hits; the profile's own number when not given.
+        """
 
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:

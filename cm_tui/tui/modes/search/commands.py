@@ -31,6 +31,11 @@ def _nothing_tuned(screen: SearchView) -> str | None:
     return None if screen.session.tuned else "nothing was changed"
 
 
+def _no_suggestion(screen: SearchView) -> str | None:
+    result = screen.session.result
+    return None if result and result.suggestions else "every name in the query is known"
+
+
 def _not_narrow(screen: SearchView) -> str | None:
     narrow, tuning = screen.has_class("-narrow"), screen.has_class("-tuning")
     if narrow and tuning:
@@ -98,6 +103,17 @@ def to_memory(screen: SearchView) -> None:
 def switch_side(screen: SearchView) -> None:
     """Show preview or explanation, where there is room for one."""
     screen.set_side("why" if screen.shown_side == "preview" else "preview")
+
+
+# --- the query ---
+
+
+def take_suggestion(screen: SearchView) -> None:
+    """Put the likeliest of the suggested names into the query."""
+    result = screen.session.result
+    if result and result.suggestions:
+        screen.query_input.value = result.suggestions[0].query
+        screen.query_input.cursor_position = len(screen.query_input.value)
 
 
 # --- how it is ranked ---
@@ -200,6 +216,8 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
     Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
+    Command("search.suggested", "c,ctrl+s", "Correct", "Put the suggested name into the query", take_suggestion,
+            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_nothing_tuned),

@@ -19,6 +19,7 @@ from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import elide_end, one_line
 from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ DIM_AFTER = 0.2
 AUTHORS_DELAY = 0.1
 """Seconds that an answer stays before it is asked who wrote what is remembered in it."""
 MOST_AUTHORS = 1_000
+_MOST_FILTERS = 40
+"""Cells of the filters below the results."""
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
+    "path:src, lang:rust, kind:class and in:tests narrow it; -path:src leaves out. "
     "Every answer says why it ranked where it did; t opens the knobs."
 )
 
@@ -176,6 +180,8 @@ class SearchView(ModeScreen):
         words = [f"{len(hits):,} of {count(result.total, 'candidate')}"] if result and hits else []
         if beside:
             words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
+        if result and result.filters:
+            words.append(elide_end(one_line(" ".join(result.filters)), _MOST_FILTERS))
         panel = self.query_one("#results-panel")
         end_waiting(panel)
         panel.border_subtitle = Content(" · ".join(words))
