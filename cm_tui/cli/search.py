@@ -72,10 +72,14 @@ def search(
         for hit in result.beside:
             show_remembered(hit, explain=explain)
     narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
-    if result.filters:
-        narrate(f"filters: {' '.join(result.filters)}")
-    for note in result.notes:
-        narrate(f"note: {note}")
+    for line in _said(result):
+        narrate(line)
+
+
+def _said(result: SearchResult) -> list[str]:
+    """What is said below the hits."""
+    filters = [f"filters: {' '.join(result.filters)}"] if result.filters else []
+    return [*filters, *(f"note: {note}" for note in result.notes)]
 
 
 def _lines(batch: str) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from posixpath import normpath
 from types import MappingProxyType
@@ -54,20 +54,22 @@ class Problem:
     """The filter that was meant most likely."""
     known: tuple[str, ...] = ()
     """The values that there are; empty where they are those of the project."""
-    field: str = ""
+    of_language: bool = False
 
-    def words(self, known: Sequence[str] = ()) -> str:
-        """Return what is said of it.
-
-        Args:
-            known: the values that there are, where it does not know them.
-        """
+    def words(self) -> str:
+        """Return what is said of it."""
         said = [f"{one_line(self.text[:_SHOWN])}: {self.reason}; it was searched as text."]
         if self.near:
             said.append(f"Did you mean {self.near}?")
-        if values := self.known or known:
-            said.append(f"Known are {', '.join(values)}.")
+        if self.known:
+            said.append(f"Known are {', '.join(self.known)}.")
         return " ".join(said)
+
+    def among(self, languages: Sequence[str]) -> Problem:
+        """Return it with the languages of a project, of which one is meant rather than another."""
+        head, _, value = self.text.partition(":")
+        near = _near(head, value, languages) or self.near
+        return replace(self, near=near, known=tuple(languages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Vocabulary:
                     continue
                 text_of = f"{found['out']}{found['field']}:{value}" if found["plain"] else piece
                 words.append(text_of)
-                problems.append(self._problem(name, value, text_of, found["out"]))
+                problems.append(self._problem(name, value, text_of))
         if not filters:
             return Asked(text, (), tuple(problems))
         return Asked(" ".join(words), tuple(filters), tuple(problems))
@@ -143,18 +145,21 @@ class Vocabulary:
         path = normpath(path)
         return None if path == ".." or path.startswith("../") else path
 
-    def _problem(self, name: Field, value: str, text: str, out: str) -> Problem:
-        shown = repr(one_line(value[:_SHOWN]))
+    def _problem(self, name: Field, value: str, text: str) -> Problem:
+        shown, head = repr(one_line(value[:_SHOWN])), text.partition(":")[0]
         if name == "path":
-            return Problem(text, "it leads out of the project", field=name)
+            return Problem(text, "it leads out of the project")
         if name == "lang":
-            near = next(iter(get_close_matches(value.lower(), self.languages, n=1)), "")
-            near = near and f"{out}lang:{self.languages[near][0]}"
-            return Problem(text, f"there is no language {shown}", near, field=name)
+            return Problem(text, f"there is no language {shown}", _near(head, value, self.languages), of_language=True)
         known = SYMBOL_KINDS if name == "kind" else PLACES
-        near = next(iter(get_close_matches(value.lower(), known, n=1)), "")
-        what = "kind of symbol" if name == "kind" else "such place,"
-        return Problem(text, f"there is no {what} {shown}", near and f"{out}{name}:{near}", known, name)
+        reason = f"there is no kind of symbol {shown}" if name == "kind" else f"it cannot be in {shown}"
+        return Problem(text, reason, _near(head, value, known), known)
+
+
+def _near(head: str, value: str, known: Iterable[str]) -> str:
+    """The filter with the known value nearest to another; empty where none is near."""
+    found = get_close_matches(value.strip('"').lower(), list(known), n=1)
+    return f"{head}:{found[0]}" if found else ""
 
 
 def _values(name: Field, plain: str | None, quoted: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cm_tui.counts import count
-from cm_tui.engine.search.filters import PLACES, Asked, Filter, Problem, Vocabulary
+from cm_tui.engine.search.filters import PLACES, Asked, Filter, Vocabulary
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.retrieve import Ids
@@ -72,7 +72,8 @@ class Filters:
         if not searches_code(profile):
             return Narrowed(query)
         asked = self.parse(query.cut)
-        notes = [problem.words(self._held(problem)) for problem in asked.problems]
+        problems = [one.among(self._held()) if one.of_language else one for one in asked.problems]
+        notes = [problem.words() for problem in problems]
         if not asked.filters:
             return Narrowed(query, notes=tuple(notes))
         words = Query(asked.words)
@@ -147,13 +148,14 @@ class Filters:
             return []
         wanted, unwanted = _wanted(filters, "in", PLACES)
         paths = [row[0] for row in self._db.rows("SELECT DISTINCT path FROM passage WHERE source = ?", [CODE])]
-        passing = [path for path in paths if (places := _places_of(path)) & wanted and not places & unwanted]
-        return [_Condition("p.path IN (SELECT unnest(?::VARCHAR[]))", (passing,))]
+        passing = {path for path in paths if (places := _places_of(path)) & wanted and not places & unwanted}
+        # Most of a project is code: the shorter list is bound sooner.
+        rest = [path for path in paths if path not in passing]
+        among = _Condition("p.path IN (SELECT unnest(?::VARCHAR[]))", (min(list(passing), rest, key=len),))
+        return [among if len(passing) <= len(rest) else among.negated()]
 
-    def _held(self, problem: Problem) -> list[str]:
-        """Return the languages that the project has most of, where one was named that there is not."""
-        if problem.field != "lang":
-            return []
+    def _held(self) -> list[str]:
+        """Return the languages that the project has most of."""
         rows = self._db.rows(
             "SELECT b.language FROM passage p JOIN blob b ON b.id = p.blob GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?",
             [_SHOWN_LANGUAGES],

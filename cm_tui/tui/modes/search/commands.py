@@ -216,7 +216,7 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
     Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
-    Command("search.suggested", "c,ctrl+s", "Correct", "Put the suggested name into the query", take_suggestion,
+    Command("search.suggested", "c,ctrl+b", "Correct", "Put the suggested name into the query", take_suggestion,
             bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
