@@ -146,13 +146,13 @@ class Vocabulary:
         return None if path == ".." or path.startswith("../") else path
 
     def _problem(self, name: Field, value: str, text: str) -> Problem:
-        shown, head = repr(one_line(value[:_SHOWN])), text.partition(":")[0]
+        head = text.partition(":")[0]
         if name == "path":
             return Problem(text, "it leads out of the project")
         if name == "lang":
-            return Problem(text, f"there is no language {shown}", _near(head, value, self.languages), of_language=True)
+            return Problem(text, "there is no such language", _near(head, value, self.languages), of_language=True)
         known = SYMBOL_KINDS if name == "kind" else PLACES
-        reason = f"there is no kind of symbol {shown}" if name == "kind" else f"it cannot be in {shown}"
+        reason = "there is no such kind of symbol" if name == "kind" else "nothing is kept apart by that name"
         return Problem(text, reason, _near(head, value, known), known)
 
 

@@ -117,7 +117,11 @@ def test_hits_are_named_by_symbols_of_the_kind(engine: LocalEngine, kind: str) -
 @pytest.mark.parametrize("profile", ["code", "any"])
 def test_filters_alone_list_what_passes_by_path_and_line(engine: LocalEngine, profile: str) -> None:
     code = engine.profiles()["code"]
-    asked = code if profile == "code" else replace(code, name="any", min_score=0.3, fusion="rrf", sources=("code", "episode"))
+    asked = (
+        code
+        if profile == "code"
+        else replace(code, name="any", min_score=0.3, fusion="rrf", sources=("code", "episode"))
+    )
     result = engine.search("lang:python,rust", profile=asked, limit=50)
     places = [(hit.path, hit.start_line) for hit in result.hits]
     assert places == sorted(places)
@@ -157,7 +161,7 @@ def test_a_language_that_there_is_not_is_text_and_the_languages_of_the_project_a
     assert len(result.hits) > 3
     assert result.filters == ()
     assert result.notes[0].startswith(
-        "lang:rsut: there is no language 'rsut'; it was searched as text. Did you mean lang:rust?"
+        "lang:rsut: there is no such language; it was searched as text. Did you mean lang:rust?"
     )
     assert "Known are python, " in result.notes[0]
 

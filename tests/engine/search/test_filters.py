@@ -54,11 +54,11 @@ def test_what_is_text(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("lang:rsut x", ["lang:rsut: there is no language 'rsut'; it was searched as text. Did you mean lang:rst?"]),
-        ("lang:pyhton x", ["lang:pyhton: there is no language 'pyhton'; it was searched as text. Did you mean lang:python?"]),
-        ("-kind:fonction x", [("-kind:fonction: there is no kind of symbol 'fonction'; it was searched as text. "
+        ("lang:rsut x", ["lang:rsut: there is no such language; it was searched as text. Did you mean lang:rst?"]),
+        ("lang:pyhton x", ["lang:pyhton: there is no such language; it was searched as text. Did you mean lang:python?"]),
+        ("-kind:fonction x", [("-kind:fonction: there is no such kind of symbol; it was searched as text. "
                               "Did you mean -kind:function? Known are module, namespace, class,")]),
-        ("in:test", [("in:test: it cannot be in 'test'; it was searched as text. Did you mean in:tests? "
+        ("in:test", [("in:test: nothing is kept apart by that name; it was searched as text. Did you mean in:tests? "
                      "Known are code, docs, tests.")]),
         ("path:../../etc", ["path:../../etc: it leads out of the project; it was searched as text."]),
         ("path:/etc/passwd", ["path:/etc/passwd: it leads out of the project; it was searched as text."]),

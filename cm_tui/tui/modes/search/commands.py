@@ -206,6 +206,8 @@ def save_tuning(screen: SearchView) -> None:
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
+    Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
+            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
     Command("search.open", "o", "Open", "Show the symbol, with who calls it; of what is remembered its session, or the entry", open_hit, shown_as="⏎", blocked=_no_hit),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),
@@ -216,8 +218,6 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.edit", "e", "Edit", "Open in $EDITOR at the line", edit_hit, blocked=_no_file),
     Command("search.memory", "b", "Memory", "To what is remembered of it, and back to the first result", to_memory,
             bar=False, blocked=_no_memory),
-    Command("search.suggested", "c,ctrl+b", "Correct", "Put the suggested name into the query", take_suggestion,
-            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
     Command("search.reset", "r", "Reset", "Back to the saved numbers", reset_tuning, bar=False, blocked=_nothing_tuned),
     Command("search.save", "s", "Save", "Save the numbers to the project", save_tuning, bar=False,
             blocked=_nothing_tuned),

@@ -190,13 +190,19 @@ class SearchView(ModeScreen):
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
-            *(result.notes if result else ()),
+            *([self._with_key(note, len(result.suggestions)) for note in result.notes] if result else []),
             *([str(self.session.problem.message)] if self.session.problem and hits else []),
         ]
         notes = "\n".join(f"▲ {note}" for note in words)
         self.query_one("#notes", Static).update(notes)
         self.query_one("#notes").display = bool(notes)
         self.refresh_keys()
+
+    def _with_key(self, note: str, suggested: int) -> str:
+        """A note; one that suggests names says which key takes the first of them."""
+        if not suggested or not note.startswith("Did you mean "):
+            return note
+        return f"{note} {self.cm.keys_of(self.command('search.suggested'))} takes {'it' if suggested == 1 else 'the first'}."
 
     def _ask_authors(self, beside: tuple[Hit, ...]) -> None:
         """Find out who wrote what is remembered, of what is not known yet; nobody waits for that."""
