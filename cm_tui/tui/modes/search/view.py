@@ -34,7 +34,6 @@ _MOST_FILTERS = 40
 """Cells of the filters below the results."""
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
-    "path:src, lang:rust, kind:class and in:tests narrow it; -path:src leaves out. "
     "Every answer says why it ranked where it did; t opens the knobs."
 )
 
