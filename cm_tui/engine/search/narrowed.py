@@ -12,9 +12,10 @@ from cm_tui.engine.search import tokens
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.documents import Documents
 from cm_tui.engine.search.filters import Filter
-from cm_tui.engine.search.passage_cache import Definition, PassageRecord
+from cm_tui.engine.search.passage_cache import PassageRecord
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.retrieve import Ids, Nearness
+from cm_tui.engine.search.traits import Definition
 
 
 @dataclass(frozen=True)

@@ -164,9 +164,10 @@ class Searcher:
         asked = candidates
         table: CandidateTable = candidates.table
         if candidates.filters:
-            # A reranker reads words; where there are none, no hit can reach a least score.
+            # A reranker reads words; where there are none, the order of path and line stays.
             asked = replace(candidates, query=self._filters.parse(Query(candidates.query).cut).words)
-            profile = profile if table.query_terms else replace(profile, min_score=0.0)
+            if not table.query_terms:
+                profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
         try:
             result = rank(asked, profile, limit=limit, reranker=self._reranker)
             reason = _NO_RERANKER if profile.rerank == "on" and self._reranker is None else ""
