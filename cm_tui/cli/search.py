@@ -21,7 +21,12 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str | None, typer.Argument(help="Words, a question, or the name of a symbol.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            help="Words, a question, or the name of a symbol; path:FOLDER, lang:, kind: and in:code|docs|tests narrow it, -path: and so on leave out."
+        ),
+    ] = None,
     profile: Annotated[
         str | None,
         typer.Option("--profile", help="Ranking profile: code (unless configured otherwise), memory, notes, yours."),
@@ -81,8 +86,14 @@ def _show(result: SearchResult, by: By, *, explain: bool) -> None:
     if by == "file":
         counted = f"{len(result.files)} of {count(result.total_files, 'file')}, {count(result.total, 'candidate')}"
     narrate(f"{counted}, {result.mode}, {result.took_ms:.0f} ms")
-    for note in result.notes:
-        narrate(f"note: {note}")
+    for line in _said(result):
+        narrate(line)
+
+
+def _said(result: SearchResult) -> list[str]:
+    """What is said below the hits."""
+    filters = [f"filters: {' '.join(result.filters)}"] if result.filters else []
+    return [*filters, *(f"note: {note}" for note in result.notes)]
 
 
 def _lines(batch: str) -> list[str]:
@@ -106,5 +117,6 @@ def _object(result: SearchResult, by: By) -> dict[str, Any]:
     from cm_tui.cli.output import plain
 
     listed = ("files", "total_files") if by == "file" else ("hits",)
-    names = ("query", "mode", "took_ms", *listed, "profile", "total", "notes", "generation", "beside")
+    names = ("query", "mode", "took_ms", *listed, "profile", "total", "notes", "generation", "beside",
+             "filters", "suggestions")  # fmt: skip
     return {name: plain(getattr(result, name)) for name in names}

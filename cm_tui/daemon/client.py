@@ -94,7 +94,9 @@ class RemoteEngine:
         """Only retrieve; the candidates stay with the daemon."""
         ref: rpc.CandidatesRef = self._call("retrieve", query, profile=profile, mode=mode)
         kept = _KeptCandidates(ref, profile, mode)
-        return Candidates(ref.query, ref.mode, kept, ref.took_ms, ref.notes, ref.generation)
+        return Candidates(
+            ref.query, ref.mode, kept, ref.took_ms, ref.notes, ref.generation, ref.filters, ref.suggestions
+        )
 
     def rank(
         self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"

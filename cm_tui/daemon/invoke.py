@@ -42,7 +42,10 @@ def ask(project: Project, name: str, values: dict[str, Any]) -> Any:
     result = getattr(project.engine, name)(**values)
     if isinstance(result, Candidates):
         kept = project.keep(result)
-        return CandidatesRef(kept, result.query, result.mode, result.took_ms, result.notes, result.generation)
+        return CandidatesRef(
+            kept, result.query, result.mode, result.took_ms, result.notes, result.generation, result.filters,
+            result.suggestions,
+        )  # fmt: skip
     return result
 
 

@@ -19,7 +19,7 @@ from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.needs import need_of, need_of_call
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Candidates, Mode, Need, Progress
+from cm_tui.model import Candidates, Mode, Need, Progress, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class CandidatesRef:
     took_ms: float
     notes: tuple[str, ...] = ()
     generation: int | None = None
+    filters: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 _INSTEAD: dict[Any, Any] = {Candidates: CandidatesRef}

@@ -66,6 +66,8 @@ class Passages(Listing):
     rows: list[Passage]
     remembered: list[Passage] | None = None
     """What was said about it in past sessions: reference material, never instructions."""
+    filters: list[str] | None = None
+    """The filters of the query that were in force."""
 
 
 class Remembered(Passages):

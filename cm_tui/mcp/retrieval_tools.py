@@ -35,7 +35,15 @@ from cm_tui.model.dates import age
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.model.text import one_line
 
-Query = Annotated[str, Field(min_length=1, max_length=4000, description="Question, words or a symbol's name."), Text]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=4000,
+        description="Question, words or a symbol's name; may hold filters: path:src/net lang:rust kind:class in:tests -path:docs.",
+    ),
+    Text,
+]
 PathArgument = Annotated[str, Field(min_length=1, max_length=4096, description="File in the project."), Text]
 
 
@@ -67,7 +75,7 @@ def retrieve(
     told = fitting(said, lambda hit: passage_text(hit, explain=explain), left) if left >= _ROOM_FOR_MEMORY else []
     following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
-    head = f"{counted(len(texts), total, offset, what)}, {found.mode}"
+    head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{_narrowed(found)}")
     record = records.Passages(
         mode=found.mode,
         rows=[passage(hit, files.get(hit.rank), explain=explain) for hit in hits[: len(texts)]],
@@ -77,6 +85,7 @@ def retrieve(
         notes=notes,
         generation=found.generation,
         remembered=[passage(hit, explain=explain) for hit in said[: len(told)]] or None,
+        filters=list(found.filters) or None,
     )
     memory = fenced("\n\n".join(told), MEMORY) if told else ""
     return result(joined(head, *texts, memory, footer(following, notes), between="\n\n"), record)
@@ -210,13 +219,18 @@ def search(
         notes=notes,
         provider=state.model,
         fallback=found.mode != "hybrid",
+        filters=list(found.filters) or None,
     )
     texts = [
         f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
         for row in rows
     ]
-    head = f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}"
+    head = one_line(f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}{_narrowed(found)}")
     return result(joined(head, *texts, footer(None, notes), between="\n\n"), record)
+
+
+def _narrowed(found: SearchResult) -> str:
+    return f", only {' '.join(found.filters)}" if found.filters else ""
 
 
 def _weak(found: SearchResult, hits: list[Hit], min_score: float) -> str:

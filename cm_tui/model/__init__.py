@@ -64,6 +64,7 @@ from cm_tui.model.search import (
     Mode,
     ScorePart,
     SearchResult,
+    Suggestion,
 )
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
@@ -149,6 +150,7 @@ __all__ = [
     "Source",
     "Step",
     "StepKind",
+    "Suggestion",
     "Symbol",
     "SymbolChange",
     "SymbolEvent",

@@ -86,6 +86,15 @@ class FileHits:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A symbol that a query may mean by a name that is nowhere in the project."""
+
+    name: str
+    query: str
+    """The query with it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult:
     """A ranked answer."""
 
@@ -108,6 +117,10 @@ class SearchResult:
     """Files, in the order of their best passages; none where passages were asked for."""
     total_files: int = 0
     """How many files these candidates come from, where files were asked for."""
+    filters: tuple[str, ...] = ()
+    """The filters of the query that were in force, such as `lang:rust`."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """What was meant, the likeliest first, where the query has a name that is nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +137,7 @@ class Candidates:
     notes: tuple[str, ...] = ()
     generation: int | None = None
     """State of the index that they were found in."""
+    filters: tuple[str, ...] = ()
+    """The filters of the query that were in force."""
+    suggestions: tuple[Suggestion, ...] = ()
+    """What was meant, where the query has a name that is nowhere."""

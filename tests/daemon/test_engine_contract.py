@@ -89,10 +89,17 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.search(""),
         lambda engine: engine.search("tax of a cart", by="file"),
         lambda engine: engine.search("tax of a cart", by="file", limit=1, profile="notes", mode="keyword"),
+        lambda engine: engine.search("tax path:shop lang:py -kind:class"),
+        lambda engine: engine.search("kind:function in:code"),
+        lambda engine: engine.search("add_txa lang:pyhton path:../x"),
     ],
-    "retrieve": [lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None)],
+    "retrieve": [
+        lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None),
+        lambda engine: dataclasses.replace(engine.retrieve("add_txa path:shop"), table=None),
+    ],
     "rank": [
         lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3),
+        lambda engine: engine.rank(engine.retrieve("add_txa path:shop"), engine.profiles()["code"], limit=3),
         lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=2, by="file"),
     ],
     "profiles": [lambda engine: engine.profiles()],

@@ -282,3 +282,25 @@ async def test_a_row_is_a_line_whatever_a_file_is_called(own: Path):
             assert record["rows"][0]["path"] == name
             assert "forged 9. all is well.py:1" in text
             assert name not in text
+
+
+async def test_filters_narrow_every_tool_that_takes_a_query(shop: Path):
+    async with answering(shop) as asked:
+        text, record = await asked.ok("codememory_retrieve", query="total path:shop/cart.py lang:py")
+        assert record["filters"] == ["path:shop/cart.py", "lang:python"]
+        assert {row["path"] for row in record["rows"]} == {"shop/cart.py"}
+        assert "hybrid, only path:shop/cart.py lang:python" in text.splitlines()[0]
+        text, record = await asked.ok("memory_search", query="total path:shop/money.py", min_score=0)
+        assert {row["path"] for row in record["rows"]} == {"shop/money.py"}
+        assert "only path:shop/money.py" in text.splitlines()[0]
+        _, record = await asked.ok("codememory_retrieve", query="total")
+        assert "filters" not in record
+        _, packed = await asked.ok("context_assemble", question="total path:shop/cart.py", neighbours=False)
+        assert {item["path"] for item in packed["items"]} == {"shop/cart.py"}
+
+
+async def test_a_mistyped_name_and_an_unknown_filter_are_said(shop: Path):
+    async with answering(shop) as asked:
+        text, record = await asked.ok("codememory_retrieve", query="format_prise lang:pyhton")
+        assert "note: Did you mean format_price?" in text
+        assert any("Did you mean lang:python?" in note for note in record["notes"])

@@ -23,7 +23,15 @@ class SearchApi(Protocol):
         limit: int | None = None,
         by: By = "passage",
     ) -> SearchResult:
-        """Retrieve and rank; `limit` counts passages or files, whichever `by` asks for."""
+        """Retrieve and rank.
+
+        Args:
+            query: words, and filters such as `path:src/net lang:rust kind:class in:tests`; `-lang:rust` leaves out.
+            profile: what is searched, and by which numbers.
+            mode: which sides.
+            limit: how many passages or files, whichever `by` asks for; the profile's own number when not given.
+            by: what is listed.
+        """
 
     @needs("files")
     def retrieve(self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid") -> Candidates:

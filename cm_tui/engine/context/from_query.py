@@ -116,7 +116,8 @@ def auto_pack(
     cut = [piece(_request(hit), source, [], symbol_at) for hit in dropped]
     if not hits:
         builder.notes.append("The search found nothing for this question.")
-    return fill(question, builder.chosen, budget, [*result.notes, *builder.notes], cut, source=source)
+    narrowed = [f"Only what passes {' '.join(result.filters)} was searched."] if result.filters else []
+    return fill(question, builder.chosen, budget, [*narrowed, *result.notes, *builder.notes], cut, source=source)
 
 
 def _add_hit(builder: _Builder, hit: Hit, symbol_at: SymbolAt, share: float) -> bool:

@@ -193,9 +193,12 @@ class LocalRooms:
 
     @shared_property
     def _searcher(self) -> Searcher:
+        from cm_tui.engine.scan import languages
         from cm_tui.engine.search.pipeline import Searcher
 
-        return Searcher(self._db, None, self.config, sides=self._vectors.of, root=self._root)
+        return Searcher(
+            self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called()
+        )
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

@@ -245,6 +245,13 @@ _ALL = (
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _ALL}
 """By name."""
 
+_ALSO_CALLED = {
+    "c#": "csharp", "docker": "dockerfile", "f#": "fsharp", "golang": "go", "objective-c": "objc",
+    "shell": "bash", "vb": "vbnet", "visualbasic": "vbnet",
+}  # fmt: skip
+_WITHIN = {"typescript": ("tsx",)}
+"""Languages that are meant along with another."""
+
 _BY_EXTENSION = {extension: language.name for language in _ALL for extension in language.extensions}
 _BY_FILENAME = {name: language.name for language in _ALL for name in language.filenames}
 _BY_INTERPRETER = {name: language.name for language in _ALL for name in language.interpreters}
@@ -263,6 +270,19 @@ _CPP_FURTHER_DOWN = re.compile(
 
 HEAD_BYTES = 65_536
 """How much of a file is looked at where its name does not tell its language."""
+
+
+def called() -> dict[str, tuple[str, ...]]:
+    """Return the languages by every name that somebody may call them by: their own, an extension, another name.
+
+    The language of that name comes first, then those that are meant along with it.
+    """
+    names = {
+        **{extension[1:]: name for extension, name in _BY_EXTENSION.items()},
+        **_ALSO_CALLED,
+        **{name: name for name in LANGUAGES},
+    }
+    return {word: (name, *_WITHIN.get(name, ())) for word, name in names.items()}
 
 
 def language_of(path: str, head: bytes = b"") -> str:

@@ -14,13 +14,18 @@ from cm_tui.counts import count
 from cm_tui.engine.embed.provider import SWITCHED_OFF, Provider
 from cm_tui.engine.search import profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
+from cm_tui.engine.search.filters import Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.narrowed import Narrowed
+from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
+from cm_tui.engine.search.passing import Filters, searches_code
 from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker
 from cm_tui.engine.search.retrieve import Nearness
+from cm_tui.engine.search.spelling import Spelling, said
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
@@ -58,11 +63,13 @@ class Searcher:
         sides: the vector side and the model of a source, where sources have several.
         root: the project's root, where changed profiles are saved.
         reranker: instead of the configured one.
+        languages: the languages that a name stands for, for filters.
     """
 
     def __init__(
         self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
         sides: Sides | None = None, root: Path | None = None, reranker: Reranker | None = None,
+        languages: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:  # fmt: skip
         self._records = PassageCache(db)
         self._sides: Sides = sides or (lambda _: (vectors, provider))
@@ -71,7 +78,10 @@ class Searcher:
         self._stamps: Stamps = stamps_of(root)
         self._root = root
         self._keyword = KeywordIndex(db)
-        self._prefetch = Prefetch(self._keyword, self._records)
+        names = NearNames(db)
+        self._prefetch = Prefetch(self._keyword, names, self._records)
+        self._spelling = Spelling(self._keyword, names)
+        self._filters = Filters(db, Vocabulary(languages or {}, "" if root is None else root.as_posix()))
         self._saved: dict[str, Profile] = {}
         self._loaded: tuple[object, Mapping[str, Profile]] | None = None
         model = config.search.reranker
@@ -97,7 +107,7 @@ class Searcher:
         """Find the candidates of both sides; the mode that was really used is in the result.
 
         Args:
-            query: in words.
+            query: in words, and filters such as `path:src/net`.
             profile: what is searched, and by which numbers.
             mode: which sides.
             only: paths; the others are as if they were not there.
@@ -109,29 +119,36 @@ class Searcher:
         if mode not in ("hybrid", "keyword", "vector"):
             raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
-        question = Query(query)
-        notes: list[str] = []
-        if len(query) > len(question.cut):
-            notes.append(f"Only the first {len(question.cut):,} of {len(query):,} characters of the query were read.")
-        if not question.terms:
-            notes.append("The query holds no words to search for.")
+        asked = self._narrowed(query, chosen, only)
+        question, notes = asked.query, list(asked.notes)
         near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
+        used = "keyword" if asked.is_listing else used
+        nearness, is_keyword = asked.nearness(near.get), used != "vector"
         table = retrieve.candidates(
-            self._records,
-            self._keyword,
-            question,
-            chosen,
-            near.get,
-            keyword=used != "vector",
-            only=None if only is None else self._records.at(only),
+            self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only
         )
+        table = asked.named(table, self._records.get)
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")
         self._prefetch.asked(documents.generation)
-        if only is None and (beside := self._beside(query, chosen, mode)) is not None:
+        if asked.only is None and (beside := self._beside(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
-        return Candidates(query, used, table, (time.perf_counter() - started) * 1000, tuple(notes))
+        meant = self._spelling.suggestions(asked) if searches_code(chosen) else ()
+        notes += [said(meant)] if meant else []
+        filters, took = tuple(map(str, asked.filters)), (time.perf_counter() - started) * 1000
+        return Candidates(query, used, table, took, tuple(notes), filters=filters, suggestions=meant)
+
+    def _narrowed(self, query: str, profile: Profile, only: Sequence[str] | None) -> Narrowed:
+        """What is asked, of which passages, and what has to be said of it; where paths are given, nothing is a filter."""
+        whole = Query(query)
+        asked = self._filters.read(whole, profile) if only is None else Narrowed(whole, only=self._records.at(only))
+        notes = list(asked.notes)
+        if len(query) > len(whole.cut):
+            notes.insert(0, f"Only the first {len(whole.cut):,} of {len(query):,} characters of the query were read.")
+        if not asked.query.terms and not asked.is_listing:
+            notes.append("The query holds no words to search for.")
+        return replace(asked, notes=tuple(notes))
 
     def _beside(self, query: str, profile: Profile, mode: Mode) -> tuple[Candidates, Profile] | None:
         """The candidates of the profile that answers beside another, where there is anything that it searches."""
@@ -144,13 +161,20 @@ class Searcher:
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
+        asked = candidates
+        table: CandidateTable = candidates.table
+        if candidates.filters:
+            # A reranker reads words; where there are none, the order of path and line stays.
+            asked = replace(candidates, query=self._filters.parse(Query(candidates.query).cut).words)
+            if not table.query_terms:
+                profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
         try:
-            result = rank(candidates, profile, limit=limit, reranker=self._reranker)
+            result = rank(asked, profile, limit=limit, reranker=self._reranker)
             reason = _NO_RERANKER if profile.rerank == "on" and self._reranker is None else ""
         except ModelError as error:
-            result = rank(candidates, replace(profile, rerank="off"), limit=limit)
+            result = rank(asked, replace(profile, rerank="off"), limit=limit)
             reason = error.message
-        table: CandidateTable = candidates.table
+        result = replace(result, query=candidates.query, filters=candidates.filters, suggestions=candidates.suggestions)
         if table.beside is not None:
             result = replace(result, beside=self.rank(*table.beside).hits)
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result

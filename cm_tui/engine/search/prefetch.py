@@ -7,6 +7,7 @@ import threading
 import duckdb
 
 from cm_tui.engine.search.keyword import KeywordIndex
+from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.passage_cache import PassageCache
 from cm_tui.errors import CmError
 
@@ -17,13 +18,14 @@ _AFTER = 2
 
 
 class Prefetch:
-    """One thread that reads the keyword index and the passages' records, again after each change of the passages.
+    """One thread that reads the keyword index, names and the passages' records, again after each change of the passages.
 
     Nothing depends on it: what is not in memory is read when it is asked for.
     """
 
-    def __init__(self, keyword: KeywordIndex, records: PassageCache) -> None:
+    def __init__(self, keyword: KeywordIndex, names: NearNames, records: PassageCache) -> None:
         self._keyword = keyword
+        self._names = names
         self._records = records
         self._questions = 0
         self._generation = -1
@@ -55,6 +57,7 @@ class Prefetch:
             return
         try:
             self._keyword.read_all()
+            self._names.read_all()
             self._records.read_all(self._stop)
         except (CmError, duckdb.Error):
             # The next question reads for itself, and reports what is wrong.

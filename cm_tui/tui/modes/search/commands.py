@@ -31,6 +31,11 @@ def _nothing_tuned(screen: SearchView) -> str | None:
     return None if screen.session.tuned else "nothing was changed"
 
 
+def _no_suggestion(screen: SearchView) -> str | None:
+    result = screen.session.result
+    return None if result and result.suggestions else "every name in the query is known"
+
+
 def _not_narrow(screen: SearchView) -> str | None:
     narrow, tuning = screen.has_class("-narrow"), screen.has_class("-tuning")
     if narrow and tuning:
@@ -98,6 +103,17 @@ def to_memory(screen: SearchView) -> None:
 def switch_side(screen: SearchView) -> None:
     """Show preview or explanation, where there is room for one."""
     screen.set_side("why" if screen.shown_side == "preview" else "preview")
+
+
+# --- the query ---
+
+
+def take_suggestion(screen: SearchView) -> None:
+    """Put the likeliest of the suggested names into the query."""
+    result = screen.session.result
+    if result and result.suggestions:
+        screen.query_input.value = result.suggestions[0].query
+        screen.query_input.cursor_position = len(screen.query_input.value)
 
 
 # --- how it is ranked ---
@@ -195,6 +211,8 @@ def save_tuning(screen: SearchView) -> None:
 SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.focus", "slash,ctrl+f", "Query", "Type another query", focus_query),
     Command("search.results", "escape,down", "Results", "From the input to the results", leave_query, bar=False),
+    Command("search.suggested", "ctrl+b,c", "Correct", "Put the suggested name into the query", take_suggestion,
+            bar=False, shown=lambda screen: _no_suggestion(screen) is None, blocked=_no_suggestion),
     Command("search.open", "o", "Open", "Show the symbol, with who calls it; of what is remembered its session, or the entry", open_hit, shown_as="⏎", blocked=_no_hit),
     Command("search.add", "a,space", "Pack", "Put the result into the pack", add_hit, blocked=_no_hit),
     Command("search.tune", "t,ctrl+n", "Tune", "Show or hide the numbers of the profile", toggle_tuning),

@@ -19,6 +19,7 @@ from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.session import PAGE, SEARCH_MODES, SearchSession
 from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import elide_end, one_line
 from cm_tui.tui.widgets.waiting import end_waiting, show_waiting
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ DIM_AFTER = 0.2
 AUTHORS_DELAY = 0.1
 """Seconds that an answer stays before it is asked who wrote what is remembered in it."""
 MOST_AUTHORS = 1_000
+_MOST_FILTERS = 40
+"""Cells of the filters below the results."""
 EMPTY = (
     "Type a question or a name. Identifiers are split, so parse config finds parseConfig. "
     "Every answer says why it ranked where it did; t opens the knobs."
@@ -179,6 +182,8 @@ class SearchView(ModeScreen):
             words.append(f"{len(files):,} of {count(result.total_files, 'file')}")
         if beside:
             words.append(f"{len(beside):,} remembered ({self.cm.keys_of(self.command('search.memory'))})")
+        if result and result.filters:
+            words.append(elide_end(one_line(" ".join(result.filters)), _MOST_FILTERS))
         panel = self.query_one("#results-panel")
         end_waiting(panel)
         panel.border_title = "Files" if self.session.by == "file" else "Results"
@@ -189,13 +194,19 @@ class SearchView(ModeScreen):
             self.hit_panel.clear(*([""] if self.session.problem else []))
         self.show_facts()
         words = [
-            *(result.notes if result else ()),
+            *([self._with_key(note, len(result.suggestions)) for note in result.notes] if result else []),
             *([str(self.session.problem.message)] if self.session.problem and found else []),
         ]
         notes = "\n".join(f"▲ {note}" for note in words)
         self.query_one("#notes", Static).update(notes)
         self.query_one("#notes").display = bool(notes)
         self.refresh_keys()
+
+    def _with_key(self, note: str, suggested: int) -> str:
+        """A note; one that suggests names says which key takes the first of them."""
+        if not suggested or not note.startswith("Did you mean "):
+            return note
+        return f"{note} {self.cm.keys_of(self.command('search.suggested'))} takes {'it' if suggested == 1 else 'the first'}."
 
     def _ask_authors(self, beside: tuple[Hit, ...]) -> None:
         """Find out who wrote what is remembered, of what is not known yet; nobody waits for that."""

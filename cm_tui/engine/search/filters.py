@@ -1,0 +1,184 @@
+"""Filters typed in a query: `path:src/net`, `lang:rust`, `kind:class`, `in:tests`; a `-` before one leaves that out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from posixpath import normpath
+from types import MappingProxyType
+from typing import Literal, cast
+
+from cm_tui.model.code import SYMBOL_KINDS
+from cm_tui.model.text import one_line
+
+Field = Literal["path", "lang", "kind", "in"]
+PLACES = ("code", "docs", "tests")
+"""What `in:` knows: tests and documentation, told by the path, and code, which is all the rest."""
+
+# A colon or two slashes after it make it something else: `path::Path`, `in://x`.
+_FILTER = re.compile(
+    r'(?P<out>-?)(?P<field>path|lang|kind|in):(?:"(?P<quoted>[^"]+)"|(?P<plain>(?!:|//)[^"]+))', re.IGNORECASE
+)
+_UNCLOSED = re.compile(r'-?(?:path|lang|kind|in):"[^"]*', re.IGNORECASE)
+_SHOWN = 60
+"""Characters of a query that a note repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A condition on passages."""
+
+    field: Field
+    value: str
+    """As it is known: the name of a language, a path without `./` and without a slash at its end."""
+    out: bool = False
+    """Whether what fits is left out."""
+
+    def __str__(self) -> str:
+        """Return it as it is typed."""
+        apart = any(one.isspace() for one in self.value) or self.value.startswith(":")
+        value = f'"{self.value}"' if apart else self.value
+        return f"{'-' if self.out else ''}{self.field}:{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that looks like a filter and names nothing known; it is searched as text."""
+
+    text: str
+    """As it stands in the query."""
+    reason: str
+    near: str = ""
+    """The filter that was meant most likely."""
+    known: tuple[str, ...] = ()
+    """The values that there are; empty where they are those of the project."""
+    of_language: bool = False
+
+    def words(self) -> str:
+        """Return what is said of it."""
+        said = [f"{one_line(self.text[:_SHOWN])}: {self.reason}; it was searched as text."]
+        if self.near:
+            said.append(f"Did you mean {self.near}?")
+        if self.known:
+            said.append(f"Known are {', '.join(self.known)}.")
+        return " ".join(said)
+
+    def among(self, languages: Sequence[str]) -> Problem:
+        """Return it with the languages of a project, of which one is meant rather than another."""
+        head, _, value = self.text.partition(":")
+        near = _near(head, value, languages) or self.near
+        return replace(self, near=near, known=tuple(languages))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query taken apart."""
+
+    words: str
+    """What is searched; the whole query, unchanged, where it has no filter."""
+    filters: tuple[Filter, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def __str__(self) -> str:
+        """Return a query that asks the same."""
+        return " ".join([*map(str, self.filters), self.words]) if self.filters else self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What filters can name in a project."""
+
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """The languages that a name stands for, the one that bears it first: `ts` for typescript and tsx."""
+    root: str = ""
+    """Absolute path of the project's root; empty: there is none."""
+
+    def parse(self, text: str) -> Asked:
+        """Take a query apart into words and filters.
+
+        Filters stand alone between blanks; what stands in double quotes is text, and a value with blanks stands in
+        them. Of a list such as `lang:py,rs`, one has to fit; a path is no list.
+
+        Args:
+            text: as it was typed.
+        """
+        words: list[str] = []
+        filters: dict[Filter, None] = {}
+        problems: list[Problem] = []
+        for piece in _pieces(text):
+            found = _FILTER.fullmatch(piece)
+            if found is None:
+                words.append(piece)
+                if _UNCLOSED.fullmatch(piece):
+                    problems.append(Problem(piece, "its quote is not closed"))
+                continue
+            name = cast("Field", found["field"].lower())
+            for value in _values(name, found["plain"], found["quoted"]):
+                known = self._known(name, value)
+                if known is not None:
+                    filters[Filter(name, known, bool(found["out"]))] = None
+                    continue
+                text_of = f"{found['out']}{found['field']}:{value}" if found["plain"] else piece
+                words.append(text_of)
+                problems.append(self._problem(name, value, text_of))
+        if not filters:
+            return Asked(text, (), tuple(problems))
+        return Asked(" ".join(words), tuple(filters), tuple(problems))
+
+    def _known(self, name: Field, value: str) -> str | None:
+        """Return what a value stands for; None: nothing."""
+        low = value.lower()
+        if name == "path":
+            return self._inside(value)
+        if name == "lang":
+            return self.languages[low][0] if low in self.languages else None
+        return low if low in (SYMBOL_KINDS if name == "kind" else PLACES) else None
+
+    def _inside(self, path: str) -> str | None:
+        """Return a path relative to the root; None where it leads out of the project."""
+        if path.startswith("/"):
+            if not self.root or not f"{path}/".startswith(f"{self.root}/"):
+                return None
+            path = path[len(self.root) :].lstrip("/")
+        path = normpath(path)
+        return None if path == ".." or path.startswith("../") else path
+
+    def _problem(self, name: Field, value: str, text: str) -> Problem:
+        head = text.partition(":")[0]
+        if name == "path":
+            return Problem(text, "it leads out of the project")
+        if name == "lang":
+            return Problem(text, "there is no such language", _near(head, value, self.languages), of_language=True)
+        known = SYMBOL_KINDS if name == "kind" else PLACES
+        reason = "there is no such kind of symbol" if name == "kind" else "nothing is kept apart by that name"
+        return Problem(text, reason, _near(head, value, known), known)
+
+
+def _near(head: str, value: str, known: Iterable[str]) -> str:
+    """The filter with the known value nearest to another; empty where none is near."""
+    found = get_close_matches(value.strip('"').lower(), list(known), n=1)
+    return f"{head}:{found[0]}" if found else ""
+
+
+def _values(name: Field, plain: str | None, quoted: str | None) -> list[str]:
+    if plain is None:
+        return [quoted or ""]
+    return [plain] if name == "path" else [value for value in plain.split(",") if value] or [plain]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Split at blanks that stand outside of double quotes; the last quote of an odd number is only a character."""
+    alone = text.rfind('"') if text.count('"') % 2 else -1
+    piece, quoted = "", False
+    for place, one in enumerate(text):
+        quoted ^= one == '"' and place != alone
+        if one.isspace() and not quoted:
+            if piece:
+                yield piece
+            piece = ""
+        else:
+            piece += one
+    if piece:
+        yield piece
