@@ -101,7 +101,7 @@ async def test_tuning_ranks_again_without_retrieving(project):
         questions, score = len(retrieved), screen.hit.score
         await driver.press("right", "right")
         assert len(retrieved) == questions
-        assert screen.session.profile.keyword_weight == pytest.approx(0.6)
+        assert screen.session.profile.keyword_weight == pytest.approx(0.56)
         assert screen.hit.score != score
         assert "1 changed" in driver.text
         await driver.press("r")
@@ -109,7 +109,7 @@ async def test_tuning_ranks_again_without_retrieving(project):
         await driver.press("0", "full_stop", "9", "enter")
         assert screen.session.profile.keyword_weight == pytest.approx(0.9)
         await driver.press("backspace")
-        assert screen.session.profile.keyword_weight == pytest.approx(0.5)
+        assert screen.session.profile.keyword_weight == pytest.approx(0.46)
 
 
 async def test_the_pool_is_retrieved_again(project):
@@ -126,7 +126,7 @@ async def test_tuning_is_saved_to_the_project(project):
         await driver.press("escape", "t", "s")
         assert any("nothing was changed" in text for text in driver.told)
         await driver.press("down", "right", "s")
-        assert "keyword_weight = 0.55" in (project / ".cm/config.toml").read_text()
+        assert "keyword_weight = 0.51" in (project / ".cm/config.toml").read_text()
         assert not screen_of(driver).session.tuned
         assert "code ·" in driver.text
         assert "code *" not in driver.text
@@ -352,7 +352,7 @@ async def test_tuned_numbers_are_found_again_though_they_were_not_saved(project)
         driver.app.state_writer.flush()
     async with driving(project) as driver:
         screen = screen_of(driver)
-        assert screen.session.tuned == {"keyword_weight": 0.55}
+        assert screen.session.tuned == {"keyword_weight": 0.51}
         assert "1 changed" in driver.text
         await driver.press("escape", "t", "r")
         assert not screen.session.tuned
