@@ -82,7 +82,7 @@ def test_a_quota_keeps_room_for_the_others(root: Path, toy: Path):
     with LocalEngine.open(root) as engine:
         query = "measure the tax twice, add it to the total of the cart"
         crowded = engine.search(query, profile=both(engine)).hits
-        assert len(of(crowded, "saying")) == 9
+        assert len(of(crowded, "saying")) > 3
         kept = engine.search(query, profile=both(engine, saying=3)).hits
         assert len(of(kept, "saying")) == 3
         assert [hit.path for hit in of(kept, "saying")] == [hit.path for hit in of(crowded, "saying")[:3]]

@@ -51,8 +51,8 @@ async def test_the_light_theme_shows_the_same(owned):
 
 
 async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned):
-    for number in range(400):
-        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 400)
+    for number in range(6000):
+        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
     async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
         await connected(driver)
         await driver.press("c")

@@ -58,8 +58,8 @@ async def test_symbols_and_pack_follow_another_client(owned):
 
 
 async def test_a_run_of_another_client_shows_how_far_it_is_and_is_stopped_here(owned):
-    for number in range(400):
-        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 400)
+    for number in range(4000):
+        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
     async with driving(owned, open_engine=through_daemon(owned)) as driver:
         await connected(driver)
         with open_engine(owned) as other:

@@ -12,8 +12,22 @@ from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Profile
 
-_CUT = frozenset({"function", "method", "constructor", "section"})
-"""Kinds whose pieces are one thing; what stands between the methods of a class is not."""
+_CUT = frozenset(
+    {
+        "function",
+        "method",
+        "constructor",
+        "section",
+        "class",
+        "struct",
+        "interface",
+        "trait",
+        "enum",
+        "union",
+        "protocol",
+    }
+)
+"""Kinds whose pieces are one thing: the parts of a long function, and what stands between the methods of a class."""
 _MMR_DEPTH = 100
 """How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""
 
@@ -28,7 +42,7 @@ def diversify(table: CandidateTable, scores: Column, profile: Profile) -> tuple[
 
 
 def best_pieces(table: CandidateTable, rows: Sequence[int]) -> list[int]:
-    """Return rows, best first, with one piece of each function and section that was cut into several: its best."""
+    """Return rows, best first, with one piece of each function, type and section that was cut into several: its best."""
     seen: set[tuple[str, int]] = set()
     kept = []
     for row in rows:

@@ -109,6 +109,12 @@ def test_a_function_of_several_pieces_is_one_hit(engine: LocalEngine) -> None:
     assert [hit.symbol for hit in hits].count("ClientSession._request") == 1
 
 
+def test_what_stands_between_the_methods_of_a_class_is_no_hit_of_its_own(engine: LocalEngine) -> None:
+    hits = engine.search("ClientSession", limit=50).hits
+    assert [hit.symbol for hit in hits].count("ClientSession") == 1
+    assert shows(hits[0], "shop/client.py", line_of(CLIENT, "class ClientSession"))
+
+
 def test_the_body_that_does_the_work_is_before_imports_and_heads(engine: LocalEngine) -> None:
     first = engine.search("how are connections shut when a session is closed").hits[0]
     assert shows(first, "shop/client.py", line_of(CLIENT, "Shut everything"))
