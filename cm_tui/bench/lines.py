@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import tempfile
 from collections import defaultdict
@@ -13,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
 
-from cm_tui.bench.corpora import Question, Target
+from cm_tui.bench.corpora import Question
 from cm_tui.bench.quality import Asked, indexed, own_home
 from cm_tui.bench.questions.build import SEED, build
+from cm_tui.bench.rankings import PASSAGES, best_of_files, ndcg, ranks_of
 from cm_tui.model import Hit, Profile
 
 KINDS = ("commit", "comment", "test", "document", "section", "name", "qualified name", "half a name")
-_DEPTH = 10
 _LEAST = 3
 """Questions of a kind that a repository must have to be counted for it."""
 
@@ -42,30 +41,14 @@ def read_lines(question: Question, hits: Sequence[Hit]) -> Reading:
         question: with the lines that answer it.
         hits: best first, deeper than ten passages so that ten files are among them.
     """
-    shown = [(hit.path, hit.start_line, hit.end_line) for hit in hits[:_DEPTH]]
-    files = list(dict.fromkeys(hit.path for hit in hits))[:_DEPTH]
     whole = tuple({target.path: replace(target, start_line=None) for target in question.targets}.values())
-    ranks = _ranks(question.targets, shown)
-    file_ranks = _ranks(whole, [(path, 0, 0) for path in files])
+    ranks, file_ranks = ranks_of(question.targets, hits), ranks_of(whole, best_of_files(hits))
     return Reading(
-        _ndcg(ranks, len(question.targets)), min(ranks, default=0), _ndcg(file_ranks, len(whole)), min(file_ranks, default=0)
-    )  # fmt: skip
-
-
-def _ranks(targets: Sequence[Target], shown: Sequence[tuple[str, int, int]]) -> list[int]:
-    """Rank of the first place that shows each target, of those that are shown."""
-    found = []
-    for target in targets:
-        rank = next((rank for rank, place in enumerate(shown, start=1) if target.found_at(*place)), 0)
-        if rank:
-            found.append(rank)
-    return found
-
-
-def _ndcg(ranks: Sequence[int], targets: int) -> float:
-    """Discounted gain of the targets at their ranks, as a share of that of a perfect order: Σ 1/log2(rank + 1)."""
-    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(_DEPTH, targets) + 1))
-    return sum(1 / math.log2(rank + 1) for rank in ranks) / best if best else 0.0
+        ndcg(ranks, len(question.targets)),
+        min(ranks, default=0),
+        ndcg(file_ranks, len(whole)),
+        min(file_ranks, default=0),
+    )
 
 
 def ask(repositories: Sequence[Path], *, most: int, seed: int) -> Iterator[tuple[str, str, list[Asked]]]:
@@ -91,7 +74,7 @@ def judge(asked: Sequence[Asked], profile: Profile) -> dict[str, list[Reading]]:
 
     found: dict[str, list[Reading]] = defaultdict(list)
     for one in asked:
-        hits = rank(one.candidates, profile, limit=10 * _DEPTH).hits
+        hits = rank(one.candidates, profile, limit=PASSAGES).hits
         found[one.question.category].append(read_lines(one.question, hits))
     return found
 
@@ -107,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
     """
     from cm_tui.engine.search.profiles import load
 
-    options = _parser().parse_args(list(argv))
+    options = parser("lines", __doc__).parse_args(list(argv))
     profile = load({})["code"]
     by_repository: dict[str, dict[str, list[Reading]]] = {}
     with own_home():
@@ -122,13 +105,14 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cm bench lines", description=__doc__)
-    parser.add_argument("repositories", type=Path, nargs="+", help="git repositories with some history")
-    parser.add_argument("--most", type=int, default=40, metavar="N", help="questions of each kind and repository (40)")
-    parser.add_argument("--seed", type=int, default=SEED, help="of what is chosen")
-    parser.add_argument("--json", action="store_true")
-    return parser
+def parser(name: str, about: str | None) -> argparse.ArgumentParser:
+    """Return the options of a measurement that makes its questions of repositories."""
+    found = argparse.ArgumentParser(prog=f"cm bench {name}", description=about)
+    found.add_argument("repositories", type=Path, nargs="+", help="git repositories with some history")
+    found.add_argument("--most", type=int, default=40, metavar="N", help="questions of each kind and repository (40)")
+    found.add_argument("--seed", type=int, default=SEED, help="of what is chosen")
+    found.add_argument("--json", action="store_true")
+    return found
 
 
 _COLUMNS: dict[str, Callable[[Reading], float]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import sys
 import tempfile
@@ -15,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, stdev
 
+from cm_tui.bench import rankings
 from cm_tui.bench.corpora import QUERIES, Corpus, Question, read
+from cm_tui.bench.rankings import PASSAGES, best_of_files, ranks_of
 from cm_tui.config import Config
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import UsageError
 from cm_tui.model import Candidates, Hit, Mode, Profile
 from cm_tui.model.text import one_line
-
-_DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,31 +156,16 @@ def score(asked: Sequence[Asked], profile: Profile, *, files: bool = False) -> S
 
     rows = []
     for row in asked:
-        hits = rank(row.candidates, profile, limit=10 * _DEPTH).hits
-        shown = _first_of_files(hits) if files else hits
+        hits = rank(row.candidates, profile, limit=PASSAGES).hits
+        shown = best_of_files(hits) if files else hits
         rows.append((row.corpus, row.question, ndcg(row.question, shown, files=files)))
     return Score(tuple(rows))
 
 
-def _first_of_files(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the best passage of each file, in order."""
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault(hit.path, hit)
-    return list(first.values())
-
-
 def ndcg(question: Question, hits: Sequence[Hit], *, files: bool = False) -> float:
-    """NDCG@10: a target counts at the first passage that hits it, 1/log2(rank + 1); 1 is a perfect order."""
+    """NDCG@10: a target counts at the first hit that shows it; 1 is a perfect order."""
     targets = [replace(target, start_line=None) for target in question.targets] if files else question.targets
-    gained = 0.0
-    for target in targets:
-        for place, hit in enumerate(hits[:_DEPTH], start=1):
-            if target.found_at(hit.path, hit.start_line, hit.end_line):
-                gained += 1 / math.log2(place + 1)
-                break
-    best = sum(1 / math.log2(place + 1) for place in range(1, min(_DEPTH, len(targets)) + 1))
-    return gained / best if best else 0.0
+    return rankings.ndcg(ranks_of(targets, hits), len(targets))
 
 
 def variants(profile: Profile) -> Iterator[tuple[str, Profile]]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cm_tui.bench.lines import ask, judge
+from cm_tui.bench.lines import ask, judge, parser
 from cm_tui.bench.quality import Asked, own_home
-from cm_tui.bench.questions.build import SEED
 from cm_tui.engine.search import adjust, fuse
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.model import Profile
@@ -148,7 +145,7 @@ def main(argv: Sequence[str]) -> int:
     """
     from cm_tui.engine.search.profiles import load
 
-    options = _parser().parse_args(list(argv))
+    options = parser("weights", __doc__).parse_args(list(argv))
     profile = load({})["code"]
     by_language: dict[str, list[tuple[list[Asked], list[Example]]]] = defaultdict(list)
     with own_home():
@@ -178,17 +175,6 @@ def _ndcg(asked: Sequence[Asked], profile: Profile) -> float:
     """Mean over the kinds that are learned from of NDCG@10 by lines."""
     readings = judge([one for one in asked if one.question.category in KINDS], profile)
     return mean(mean(one.ndcg for one in found) for found in readings.values()) if readings else 0.0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="cm bench weights", description=__doc__)
-    parser.add_argument(
-        "repositories", type=Path, nargs="+", help="git repositories with some history, in several languages"
-    )
-    parser.add_argument("--most", type=int, default=40, metavar="N", help="questions of each kind and repository (40)")
-    parser.add_argument("--seed", type=int, default=SEED, help="of what is chosen")
-    parser.add_argument("--json", action="store_true")
-    return parser
 
 
 if __name__ == "__main__":

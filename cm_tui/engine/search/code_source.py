@@ -55,7 +55,7 @@ class CodeSource:
             own = symbols.get(blob, [])
             by_idx = {symbol.idx: symbol for symbol in own}
             for *_, symbol, start, end in chunks:
-                called = words_of(own, symbol, start, end)
+                called = words_of(own, by_idx.get(symbol), start, end)
                 yield SourcePassage(
                     path,
                     start,
@@ -116,12 +116,13 @@ class Called(NamedTuple):
     """Names of what these stand in."""
 
 
-def words_of(symbols: list[Symbol], owner: int | None, start: int, end: int) -> Called:
+def words_of(symbols: list[Symbol], owner: Symbol | None, start: int, end: int) -> Called:
     """Return what some lines are called: every piece of a long function has the name of the whole."""
     first = bisect_left(symbols, start, key=lambda symbol: symbol.start_line)
     last = bisect_right(symbols, end, key=lambda symbol: symbol.start_line)
-    own = [] if owner is None else [symbol for symbol in symbols[:first] if symbol.idx == owner]
-    named = [*own, *symbols[first:last]]
+    named = symbols[first:last]
+    if owner is not None and not start <= owner.start_line <= end:
+        named = [owner, *named]
     around = dict.fromkeys(symbol.qualname.removesuffix(symbol.name) for symbol in named)
     return Called(" ".join(symbol.name for symbol in named), " ".join(filter(None, around)))
 

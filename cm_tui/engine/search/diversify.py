@@ -7,26 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.search import tokens
 from cm_tui.engine.search.adjust import Stage
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Profile
 
-_CUT = frozenset(
-    {
-        "function",
-        "method",
-        "constructor",
-        "section",
-        "class",
-        "struct",
-        "interface",
-        "trait",
-        "enum",
-        "union",
-        "protocol",
-    }
-)
+_CUT = tokens.word_set("function method constructor section class struct interface trait enum union protocol")
 """Kinds whose pieces are one thing: the parts of a long function, and what stands between the methods of a class."""
 _MMR_DEPTH = 100
 """How many of the best are compared with each other; fixed, so that a larger limit never changes the first ones."""

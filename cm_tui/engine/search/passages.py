@@ -86,9 +86,12 @@ def reindex(db: Database) -> None:
     fts_writer.clear(db)
     rows = db.rows("SELECT id, path, blob, symbol, start_line, end_line, title, text, source FROM passage ORDER BY id")
     symbols = symbols_of(db, {row[2] for row in rows if row[2] is not None})
+    owners = {(blob, symbol.idx): symbol for blob, own in symbols.items() for symbol in own}
     by_wording: dict[Wording, list[fts_writer.Document]] = {}
     for key, path, blob, symbol, start, end, title, text, source in rows:
-        names, inside = (title, "") if blob is None else words_of(symbols.get(blob, []), symbol, start, end)
+        names, inside = title, ""
+        if blob is not None:
+            names, inside = words_of(symbols.get(blob, []), owners.get((blob, symbol)), start, end)
         by_wording.setdefault(wording_of(source), []).append(_document(key, source, path, names, inside, text))
     for wording, documents in by_wording.items():
         fts_writer.add(db, documents, wording)

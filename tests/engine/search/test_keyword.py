@@ -43,7 +43,9 @@ def rebuild(db: Database) -> dict[str, Any]:
     for key, path, blob, symbol, start, end, text in db.rows(
         "SELECT id, path, blob, symbol, start_line, end_line, text FROM passage"
     ):
-        names, inside = code_source.words_of(symbols.get(blob, []), symbol, start, end)
+        own = symbols.get(blob, [])
+        owner = next((one for one in own if one.idx == symbol), None)
+        names, inside = code_source.words_of(own, owner, start, end)
         fields = (path, names, f"{inside}\n{text}")
         db.execute("INSERT INTO expected VALUES (?, ?, ?, ?)", [key, *(" ".join(tokens.terms(f)) for f in fields)])
     db.execute(
