@@ -11,7 +11,8 @@ from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 BOOSTS = (
-    "exact-name", "definition", "file-name", "path", "symbol-name", "name-share", "container", "length", "usage", "file",
+    "exact-name", "definition", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
+    "file",
 )  # fmt: skip
 """Add `weight × signal`."""
 PENALTIES = (
@@ -20,8 +21,9 @@ PENALTIES = (
 """Take away `weight × signal`."""
 
 COHERENCE = "coherence"
+BEST_OF_FILE = "best-of-file"
 NAME_VECTOR = "name-vector"
-NAMES = (*BOOSTS, COHERENCE, *PENALTIES, NAME_VECTOR)
+NAMES = (*BOOSTS, COHERENCE, *PENALTIES, BEST_OF_FILE, NAME_VECTOR)
 """Every name that a profile's adjustments may use."""
 
 DETAILS = {
@@ -32,6 +34,7 @@ DETAILS = {
     "symbol-name": "words of the query in names defined here",
     "name-share": "words of its own name that the query says",
     "container": "words of the query in the names of what it stands in",
+    "head": "words of the query in its first lines of code",
     "length": "as long as something that does work is",
     "usage": "a document, for a question about use",
     "file": "the file as a whole answers the query",
@@ -47,6 +50,7 @@ DETAILS = {
     "nameless": "imports and other lines outside of any symbol",
     "values": "constants, fields and other values",
     "types": "the head of a type, without its methods",
+    "best-of-file": "the best passage of its file",
 }
 
 
@@ -86,6 +90,9 @@ def adjust(table: CandidateTable, fused: Column, profile: Profile) -> tuple[Colu
         values = table.signals.get(name)
         if values is not None and (weight := weights.get(name, 0.0)):
             score = _apply(stages, name, values, weight, -weight * values, score)
+    if weight := weights.get(BEST_OF_FILE, 0.0):
+        values = best_of_file(table.paths, score)
+        score = _apply(stages, BEST_OF_FILE, values, weight, weight * values, score)
     return score, stages
 
 
@@ -95,6 +102,16 @@ def _apply(
     text = DETAILS[name]
     stages.append(Stage(name, "adjust", values, weight, contributions, lambda _row: text))
     return score + contributions
+
+
+def best_of_file(paths: list[str], scores: Column) -> Column:
+    """Return 1 for the passage of each file that scores best, the first of equal ones, and 0 for the others."""
+    best: dict[str, int] = {}
+    for row in np.argsort(-scores, kind="stable").tolist():
+        best.setdefault(paths[row], row)
+    values = np.zeros(len(paths))
+    values[list(best.values())] = 1.0
+    return values
 
 
 def coherence(paths: list[str], scores: Column) -> Column:

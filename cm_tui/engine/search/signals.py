@@ -30,7 +30,7 @@ _DECLARED = 0.6
 
 _OF_PATHS = ("file-name", "path", *roles.ROLES)
 _OF_PASSAGES = (
-    "symbol-name", "name-share", "container", "length", "usage", "generated", "nameless", "values", "types",
+    "symbol-name", "name-share", "container", "head", "length", "usage", "generated", "nameless", "values", "types",
 )  # fmt: skip
 
 
@@ -140,10 +140,12 @@ class _Asked:
             if said:
                 share = max(share, said / len(pieces))
         around = {stem for piece in traits.around for stem in matches[piece]}
+        head = {stem for piece in traits.head for stem in matches[piece]}
         return (
             sum(self.weights[stem] for stem in named) / self.total,
             share,
             len(around) / max(1, len(self.weights)),
+            sum(self.weights[stem] for stem in head) / self.total,
             traits.length,
             traits.document and self.query.asks_for_use,
             record.generated,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from cm_tui.engine.search import roles, tokens
@@ -13,6 +15,11 @@ _WORKING = tokens.word_set("function method constructor macro property")
 _TYPES = tokens.word_set("class struct interface trait enum type module protocol object namespace union record")
 _LONG = math.log1p(40)
 """From forty lines on, more say nothing more about whether a passage does any work."""
+
+
+_HEAD_LINES = 2
+_REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
+"""How a line of a comment begins, in one language or another."""
 
 
 class Definition(NamedTuple):
@@ -42,6 +49,8 @@ class Traits(NamedTuple):
     """Pieces of the name of its owner and of each symbol that it defines."""
     around: tuple[str, ...]
     """Pieces of the names of what its owner stands in."""
+    head: tuple[str, ...]
+    """Pieces of the words of its first lines that are no comment: how it is declared, with its parameters."""
     document: bool
     length: float
     """Lines that are not blank, by their logarithm: 1 from forty on."""
@@ -65,16 +74,22 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
     works = document or not kinds.isdisjoint(_WORKING)
     types = not works and not kinds.isdisjoint(_TYPES)
-    written = sum(1 for line in text.split("\n") if line and not line.isspace())
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
+        head=_head(lines),
         document=document,
-        length=min(1.0, math.log1p(written) / _LONG),
+        length=min(1.0, math.log1p(len(lines)) / _LONG),
         nameless=not kinds and not document,
         values=bool(kinds) and not works and not types,
         types=types,
     )
+
+
+def _head(lines: Sequence[str]) -> tuple[str, ...]:
+    head = islice((line for line in lines if not _REMARK.match(line)), _HEAD_LINES)
+    return tuple(dict.fromkeys(piece for line in head for word in tokens.words(line) for piece in tokens.parts(word)))
 
 
 @lru_cache(maxsize=1 << 16)
