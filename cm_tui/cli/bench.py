@@ -11,6 +11,7 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "lines": "Whether the right lines are first: questions from repositories' histories, comments, tests and names.",
     "weights": "Weights of the profile code learned from such questions, and what they do on languages left out.",
+    "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
     "memory": "Recall of turns and sessions on conversations with questions, without each step, by kind; --cases.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",

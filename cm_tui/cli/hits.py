@@ -72,3 +72,5 @@ def _show_parts(hit: Hit) -> None:
         sign = sign_of(part, value, weight, adds)
         write(f"     {adds:+.{DIGITS}f}  {part.name:<22} {sign} {value} × {weight}  {part.detail}")
     write(f"     {total:+.{DIGITS}f}  = sum")
+    if hit.relevance is not None:
+        write(f"     relevance: {hit.relevance:.0%} of such hits are right")

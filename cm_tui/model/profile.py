@@ -48,9 +48,11 @@ class Profile:
     beside_min_score: float = 0.0
     """From 0 to 1, as scores of that profile are."""
     min_score: float = 0.0
-    """From 0 to 1, as scores are; compared before diversity takes its share."""
-    weak_score: float = 0.0
-    """A best hit below it is called weak, where words and vectors both took part; 0: none is."""
+    """From 0 to 1, as scores are, or as relevance is where there is one; compared before diversity takes its share."""
+    calibrated: bool = False
+    """Whether hits have a relevance, where words and vectors both took part: it was counted for this profile's numbers."""
+    weak_relevance: float = 0.0
+    """A best hit below it is called weak; 0: none is."""
     snippet_chars: int = 700
     rerank: Literal["auto", "on", "off"] = "auto"
     rerank_alpha: float = 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from cm_tui.engine.search.context import lend
 from cm_tui.engine.search.decay import decay
 from cm_tui.engine.search.diversify import best_pieces, diversify, order
 from cm_tui.engine.search.fuse import Fused, fuse
+from cm_tui.engine.search.relevance import is_calibrated, relevance
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.scale import to_unit, unit
 from cm_tui.engine.search.snippet import snippet
@@ -45,7 +47,8 @@ def rank(
     stages += more
     score, more = decay(table, score, profile)
     stages += more
-    enough = unit(score) >= profile.min_score
+    likely = relevance(table, score) if is_calibrated(table, profile, candidates.mode) else None
+    enough = (unit(score) if likely is None else likely) >= profile.min_score
     score, more = diversify(table, score, profile)
     stages += more
     if reranker is not None and profile.rerank != "off":
@@ -58,7 +61,10 @@ def rank(
     wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit
     parts = _Explainer(table, fused, stages)
     hits = tuple(
-        _hit(table, row, place, float(score[row]), parts.of(row), profile)
+        replace(
+            _hit(table, row, place, float(score[row]), parts.of(row), profile),
+            relevance=None if likely is None else float(likely[row]),
+        )
         for place, row in enumerate(kept[: max(wanted, 0)], start=1)
     )
     return SearchResult(
@@ -68,16 +74,17 @@ def rank(
         took_ms=candidates.took_ms + (time.perf_counter() - started) * 1000,
         hits=hits,
         total=len(kept),
-        notes=(*candidates.notes, *_weak(hits, candidates, profile)),
+        notes=(*candidates.notes, *_weak(hits, profile)),
         generation=candidates.generation,
     )
 
 
-def _weak(hits: Sequence[Hit], candidates: Candidates, profile: Profile) -> tuple[str, ...]:
+def _weak(hits: Sequence[Hit], profile: Profile) -> tuple[str, ...]:
     """Say so when even the best hit is like those of questions about something else."""
-    if not hits or candidates.mode != "hybrid" or hits[0].score >= profile.weak_score:
+    best = hits[0].relevance if hits else None
+    if best is None or best >= profile.weak_relevance:
         return ()
-    return (f"The best hit is weak ({hits[0].score:.2f}): this may not be here.",)
+    return (f"The best hit is weak ({best:.0%} of such hits are right): this may not be here.",)
 
 
 def _within_quotas(table: CandidateTable, rows: list[int], profile: Profile) -> list[int]:

@@ -85,7 +85,7 @@ _FIXED = (
     Setting("pool", "pool per side", "Fusion", low=10, high=1000, step=10, whole=True, retrieves=True),
     Setting("limit", "top k", "Result", low=1, high=100, step=1, whole=True),
     Setting("min_score", "least score", "Result", high=1.0),
-    Setting("weak_score", "weak below", "Result", high=1.0),
+    Setting("weak_relevance", "weak below", "Result", high=1.0),
     Setting("snippet_chars", "snippet chars", "Result", low=50, high=3000, step=50, whole=True),
     Setting("diversity", "diversity", "Diversity", choices=("none", "file", "mmr")),
     Setting("diversity_lambda", "λ / file factor", "Diversity"),

@@ -79,6 +79,8 @@ def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:
             ("  ✓" if agrees else "  ≠", "$success" if agrees else "bold $error"),
         )
     )
+    if hit.relevance is not None:
+        lines.append(Content.styled(f"relevance: {hit.relevance:.0%} of such hits are right", "$muted"))
     return Content("\n").join(lines)
 
 
