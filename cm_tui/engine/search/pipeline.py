@@ -23,7 +23,7 @@ from cm_tui.engine.search.passing import Filters, searches_code
 from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
 from cm_tui.engine.search.rank import rank
-from cm_tui.engine.search.rerank import FastembedReranker, Reranker
+from cm_tui.engine.search.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.retrieve import Nearness
 from cm_tui.engine.search.spelling import Spelling, said
 from cm_tui.engine.store.database import Database
@@ -85,7 +85,8 @@ class Searcher:
         self._saved: dict[str, Profile] = {}
         self._loaded: tuple[object, Mapping[str, Profile]] | None = None
         model = config.search.reranker
-        self._reranker = reranker or (FastembedReranker(model) if model else None)
+        given = reranker or (FastembedReranker(model) if model else None)
+        self._reranker = TimedReranker(given) if given else None
 
     def close(self) -> None:
         """Stop what goes on behind answers; the store can be closed then."""
@@ -168,9 +169,9 @@ class Searcher:
             asked = replace(candidates, query=self._filters.parse(Query(candidates.query).cut).words)
             if not table.query_terms:
                 profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
+        used, reason = self._used_reranker(profile)
         try:
-            result = rank(asked, profile, limit=limit, reranker=self._reranker)
-            reason = _NO_RERANKER if profile.rerank == "on" and self._reranker is None else ""
+            result = rank(asked, profile, limit=limit, reranker=used)
         except ModelError as error:
             result = rank(asked, replace(profile, rerank="off"), limit=limit)
             reason = error.message
@@ -178,6 +179,13 @@ class Searcher:
         if table.beside is not None:
             result = replace(result, beside=self.rank(*table.beside).hits)
         return replace(result, notes=(*result.notes, f"Not reranked: {reason}")) if reason else result
+
+    def _used_reranker(self, profile: Profile) -> tuple[Reranker | None, str]:
+        """The reranker that a profile allows now, or why it is left out where that has to be said."""
+        if self._reranker is None:
+            return None, _NO_RERANKER if profile.rerank == "on" else ""
+        slow = self._reranker.too_slow() if profile.rerank == "auto" else ""
+        return (None, slow) if slow else (self._reranker, "")
 
     def _nearness(
         self, query: Query, profile: Profile, mode: Mode, notes: list[str]

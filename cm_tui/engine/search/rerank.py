@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -14,6 +17,12 @@ from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.engine.search.diversify import order
 from cm_tui.errors import ModelError
 from cm_tui.model import Profile
+
+_BUDGET: Final = 0.3
+"""Seconds that `auto` may add to a question."""
+_REMEMBERED = 5
+_AGAIN: Final = 600.0
+"""Seconds after which a reranker that was too slow is tried again: the machine may have been busy."""
 
 
 class Reranker(Protocol):
@@ -25,6 +34,41 @@ class Reranker(Protocol):
         Raises:
             ModelError: the model cannot be loaded.
         """
+
+
+class TimedReranker:
+    """A reranker that knows how long it takes; the first question is not counted, it loads the model.
+
+    Args:
+        inner: reads query and passages.
+        clock: seconds.
+    """
+
+    def __init__(self, inner: Reranker, clock: Callable[[], float] = time.monotonic) -> None:
+        self._inner = inner
+        self._clock = clock
+        self._is_loaded = False
+        self._seconds: deque[float] = deque(maxlen=_REMEMBERED)
+        self._asked_at = 0.0
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return how well each text answers; as for the inner one."""
+        start = self._clock()
+        found = self._inner.scores(query, texts)
+        self._asked_at = self._clock()
+        if self._is_loaded:
+            self._seconds.append(self._asked_at - start)
+        self._is_loaded = True
+        return found
+
+    def too_slow(self) -> str:
+        """Return why `auto` leaves it out for now; empty: it does not."""
+        if not self._seconds or (took := median(self._seconds)) <= _BUDGET:
+            return ""
+        if self._clock() - self._asked_at > _AGAIN:
+            self._seconds.clear()
+            return ""
+        return f'it takes {took:.1f} s a question, and `rerank = "auto"` allows {_BUDGET:g} s; `"on"` asks for it all the same.'
 
 
 class FastembedReranker:

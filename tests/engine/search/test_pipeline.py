@@ -17,6 +17,7 @@ from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.embed.provider import NoProvider
 from cm_tui.engine.search import adjust, profiles
 from cm_tui.engine.search.pipeline import Searcher
+from cm_tui.engine.search.rerank import TimedReranker
 from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
@@ -281,6 +282,51 @@ def test_a_reranker_is_blended_in(shop: Project, vectors: VectorIndex) -> None:
     assert [part.name for part in result.hits[0].parts if part.name != "scale"][-1] == "rerank"
     off = searcher.search("cart", profile=replace(profile, rerank="off"))
     assert "refund" not in off.hits[0].snippet
+
+
+class Slow(Stub):
+    """Takes as many seconds as it is told, by a clock of its own."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(word)
+        self.now = 0.0
+        self.takes = 2.0
+        self.asked = 0
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        self.now += self.takes
+        self.asked += 1
+        return super().scores(query, texts)
+
+
+def test_a_reranker_that_is_too_slow_is_left_out_until_later() -> None:
+    slow = Slow("refund")
+    timed = TimedReranker(slow, lambda: slow.now)
+    timed.scores("cart", ["one"])
+    assert not timed.too_slow(), "the first question loads the model"
+    timed.scores("cart", ["one"])
+    assert "2.0 s a question" in timed.too_slow()
+    slow.now += 700
+    assert not timed.too_slow()
+    slow.takes = 0.1
+    for _ in range(3):
+        timed.scores("cart", ["one"])
+    assert not timed.too_slow()
+
+
+def test_auto_leaves_out_what_is_too_slow_and_on_does_not(
+    shop: Project, vectors: VectorIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cm_tui.engine.search.rerank._BUDGET", -1.0)
+    slow = Slow("refund")
+    searcher = Searcher(shop.db, vectors, Config(), provider=PROVIDER, reranker=slow)
+    for _ in range(2):
+        assert not any("Not reranked" in note for note in searcher.search("cart", profile=CODE).notes)
+    found = searcher.search("cart", profile=CODE)
+    assert any("Not reranked: it takes" in note for note in found.notes)
+    assert slow.asked == 2
+    assert not any("Not reranked" in note for note in searcher.search("cart", profile=replace(CODE, rerank="on")).notes)
+    assert slow.asked == 3
 
 
 def test_a_reranker_that_cannot_load_is_said(shop: Project, tmp_path: Path) -> None:
