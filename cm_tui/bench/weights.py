@@ -22,7 +22,7 @@ from cm_tui.model import Profile
 KINDS = {"commit": 1.0, "comment": 1.0, "test": 0.7, "document": 0.7, "section": 0.7}
 """Kinds of questions that are learned from, and how much a repository's questions of each count together."""
 SIDES = ("keyword_weight", "vector_weight")
-KEPT = ("exact-name", "definition", "name-vector", "vendored", "best-of-file")
+KEPT = ("exact-name", "definition", "near-name", "name-vector", "vendored", "best-of-file")
 """What these questions say nothing of (names, copies of foreign code), and what depends on the score of all the rest."""
 HELD = {"file-name": 0.25, "path": 0.3, "coherence": 0.05}
 """Weights of what is the same for all passages of a file. Histories ask little for whole files, so these are given."""

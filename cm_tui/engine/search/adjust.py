@@ -11,7 +11,7 @@ from cm_tui.engine.search.candidate_table import CandidateTable, Column
 from cm_tui.model import Profile
 
 BOOSTS = (
-    "exact-name", "definition", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
+    "exact-name", "definition", "near-name", "file-name", "path", "symbol-name", "name-share", "container", "head", "length", "usage",
     "file",
 )  # fmt: skip
 """Add `weight × signal`."""
@@ -29,6 +29,7 @@ NAMES = (*BOOSTS, COHERENCE, *PENALTIES, BEST_OF_FILE, NAME_VECTOR)
 DETAILS = {
     "exact-name": "defines exactly the name that is asked for",
     "definition": "defines a name that the query gives",
+    "near-name": "defines a name that is nearly the one in the query, which is nowhere",
     "file-name": "words of the query in the file's name",
     "path": "words of the query in folders and file name",
     "symbol-name": "words of the query in names defined here",

@@ -121,6 +121,8 @@ class Searcher:
             raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
         chosen = self.profile(profile)
         asked = self._narrowed(query, chosen, only)
+        meant = self._spelling.suggestions(asked) if searches_code(chosen) else ()
+        asked = replace(asked, query=replace(asked.query, near=tuple(one.name for one in meant)))
         question, notes = asked.query, list(asked.notes)
         near, used = self._nearness(question, chosen, mode, notes) if question.terms else ({}, mode)
         used = "keyword" if asked.is_listing else used
@@ -135,7 +137,6 @@ class Searcher:
         self._prefetch.asked(documents.generation)
         if asked.only is None and (beside := self._beside(query, chosen, mode)) is not None:
             table = replace(table, beside=beside)
-        meant = self._spelling.suggestions(asked) if searches_code(chosen) else ()
         notes += [said(meant)] if meant else []
         filters, took = tuple(map(str, asked.filters)), (time.perf_counter() - started) * 1000
         return Candidates(query, used, table, took, tuple(notes), filters=filters, suggestions=meant)

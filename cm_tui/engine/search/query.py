@@ -43,6 +43,8 @@ class Query:
     """A query taken apart."""
 
     text: str
+    near: tuple[str, ...] = ()
+    """Names of symbols that are nearly one that the query gives and that is nowhere, the nearest first."""
 
     @cached_property
     def cut(self) -> str:

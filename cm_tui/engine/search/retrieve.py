@@ -161,10 +161,10 @@ def candidates(
 
 
 def _defining(records: PassageCache, query: Query, keywords: KeywordScores, source: str) -> Ids:
-    """Positions of the passages that may define a name that the query gives."""
+    """Positions of the passages that may define a name that the query gives, or nearly gives."""
     if not query.names or source not in {CODE, ""}:
         return np.zeros(0, np.int64)
-    found, unknown = [np.zeros(0, np.int64)], []
+    found, unknown = [np.zeros(0, np.int64)], [*query.near]
     for name in query.names:
         named = keywords.named(name.last)
         if named is None:

@@ -70,7 +70,7 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
     rows = np.array([asked.passage(record) for record in records]).reshape(len(records), len(_OF_PASSAGES))
     found |= dict(zip(_OF_PASSAGES, rows.T, strict=True))
     found |= {name: np.zeros(len(records)) for name in asked.kinds}
-    for name, value in (("exact-name", asked.is_exactly), ("definition", asked.defines)):
+    for name, value in (("exact-name", asked.is_exactly), ("definition", asked.defines), ("near-name", asked.nearly)):
         found[name] = np.array([value(record) for record in records]) if query.names else np.zeros(len(records))
     return found
 
@@ -164,6 +164,12 @@ class _Asked:
     def defines(self, record: PassageRecord) -> float:
         """Return how well the passage defines a name that the query gives."""
         return max((self._defines(name, record) for name in self.query.names), default=0.0)
+
+    def nearly(self, record: PassageRecord) -> float:
+        """Return 1 for a definition of the name that is nearest to one that is nowhere, less for the next ones."""
+        near = self.query.near
+        best = min((near.index(one.name) for one in record.definitions if one.name in near), default=len(near))
+        return (1.0 - best / len(near)) * self.query.names[0].strength if best < len(near) else 0.0
 
     def _defines(self, name: Name, record: PassageRecord) -> float:
         best = 0.0

@@ -129,3 +129,25 @@ def test_names_of_tests_come_after_those_of_the_code(engine: LocalEngine) -> Non
     code, test = engine.search("request").hits[:2]
     assert shows(code, "shop/client.py", line_of(CLIENT, "def request"))
     assert (test.path, test.symbol) == ("tests/test_client.py", "request")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("ClientSesion", "ClientSession"),
+        ("clientsesion", "ClientSession"),
+        ("ClientSession.clsoe", "close"),
+        ("__inti__", "__init__"),
+    ],
+)
+def test_a_mistyped_name_has_what_was_meant_first(engine: LocalEngine, typed: str, meant: str) -> None:
+    found = engine.search(typed)
+    first = found.hits[0]
+    assert found.suggestions[0].name == meant
+    assert first.path == "shop/client.py"
+    assert [part.contribution for part in first.parts if part.name == "near-name"] == [pytest.approx(1.5)]
+
+
+def test_a_known_name_lends_nothing_to_its_neighbours(engine: LocalEngine) -> None:
+    found = engine.search("request")
+    assert not any(part.name == "near-name" for hit in found.hits for part in hit.parts)
