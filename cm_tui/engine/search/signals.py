@@ -19,6 +19,10 @@ from cm_tui.engine.search.traits import Definition
 _ABBREVIATION = 3
 """Letters from which on the beginning of a word stands for it: `err`, `auth`, `config`."""
 
+_ALIKE = 2
+"""First letters that a word and all that stands for it share."""
+_NOTHING: frozenset[str] = frozenset()
+
 _MAIN_KINDS = tokens.word_set(
     "class struct interface trait enum type function method constructor macro module namespace section"
 )
@@ -87,8 +91,13 @@ class _Matches(dict[str, frozenset[str]]):
                 self._begun[word[:length]].add(stem)
         self._words = {word: stem for stem, word in stems.items() if len(word) >= _ABBREVIATION}
         self._lengths = sorted({len(word) for word in self._words})
+        self._starts = {text[:_ALIKE] for pair in stems.items() for text in pair}
 
     def __missing__(self, piece: str) -> frozenset[str]:
+        if piece[:_ALIKE] not in self._starts:
+            # Most pieces of most names: a stem keeps its first letters, and so does an abbreviation.
+            self[piece] = _NOTHING
+            return _NOTHING
         own = tokens.stem(piece)
         stems = {own} if own in self._stems else set()
         stems.update(self._begun.get(piece, ()))
@@ -168,6 +177,8 @@ class _Asked:
     def nearly(self, record: PassageRecord) -> float:
         """Return 1 for a definition of the name that is nearest to one that is nowhere, less for the next ones."""
         near = self.query.near
+        if not near:
+            return 0.0
         best = min((near.index(one.name) for one in record.definitions if one.name in near), default=len(near))
         return (1.0 - best / len(near)) * self.query.names[0].strength if best < len(near) else 0.0
 
