@@ -1,15 +1,14 @@
-"""Markdown by heading: each heading is a section that reaches to the next heading of its level or above."""
+"""Markdown: its headings, and links to files."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import unquote
 
 from cm_tui.engine.parse.normalise import MAX_SIGNATURE, fold
-from cm_tui.engine.parse.qualified_name import BETWEEN_HEADINGS
-from cm_tui.engine.parse.records import LocatedSymbol, ParsedImport, ParsedSymbol
+from cm_tui.engine.parse.records import LocatedSymbol, ParsedImport
+from cm_tui.engine.parse.sections import Heading
 from cm_tui.engine.parse.tree_query import Findings
 
 _ATX = re.compile(r"\s*(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
@@ -23,41 +22,14 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
-def sections(found: Findings, lines: Sequence[str]) -> list[LocatedSymbol]:
-    """Return the sections of a document, in order; headings without text are none."""
-    offsets = _offsets(lines)
-    headings = [
-        (raw.first_row, level, name)
+def headings(found: Findings, lines: Sequence[str]) -> list[Heading]:
+    """Return the headings of a document, in order; those without text are none."""
+    return [
+        Heading(raw.first_row, level, name)
         for raw in sorted(found.symbols.values(), key=lambda raw: raw.start)
         for level, name in [_heading(lines, raw.first_row, raw.last_row)]
         if name
     ]
-    located: list[LocatedSymbol] = []
-    open_sections: list[tuple[int, int]] = []
-    overloads: Counter[str] = Counter()
-    for position, (row, level, name) in enumerate(headings):
-        while open_sections and open_sections[-1][0] >= level:
-            open_sections.pop()
-        stop = next((r for r, other, _ in headings[position + 1 :] if other <= level), len(lines))
-        last = _last_with_text(lines, row, stop)
-        parent = open_sections[-1][1] if open_sections else None
-        above = located[parent].row.qualname + BETWEEN_HEADINGS if parent is not None else ""
-        qualname = above + name
-        symbol = ParsedSymbol(
-            parent,
-            "section",
-            name,
-            qualname,
-            overloads[qualname],
-            fold(lines[row], MAX_SIGNATURE),
-            "",
-            row + 1,
-            last + 1,
-        )
-        overloads[qualname] += 1
-        open_sections.append((level, len(located)))
-        located.append(LocatedSymbol(symbol, offsets[row], offsets[last + 1], row, offsets[row]))
-    return located
 
 
 def links(found: Findings, lines: Sequence[str], located: Sequence[LocatedSymbol]) -> list[ParsedImport]:
@@ -91,18 +63,3 @@ def _heading(lines: Sequence[str], first_row: int, last_row: int) -> tuple[int, 
 
 def _plain(text: str) -> str:
     return fold(_MARKUP.sub(lambda match: match[1] or "", text), MAX_SIGNATURE)
-
-
-def _last_with_text(lines: Sequence[str], row: int, stop: int) -> int:
-    last = stop - 1
-    while last > row and not lines[last].strip():
-        last -= 1
-    return last
-
-
-def _offsets(lines: Sequence[str]) -> list[int]:
-    """Byte at which each line begins, and the end."""
-    offsets = [0]
-    for line in lines:
-        offsets.append(offsets[-1] + len(line.encode("utf-8", "replace")) + 1)
-    return offsets

@@ -11,10 +11,13 @@ from cm_tui.engine.parse.c_plain_macros import without_plain_macros
 from cm_tui.engine.parse.c_repair import repair
 from cm_tui.engine.parse.chunks import chunk_lines, chunk_symbols
 from cm_tui.engine.parse.error_recovery import recover_functions
+from cm_tui.engine.parse.headings import DOCUMENTS
+from cm_tui.engine.parse.headings import headings as headings_by_lines
 from cm_tui.engine.parse.lost_definitions import in_words, openings_by_lines, openings_of_heads, without_known
-from cm_tui.engine.parse.markdown import links, sections
+from cm_tui.engine.parse.markdown import headings, links
 from cm_tui.engine.parse.records import LocatedSymbol, ParsedBlob, ParsedSymbol
 from cm_tui.engine.parse.references import extract_references
+from cm_tui.engine.parse.sections import sections
 from cm_tui.engine.parse.symbol_tree import build_symbols
 from cm_tui.engine.parse.tree_query import Findings, UnreadableError, find, parse
 from cm_tui.engine.scan.languages import LANGUAGES, Language
@@ -53,6 +56,9 @@ def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
     spec = LANGUAGES.get(language, LANGUAGES["text"])
     if language == "vbnet":
         _read_by_lines(blob, data, lines)
+    elif language in DOCUMENTS:
+        located = sections(headings_by_lines(language, lines), lines)
+        blob.symbols, blob.chunks = [item.row for item in located], chunk_symbols(lines, located)
     elif not spec.grammar or not lines:
         blob.chunks = chunk_lines(lines)
     else:
@@ -118,7 +124,7 @@ def _read(blob: ParsedBlob, language: Language, data: bytes, lines: Sequence[str
         blob.chunks = chunk_lines(lines)
         return
     if language.name == "markdown":
-        located = sections(found, lines)
+        located = sections(headings(found, lines), lines)
         blob.symbols = [item.row for item in located]
         blob.imports = links(found, lines, located)
         blob.chunks = chunk_symbols(lines, located)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-EXTRACTOR_VERSION = "7"
+EXTRACTOR_VERSION = "8"
 """Counted up whenever the same bytes would give other rows: by this table, a query or the extractor."""
 
 
