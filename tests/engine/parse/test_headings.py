@@ -94,7 +94,7 @@ def test_restructured_text() -> None:
     assert outline("rst", RST) == [
         ("The Pot", 1, 34),
         ("The Pot > Getting started", 7, 24),
-        ("The Pot > Getting started > boil() and cool", 19, 22),
+        ("The Pot > Getting started > boil() and cool", 19, 24),
         ("The Pot > Serving", 25, 34),
     ]
     assert lines[24] == "Serving"
