@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import mean
 
 from cm_tui.bench.corpora import Question
-from cm_tui.bench.quality import Asked, indexed, own_home
+from cm_tui.bench.quality import Asked, indexed, own_home, variants
 from cm_tui.bench.questions.build import SEED, build
-from cm_tui.bench.rankings import PASSAGES, best_of_files, ndcg, ranks_of
+from cm_tui.bench.rankings import DEPTH, PASSAGES, best_of_files, ndcg, ranks_of
 from cm_tui.model import Hit, Profile
 
 KINDS = ("commit", "comment", "test", "document", "section", "name", "qualified name", "half a name")
@@ -68,13 +68,19 @@ def ask(repositories: Sequence[Path], *, most: int, seed: int) -> Iterator[tuple
                 ]  # fmt: skip
 
 
-def judge(asked: Sequence[Asked], profile: Profile) -> dict[str, list[Reading]]:
-    """Rank every question's candidates by a profile, and read the rankings by kind of question."""
+def judge(asked: Sequence[Asked], profile: Profile, *, depth: int = PASSAGES) -> dict[str, list[Reading]]:
+    """Rank every question's candidates by a profile, and read the rankings by kind of question.
+
+    Args:
+        asked: questions with candidates.
+        profile: the numbers.
+        depth: passages that are looked at; ten tell nothing of ten files.
+    """
     from cm_tui.engine.search.rank import rank
 
     found: dict[str, list[Reading]] = defaultdict(list)
     for one in asked:
-        hits = rank(one.candidates, profile, limit=PASSAGES).hits
+        hits = rank(one.candidates, profile, limit=depth).hits
         found[one.question.category].append(read_lines(one.question, hits))
     return found
 
@@ -90,19 +96,39 @@ def main(argv: Sequence[str]) -> int:
     """
     from cm_tui.engine.search.profiles import load
 
-    options = parser("lines", __doc__).parse_args(list(argv))
+    options = _options(argv)
     profile = load({})["code"]
     by_repository: dict[str, dict[str, list[Reading]]] = {}
+    changed: dict[str, list[dict[str, float]]] = defaultdict(list)
     with own_home():
         for name, language, asked in ask(options.repositories, most=options.most, seed=options.seed):
             by_repository[name] = judge(asked, profile)
             print(f"{name} ({language}): {len(asked)} questions", file=sys.stderr)
+            for without, other in variants(profile) if options.ablation else ():
+                changed[without].append(changes(by_repository[name], judge(asked, other, depth=DEPTH)))
     table = {kind: row for kind in KINDS if (row := _row(by_repository, kind))}
+    worth = {without: _mean_by_kind(rows) for without, rows in changed.items()}
     if options.json:
-        print(json.dumps(table, indent=1))
-    else:
-        _print(table)
+        print(json.dumps({**table, "without": worth} if worth else table, indent=1))
+        return 0
+    _print(table)
+    if worth:
+        _print_worth(worth)
     return 0
+
+
+def changes(before: dict[str, list[Reading]], after: dict[str, list[Reading]]) -> dict[str, float]:
+    """Return how much NDCG@10 by lines changes for each kind with enough questions."""
+    return {
+        kind: mean(one.ndcg for one in after[kind]) - mean(one.ndcg for one in readings)
+        for kind, readings in before.items()
+        if len(readings) >= _LEAST
+    }
+
+
+def _mean_by_kind(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Mean over the repositories that have a kind."""
+    return {kind: mean(found) for kind in KINDS if (found := [row[kind] for row in rows if kind in row])}
 
 
 def parser(name: str, about: str | None) -> argparse.ArgumentParser:
@@ -113,6 +139,12 @@ def parser(name: str, about: str | None) -> argparse.ArgumentParser:
     found.add_argument("--seed", type=int, default=SEED, help="of what is chosen")
     found.add_argument("--json", action="store_true")
     return found
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    found = parser("lines", __doc__)
+    found.add_argument("--ablation", action="store_true", help="the worth of every number, one switched off at a time")
+    return found.parse_args(list(argv))
 
 
 _COLUMNS: dict[str, Callable[[Reading], float]] = {
@@ -140,6 +172,13 @@ def _print(table: dict[str, dict[str, float]]) -> None:
     for kind, row in table.items():
         numbers = "".join(f"{row[name]:14.3f}" for name in _COLUMNS)
         print(f"{kind:15}{row['questions']:7.0f}{row['repositories']:7.0f}{numbers}")
+
+
+def _print_worth(worth: dict[str, dict[str, float]]) -> None:
+    kinds = [kind for kind in KINDS if any(kind in row for row in worth.values())]
+    print(f"\n{'NDCG@10':24}" + "".join(f"{kind:>15}" for kind in kinds))
+    for without, row in worth.items():
+        print(f"{without:24}" + "".join(f"{row[kind]:+15.3f}" if kind in row else f"{'':15}" for kind in kinds))
 
 
 if __name__ == "__main__":

@@ -173,11 +173,13 @@ def variants(profile: Profile) -> Iterator[tuple[str, Profile]]:
     for name, weight in profile.adjustments.items():
         if weight:
             yield f"without {name}", replace(profile, adjustments={**profile.adjustments, name: 0.0})
-    yield "without diversity", replace(profile, diversity="none")
+    if profile.diversity != "none":
+        yield "without diversity", replace(profile, diversity="none")
     yield "rrf instead of weighted", replace(profile, fusion="rrf")
     off = dict.fromkeys(profile.adjustments, 0.0)
     yield "no adjustments at all", replace(profile, adjustments=off)
-    yield "neither adjustments nor diversity", replace(profile, adjustments=off, diversity="none")
+    if profile.diversity != "none":
+        yield "neither adjustments nor diversity", replace(profile, adjustments=off, diversity="none")
 
 
 def _report(asked: dict[Mode, list[Asked]], profile: Profile, options: argparse.Namespace) -> None:

@@ -182,6 +182,16 @@ def test_both_measurements_run(repository: Path, capsys: pytest.CaptureFixture[s
     assert 0 <= learned["languages"]["python"]["learned"] <= 1
 
 
+def test_the_worth_of_each_number(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "_LEAST", 1)
+    assert lines.main([str(repository), "--ablation", "--json", "--most", "5"]) == 0
+    worth = json.loads(capsys.readouterr().out)["without"]
+    assert worth["without exact-name"]["comment"] == 0
+    assert worth["no adjustments at all"].keys() == worth["without length"].keys() >= {"commit", "comment", "name"}
+
+
 def test_a_folder_without_history_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no git repository"):
         build(tmp_path, tmp_path / "tree")

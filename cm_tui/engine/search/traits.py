@@ -18,6 +18,8 @@ _LONG = math.log1p(40)
 
 
 _HEAD_LINES = 2
+_BODILESS = 2
+"""Lines of a property that computes nothing."""
 _REMARK = re.compile(r"""\s*(?:#|//|/\*|\*|--|;|%|<!--|\"{3}|'{3})""")
 """How a line of a comment begins, in one language or another."""
 
@@ -72,9 +74,11 @@ def traits_of(path: str, text: str, owner: Owner | None, definitions: Sequence[D
     names = [definition.name for definition in definitions if owner is None or definition.qualname != owner.qualname]
     document = "docs" in roles.roles(path) or (owner is not None and owner.kind == "section")
     kinds = {owner.kind} if owner else {definition.kind for definition in definitions}
-    works = document or not kinds.isdisjoint(_WORKING)
-    types = not works and not kinds.isdisjoint(_TYPES)
     lines = [line for line in text.split("\n") if line and not line.isspace()]
+    # A property without a body is a value.
+    working = _WORKING if len(lines) > _BODILESS else _WORKING - {"property"}
+    works = document or not kinds.isdisjoint(working)
+    types = not works and not kinds.isdisjoint(_TYPES)
     return Traits(
         names=tuple(name_pieces(name) for name in ([owner.name, *names] if owner else names)),
         around=name_pieces(owner.qualname.removesuffix(owner.name)) if owner else (),
