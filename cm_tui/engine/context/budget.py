@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 _PIECE = re.compile(
     r"(?P<word>[A-Za-z]+)|(?P<digits>[0-9]{1,3})|(?P<break>\s*\n[ \t]*)|(?P<blank>\s+)"
@@ -49,6 +50,7 @@ def tokens(text: str) -> int:
     return math.ceil(weight(text) - ROUNDING)
 
 
+@lru_cache(maxsize=1 << 14)
 def _word(word: str) -> float:
     parts = _PART.findall(word)
     return sum(_WORD + _LONG_LETTER * max(0, len(part) - _SHORT_WORD) for part in parts)

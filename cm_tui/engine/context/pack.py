@@ -17,6 +17,8 @@ from cm_tui.model import CODE, Pack, PackItem, PackRequest, Symbol
 from cm_tui.model.dates import kind_and_age
 from cm_tui.model.text import harmless, visible
 
+_BETWEEN = weight(render.BETWEEN)
+
 SymbolAt = Callable[[str, int], Symbol | None]
 """The innermost symbol at a line of a file."""
 
@@ -83,9 +85,12 @@ def piece(request: PackRequest, source: ReadSource, notes: list[str], symbol_at:
     return replace(item, tokens=math.ceil(_cost(item) - ROUNDING))
 
 
-def fits(question: str, items: Iterable[PackItem], budget: float) -> bool:
-    """Return whether the Markdown of all items costs no more than the budget."""
-    return _selection(question, items, budget)[1] == []
+def cost_of_all(asked: float, items: Iterable[PackItem]) -> int:
+    """Return what the Markdown of all items costs, below a question of some weight."""
+    spent = asked
+    for item in items:
+        spent += _cost(item) + (_BETWEEN if spent else 0.0)
+    return math.ceil(spent - ROUNDING)
 
 
 def fill(
@@ -123,7 +128,7 @@ def _selection(question: str, items: Iterable[PackItem], budget: float) -> tuple
     result: list[PackItem] = []
     cut: list[PackItem] = []
     for item in items:
-        cost = _cost(item) + (weight(render.BETWEEN) if spent else 0.0)
+        cost = _cost(item) + (_BETWEEN if spent else 0.0)
         if not item.included:
             result.append(item)
         elif math.ceil(spent + cost - ROUNDING) <= budget:

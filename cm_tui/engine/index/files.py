@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -108,6 +109,11 @@ class _File:
     source: str = CODE
     time: int | None = None
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """Lines of the text: many pieces of one file are read."""
+        return lines_of(self.text)
+
 
 class FileView:
     """Files of the index as one question looks at them: each is read once, and the symbols of many at a time.
@@ -154,7 +160,7 @@ class FileView:
         if path not in self._files:
             self._files[path] = self._read(path)
         file = self._files[path]
-        found = slice_lines(path, file.text, file.language, start_line, end_line, stale=file.stale)
+        found = _slice(path, file.lines, file.language, start_line, end_line, stale=file.stale)
         return replace(found, kept=file.kept, source=file.source, time=file.time)
 
     def symbol_at(self, path: str, line: int) -> Symbol | None:
@@ -194,6 +200,9 @@ def slice_lines(
     path: str, text: str, language: str, start_line: int, end_line: int | None, *, stale: bool = False
 ) -> Source:
     """Lines of a text as a record."""
-    lines = lines_of(text)
+    return _slice(path, lines_of(text), language, start_line, end_line, stale=stale)
+
+
+def _slice(path: str, lines: list[str], language: str, start_line: int, end_line: int | None, *, stale: bool) -> Source:
     first = min(max(1, start_line), len(lines) + 1)
     return Source(path, first, "\n".join(lines[first - 1 : end_line]), language, stale=stale)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.code import LocalCode
@@ -21,14 +22,14 @@ class LocalContext(LocalSearch, LocalCode):
     @of_one_generation
     def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
         """Choose what answers a question, within a budget of tokens."""
-        from cm_tui.engine.context.from_query import auto_pack
+        from cm_tui.engine.context.from_query import auto_pack, hits_for
 
         files = self._file_view()
         return auto_pack(
             question,
             bounded(budget),
             neighbours,
-            search=self.search,
+            search=partial(self.search, limit=hits_for(budget)),
             source=files.source,
             symbol_at=files.symbol_at,
             callers=self._used_by,

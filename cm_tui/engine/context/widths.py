@@ -1,0 +1,85 @@
+"""How much of what it stands in a hit brings along: all of it, a part around the hit, the hit, or its lines that match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from cm_tui.engine.context.pack import SymbolAt
+from cm_tui.model import CODE, Hit, PackRequest, Symbol
+from cm_tui.model.dates import kind_and_age
+
+_AT_LEAST = 12
+"""Lines of a hit that is not shown whole, where there are so many and they fit."""
+_SECTION = 150
+"""Lines after a hit in which the end of its section is looked for."""
+_TEXTS = frozenset({"function", "method", "constructor", "section"})
+"""What is read from its beginning: as much of it as fits says more than its passage alone."""
+
+
+@dataclass(frozen=True)
+class Widths:
+    """The lines that a hit can be shown with."""
+
+    hit: Hit
+    symbol_at: SymbolAt
+
+    @cached_property
+    def symbol(self) -> Symbol | None:
+        """Return the innermost symbol that holds the whole hit."""
+        found = self.symbol_at(self.hit.path, self.hit.start_line) if self.hit.source == CODE else None
+        return found if found is not None and found.end_line >= self.hit.end_line else None
+
+    @cached_property
+    def whole(self) -> PackRequest:
+        """Return the hit's symbol; of a section the text before its first subsection; else the passage."""
+        symbol = self.symbol
+        if symbol is None:
+            return self.passage
+        return self._request(symbol.start_line, self._last_line(symbol), symbol.qualname)
+
+    @property
+    def passage(self) -> PackRequest:
+        """Return the hit as it was found."""
+        return self._request(self.hit.start_line, self.hit.end_line, self._title)
+
+    def part(self, lines: int) -> PackRequest | None:
+        """Return so many lines of the symbol with the passage among them; None where it is no text or they are too few."""
+        symbol, whole, hit = self.symbol, self.whole, self.hit
+        if symbol is None or symbol.kind not in _TEXTS or lines <= hit.end_line - hit.start_line + 1:
+            return None
+        start = whole.start_line
+        if start + lines - 1 < hit.end_line:
+            start = max(start, min(hit.start_line, whole.end_line - lines + 1))
+        return self._request(start, min(whole.end_line, start + lines - 1), symbol.qualname)
+
+    def smaller(self) -> Iterator[PackRequest]:
+        """Give what is less than the whole, the widest first."""
+        hit, symbol = self.hit, self.symbol
+        if symbol is not None:
+            # The passage of a large class is its head alone, maybe one line: what follows says what it is about.
+            end = min(symbol.end_line, hit.start_line + _AT_LEAST - 1)
+            if hit.start_line == symbol.start_line and end > hit.end_line:
+                yield self._request(hit.start_line, end, symbol.qualname)
+        yield self.passage
+        last = hit.snippet_line + hit.snippet.rstrip("\n").count("\n")
+        for end in dict.fromkeys((min(hit.end_line, max(last, hit.snippet_line + _AT_LEAST - 1)), last)):
+            yield self._request(hit.snippet_line, end, self._title)
+
+    @property
+    def _title(self) -> str:
+        """What a hit is: its symbol; of what was said the kind and how old it is."""
+        return (self.hit.symbol or "") if self.hit.source == CODE else kind_and_age(self.hit.source, self.hit.time)
+
+    def _request(self, start: int, end: int, title: str) -> PackRequest:
+        remembered = "" if self.hit.source == CODE else "remembered: "
+        return PackRequest(
+            self.hit.path, start, end, title, f"{remembered}hit {self.hit.rank}, score {self.hit.score:.3f}"
+        )
+
+    def _last_line(self, symbol: Symbol) -> int:
+        if symbol.kind != "section":
+            return symbol.end_line
+        below = range(self.hit.end_line + 1, min(symbol.end_line, self.hit.end_line + _SECTION) + 1)
+        return next((line - 1 for line in below if self.symbol_at(symbol.path, line) != symbol), symbol.end_line)
