@@ -55,10 +55,6 @@ class Builder:
         """
         return min(self.budget * most, self.budget * share - self.spent)
 
-    def cost(self, request: PackRequest) -> int:
-        """Return what some lines cost; 0 where there are none."""
-        return piece(request, self._source, [], self._symbol_at).tokens
-
     def covers(self, request: PackRequest) -> bool:
         """Return whether lines are in a piece already."""
         return any(_covers(chosen.item, request) for chosen in self._chosen)

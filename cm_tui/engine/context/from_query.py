@@ -14,10 +14,10 @@ from cm_tui.model import CODE, Pack, PackRequest, SearchResult
 
 _LISTED = 10
 """Hits that a search would list: they come before neighbours, and those after them follow these."""
-_NEIGHBOURS_SHARE = 0.25
+_NEIGHBOURS_SHARE = 0.15
 """Of the budget, for all neighbours together."""
-_FIRST_SHARE, _WHOLE_SHARE = 0.7, 0.4
-"""Of the budget: what the first hit, and any other, may take before less than its whole symbol is shown."""
+_WHOLE_SHARE = 0.4
+"""Of the budget: what one symbol may take before less than all of it is shown."""
 _LENGTH = 0.5
 """How much a long symbol has to be better than a short one: its rank counts times its lines to this power."""
 _HEADING_LINES = 3
@@ -28,8 +28,6 @@ _REMEMBERED_SHARE = 0.15
 _SEEDS = 3
 """Hits whose neighbours are looked at."""
 _NEIGHBOURS = 8
-_PART = 0.95
-"""Of the room, as lines differ in length."""
 _MOST_HITS = 60
 _TOKENS_A_HIT = 80
 _SMALLEST = 25
@@ -57,8 +55,8 @@ def auto_pack(
 ) -> Pack:
     """Choose what answers a question, within a budget of tokens.
 
-    Hits by rank and length, each as its whole symbol where that fits, else as a part of it, else as its passage, else
-    as the lines that match; then the graph neighbours of the best hits; then hits that only fit after that.
+    The first hits by rank and length, each as its whole symbol where that fits, else as its passage, else as the lines
+    that match; then the graph neighbours of the best ones; then further hits, and those that only fit after that.
 
     Args:
         question: in words or code.
@@ -106,29 +104,19 @@ def _price(one: Widths) -> float:
 
 
 def _add(builder: Builder, one: Widths, share: float, place: int = 0) -> bool:
-    most = _FIRST_SHARE if one.hit.rank == 1 else _WHOLE_SHARE
+    """Add a hit in the widest form that fits, at a place in the pack, or at its rank."""
     place = place or one.hit.rank
     if builder.room(share, 1.0) <= _SMALLEST:
         return False
-    if builder.add(one.whole, place, share, most if one.symbol is not None else 1.0):
+    if builder.add(one.whole, place, share, _WHOLE_SHARE if one.symbol is not None else 1.0):
         return True
-    return any(builder.add(request, place, share) for request in _narrower(builder, one, builder.room(share, most)))
+    return any(builder.add(request, place, share) for request in one.smaller())
 
 
 def _add_deeper(builder: Builder, one: Widths) -> None:
     """Add a hit that no list would show: whole or as its passage, for lines of it would be little more than their heading."""
     if builder.room(1.0, 1.0) > _SMALLEST and not builder.add(one.whole, one.hit.rank, 1.0, _WHOLE_SHARE):
         builder.add(one.passage, one.hit.rank, 1.0)
-
-
-def _narrower(builder: Builder, one: Widths, room: float) -> Iterator[PackRequest]:
-    """Give what is shown where the whole does not fit: as much of it as there is room for, else less."""
-    passage = one.passage
-    cost = builder.cost(passage) / (passage.end_line - passage.start_line + 1)
-    part = one.part(int(_PART * room / cost)) if cost else None
-    if part is not None:
-        yield part
-    yield from one.smaller()
 
 
 def _add_neighbours(

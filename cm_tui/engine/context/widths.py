@@ -1,4 +1,4 @@
-"""How much of what it stands in a hit brings along: all of it, a part around the hit, the hit, or its lines that match."""
+"""How much of what it stands in a hit brings along: all of it, the passage, or its lines that match."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ _AT_LEAST = 12
 """Lines of a hit that is not shown whole, where there are so many and they fit."""
 _SECTION = 150
 """Lines after a hit in which the end of its section is looked for."""
-_TEXTS = frozenset({"function", "method", "constructor", "section"})
-"""What is read from its beginning: as much of it as fits says more than its passage alone."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +41,6 @@ class Widths:
     def passage(self) -> PackRequest:
         """Return the hit as it was found."""
         return self._request(self.hit.start_line, self.hit.end_line, self._title)
-
-    def part(self, lines: int) -> PackRequest | None:
-        """Return so many lines of the symbol with the passage among them; None where it is no text or they are too few."""
-        symbol, whole, hit = self.symbol, self.whole, self.hit
-        if symbol is None or symbol.kind not in _TEXTS or lines <= hit.end_line - hit.start_line + 1:
-            return None
-        start = whole.start_line
-        if start + lines - 1 < hit.end_line:
-            start = max(start, min(hit.start_line, whole.end_line - lines + 1))
-        return self._request(start, min(whole.end_line, start + lines - 1), symbol.qualname)
 
     def smaller(self) -> Iterator[PackRequest]:
         """Give what is less than the whole, the widest first."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.context import render
+from cm_tui.engine.context import from_query, render
 from cm_tui.engine.context.budget import tokens, weight
 from cm_tui.engine.context.from_query import auto_pack
 from cm_tui.engine.context.neighbours import neighbours_of
@@ -249,3 +249,38 @@ def test_what_begins_in_the_middle_of_a_symbol_says_of_which():
     assert "Inside" not in whole.markdown
     assert "### `a.py:10-12`\n\nInside `def total(self) -> int`:\n\n```python\n" in middle.markdown
     assert middle.tokens == tokens(middle.markdown)
+
+
+def test_hits_come_before_neighbours_and_further_hits_after_them(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(from_query, "_NEIGHBOURS_SHARE", 1.0)
+    listed = [hit(1, "a.py", 12, 13, "Loader.read"), *(hit(n, "b.py", 20 + 2 * n, 20 + 2 * n) for n in range(2, 11))]
+    pack = auto([*listed, hit(11, "a.py", 90, 91)], 4000)
+    assert [item.why for item in pack.items if item.path == "a.py"] == [
+        "hit 1, score 1.000",
+        "hit 11, score 0.091",
+        "called by Loader.read",
+    ]
+    hits_alone = sum(item.tokens for item in pack.items if item.why.startswith("hit "))
+    small = auto([*listed, hit(11, "a.py", 90, 91)], hits_alone + 10)
+    assert places(small)[:2] == ["a.py:10-20", "b.py:24-40"]
+    assert all(item.why.startswith("hit ") for item in small.items)
+
+
+def test_methods_side_by_side_grow_together_whatever_they_cost_together(monkeypatch: pytest.MonkeyPatch):
+    methods = [
+        Symbol("a.py", f"Loader.m{n}", f"m{n}", "method", "python", f"def m{n}", "", first, first + 9, parent="Loader")
+        for n, first in enumerate((21, 31))
+    ]
+    monkeypatch.setitem(globals(), "SYMBOLS", [*SYMBOLS, *methods])
+    pack = auto([hit(1, "a.py", 22, 23, "Loader.m0"), hit(2, "a.py", 33, 34, "Loader.m1")], 500, neighbours=False)
+    assert places(pack) == ["a.py:21-40"]
+
+
+def test_a_section_ends_where_its_first_subsection_begins(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(FILES, "long.md", "\n".join(f"Line {n} of what it says." for n in range(1, 61)))
+    sections = [
+        Symbol("long.md", "Top", "Top", "section", "markdown", "# Top", "", 1, 60),
+        Symbol("long.md", "Top.Below", "Below", "section", "markdown", "## Below", "", 9, 60, parent="Top"),
+    ]
+    monkeypatch.setitem(globals(), "SYMBOLS", sections)
+    assert places(auto([hit(1, "long.md", 3, 5, "Top")], 4000, neighbours=False)) == ["long.md:1-8"]
