@@ -55,8 +55,9 @@ def auto_pack(
 ) -> Pack:
     """Choose what answers a question, within a budget of tokens.
 
-    The first hits by rank and length, each as its whole symbol where that fits, else as its passage, else as the lines
-    that match; then the graph neighbours of the best ones; then further hits, and those that only fit after that.
+    The first hits in order of rank, each as its whole symbol where that fits, else as its passage, else as the lines
+    that match; then the graph neighbours of the best ones; then those that only fit after
+    that, and further hits by rank and length.
 
     Args:
         question: in words or code.
@@ -80,7 +81,7 @@ def auto_pack(
     said = [Widths(hit, symbol_at) for hit in result.beside[:_REMEMBERED]]
     # Room is kept for what was said, so that code does not crowd it out.
     share = 1 - _REMEMBERED_SHARE if said else 1.0
-    listed, deeper = sorted(hits[:_LISTED], key=_price), sorted(hits[_LISTED:], key=_price)
+    listed, deeper = hits[:_LISTED], sorted(hits[_LISTED:], key=_price)
     late = [one for one in listed if not _add(builder, one, share)]
     late += [one for one in said if not _add(builder, one, 1.0, _LATE)]
     if neighbours:
@@ -98,7 +99,7 @@ def auto_pack(
 
 
 def _price(one: Widths) -> float:
-    """What is taken first: of two hits that stand side by side the shorter one."""
+    """What is taken first of further hits: of two that stand side by side the shorter one."""
     lines = one.whole.end_line - one.whole.start_line + 1 + _HEADING_LINES
     return one.hit.rank * float(lines**_LENGTH)
 
