@@ -11,6 +11,7 @@ BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "lines": "Whether the right lines are first: questions from repositories' histories, comments, tests and names.",
     "packs": "Whether the lines that answer such questions are inside a pack, at four budgets, beside a plain list.",
+    "model": "The bundled model of code made anew: pairs, training, and how good it is; the guide on models says how.",
     "weights": "Weights of the profile code learned from such questions, and what they do on languages left out.",
     "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
     "memory": "Recall of turns and sessions on conversations with questions, without each step, by kind; --cases.",

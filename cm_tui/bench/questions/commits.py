@@ -101,10 +101,10 @@ class _Asking:
                 return ()
             before = self._parsed(path, patch.delta.old_file.id)
             for hunk in patch.hunks:
-                changed = _changed(before, hunk, documents=documents)
-                if changed is None:
+                edited = changed(before, hunk, documents=documents)
+                if edited is None:
                     continue
-                same = self._same(path, changed)
+                same = self._same(path, edited)
                 if same is None:
                     return ()
                 found[_whole(path, same, self._snap.parsed[path].symbols)] = None
@@ -124,7 +124,7 @@ class _Asking:
         return None
 
 
-def _changed(symbols: list[ParsedSymbol], hunk: pygit2.DiffHunk, *, documents: bool) -> ParsedSymbol | None:
+def changed(symbols: list[ParsedSymbol], hunk: pygit2.DiffHunk, *, documents: bool) -> ParsedSymbol | None:
     """Return the innermost function (or section) that holds a change."""
     start = max(hunk.old_start, 1)
     end = start + hunk.old_lines - 1 if hunk.old_lines else start + 1 - documents

@@ -128,7 +128,9 @@ def words_of(symbols: list[Symbol], owner: Symbol | None, start: int, end: int) 
 
 
 def _title(symbol: Symbol | None) -> str:
-    if symbol is None:
-        return ""
-    signature = " ".join(symbol.signature.split())
-    return f"{symbol.qualname} {signature}".strip()[:_TITLE_CHARS]
+    return "" if symbol is None else title_of(symbol.qualname, symbol.signature)
+
+
+def title_of(qualname: str, signature: str) -> str:
+    """Return the title of a passage that belongs to a symbol."""
+    return f"{qualname} {' '.join(signature.split())}".strip()[:_TITLE_CHARS]
