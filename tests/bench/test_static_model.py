@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -82,7 +81,8 @@ def test_pairs_of_code_ask_what_was_said_about_what_was_not():
     found = made("src/pool.py", "python", PYTHON)
     take = next(pair for pair in found["comment"] if pair.title.startswith("Pool.take"))
     assert take.question == "Return a connection to a host, an idle one if there is any"
-    assert "Return a connection" not in take.text and '"""' not in take.text
+    assert "Return a connection" not in take.text
+    assert '"""' not in take.text
     assert "self._open(key)" in take.text
     assert take.path == "src/pool.py"
     (inner,) = found["inner"]
@@ -90,18 +90,22 @@ def test_pairs_of_code_ask_what_was_said_about_what_was_not():
     assert inner.text.splitlines()[0].strip() == "for one in reversed(self._idle[key]):"
     (name,) = found["name"]
     assert name.question == "close everything now"
-    assert "close_everything_now" not in name.text and "_every.clear" in name.text
+    assert "close_everything_now" not in name.text
+    assert "_every.clear" in name.text
     (prose,) = found["prose"]
-    assert prose.text.startswith("Connections that were closed") and not prose.path
+    assert prose.text.startswith("Connections that were closed")
+    assert not prose.path
 
 
 def test_pairs_of_documents():
     found = made("docs/guide.md", "markdown", MARKDOWN)
     (heading,) = [pair for pair in found["heading"] if pair.question == "Changing the port"]
-    assert "restart the server" in heading.text and not heading.title
+    assert "restart the server" in heading.text
+    assert not heading.title
     (section,) = found["section"]
     assert section.question == "The port is read from the settings file"
-    assert section.question not in section.text and "restart the server" in section.text
+    assert section.question not in section.text
+    assert "restart the server" in section.text
 
 
 def test_what_generates_or_licenses_is_no_pair():
@@ -130,7 +134,8 @@ def test_a_commit_asks_for_the_function_as_it_was_before(tmp_path):
     collect([repository.root], out, files=10, pairs=10, commits=10, jobs=1, seed=1)
     (commit,) = [pair for pair in read([out]) if pair.kind == "commit"]
     assert commit.question == "Try idle connections from the oldest to the newest"
-    assert commit.title.startswith("Pool.take") and "reversed" in commit.text
+    assert commit.title.startswith("Pool.take")
+    assert "reversed" in commit.text
     with pytest.raises(NotFoundError, match="no folder"):
         collect([tmp_path / "none"], out, files=1, pairs=1, commits=1, jobs=1, seed=1)
     with pytest.raises(NotFoundError, match="no pairs"):

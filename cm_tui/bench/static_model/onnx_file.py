@@ -73,7 +73,8 @@ def read(path: Path) -> Table:
         codes = np.frombuffer(tensors["table"], dtype=np.int8).reshape(len(scale), -1)
     except (OSError, StopIteration, KeyError, ValueError, IndexError) as error:
         raise NotFoundError(f"{path} is no static model: {error}", hint="Name a folder with model.onnx.") from error
-    return codes.astype(np.float32) * scale[:, None]
+    table: Table = codes.astype(np.float32) * scale[:, None]
+    return table
 
 
 # Protocol buffers: a field is its number and its kind, then its value; a kind of 2 has a length.

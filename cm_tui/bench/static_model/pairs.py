@@ -33,6 +33,8 @@ class Pair(NamedTuple):
 KINDS = ("comment", "name", "inner", "section", "heading", "prose", "commit")
 _COMMENT_LINE = re.compile(r"^\s*(?:#|//|--|;+|%+|\*)\s+(\S.*)$")
 _MOST_INNER = 2
+_LEAST_INNER = 5
+"""Words of a comment within a function."""
 _INNER_LINES = 12
 _LEAST_LINES = 3
 _LEAST_REST = 12
@@ -52,8 +54,11 @@ def pairs_of(project: str, file: SourceFile, random: Random) -> Iterator[Pair]:
     if blob.generated:
         return
     lines = file.data.decode("utf-8", "replace").splitlines()
-    found = _from_sections if any(s.kind == "section" for s in blob.symbols) else _from_code
-    for kind, asked, title, text in found(file.path, blob.symbols, lines, random):
+    if any(symbol.kind == "section" for symbol in blob.symbols):
+        found = _from_sections(blob.symbols, lines)
+    else:
+        found = _from_code(file.path, blob.symbols, lines, random)
+    for kind, asked, title, text in found:
         if asked and is_answer(text):
             yield Pair(project, file.language, kind, asked, "" if kind == "prose" else file.path, title, text)
 
@@ -127,16 +132,12 @@ def _inner(lines: list[str], title: str) -> _Found:
             continue
         below = lines[row : row + _INNER_LINES]
         blank = next((at for at, line in enumerate(below) if not line.strip() or _COMMENT_LINE.match(line)), len(below))
-        if first and blank >= 2 and len(" ".join(said).split()) > LEAST_INNER:
+        if first and blank >= 2 and len(" ".join(said).split()) >= _LEAST_INNER:
             count += 1
             yield "inner", question(" ".join(said)), title, "\n".join(below[:blank])
 
 
-LEAST_INNER = 4
-"""Words of a comment within a function, at the least."""
-
-
-def _from_sections(path: str, symbols: Sequence[ParsedSymbol], lines: list[str], random: Random) -> _Found:
+def _from_sections(symbols: Sequence[ParsedSymbol], lines: list[str]) -> _Found:
     starts = sorted(symbol.start_line for symbol in symbols)
     for symbol in symbols:
         end = min((start for start in starts if start > symbol.start_line), default=symbol.end_line + 1) - 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -49,26 +50,35 @@ def files_of(folder: Path, random: Random, most: int) -> Iterator[SourceFile]:
     readable = _in_git(repository) if repository is not None else _in_folder(folder)
     paths = sorted(path for path in readable if "vendored" not in roles.roles(path))
     for path in sorted(random.sample(paths, min(most, len(paths)))):
-        data = readable[path].data if repository is not None else (folder / path).read_bytes()
+        data = readable[path]()
         language = language_of(path, data[:HEAD_BYTES])
         if language and b"\0" not in data[:HEAD_BYTES]:
             yield SourceFile(path, language, data)
 
 
-def _in_folder(folder: Path) -> dict[str, Path]:
+_Readable = dict[str, Callable[[], bytes]]
+"""What reads a file, by its path."""
+
+
+def _in_folder(folder: Path) -> _Readable:
     return {
-        path.relative_to(folder).as_posix(): path
+        path.relative_to(folder).as_posix(): path.read_bytes
         for path in folder.rglob("*")
         if path.is_file() and not path.is_symlink() and 0 < path.stat().st_size <= LARGEST and language_of(path.name)
     }
 
 
-def _in_git(repository: pygit2.Repository) -> dict[str, pygit2.Blob]:
+def _in_git(repository: pygit2.Repository) -> _Readable:
     try:
         tree = repository[repository.head.target].peel(pygit2.Commit).tree
     except (pygit2.GitError, KeyError):
         return {}
-    return dict(_blobs(repository, tree, ""))
+    return {path: partial(_content, blob) for path, blob in _blobs(repository, tree, "")}
+
+
+def _content(blob: pygit2.Blob) -> bytes:
+    data: bytes = blob.data
+    return data
 
 
 def _blobs(repository: pygit2.Repository, tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, pygit2.Blob]]:

@@ -141,7 +141,7 @@ def kept_slopes(table: Table, kept: Kept, rows: Ints, weight: float) -> Part:
     teacher = kept.teacher[rows]
     away = unit @ unit.T - teacher @ teacher.T
     np.fill_diagonal(away, 0)
-    return bags, _through_length((4 * weight / len(rows) ** 2) * away @ unit, unit, total)
+    return bags, _through_length(np.float32(4 * weight / len(rows) ** 2) * away @ unit, unit, total)
 
 
 def _through_length(slope: Table, unit: Table, total: Table) -> Table:

@@ -15,7 +15,7 @@ from cm_tui.bench.static_model.onnx_file import Table
 from cm_tui.bench.static_model.pairs import Pair
 from cm_tui.errors import NotFoundError
 
-LEAST_PROJECTS = 4
+LEAST_PROJECTS = 3
 """Projects that must say a word before it becomes an entry."""
 _WORD = re.compile(r"[0-9A-Za-z_]+")
 _SHORTEST, _LONGEST = 3, 24
