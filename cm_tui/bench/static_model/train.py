@@ -23,12 +23,16 @@ _TINY = 1e-9
 class Options:
     """Numbers of a training."""
 
-    epochs: int = 3
+    epochs: int = 4
     batch: int = 1024
-    rate: float = 0.002
+    rate: float = 0.004
     temperature: float = 0.06
     keep: float = 3.0
     """Weight of similarities that are kept."""
+    drop: float = 0.2
+    """Share of the pieces that a step leaves out: what is learned then rests on more words than the few that tell pairs apart."""
+    share: float = 0.5
+    """Of the trained table in the result; the rest is the table it began with, which knows what the pairs do not say."""
     most: int = 60_000
     """Pairs of a language in an epoch."""
     seed: int = 20
@@ -76,17 +80,19 @@ def train(table: Table, data: Data, options: Options, kept: Sequence[Kept] = ())
         options: numbers.
         kept: what is not to be forgotten.
     """
-    table = table / np.linalg.norm(table, axis=1).mean()
+    first = table / np.linalg.norm(table, axis=1).mean()
+    table = first.copy()
     adam, random = Adam(table), np.random.default_rng(options.seed)
     every = [list(batches(data, options.batch, options.most, random)) for _ in range(options.epochs)]
     steps, done, started = sum(map(len, every)), 0, time.monotonic()
     for epoch, rows in enumerate(every):
         losses = []
         for batch in rows:
-            loss, parts = pair_slopes(table, data, batch, options.temperature)
+            chosen = [_thinned(bags.some(batch), options.drop, random) for bags in (data.questions, data.texts)]
+            loss, parts = pair_slopes(table, data, batch, options.temperature, *chosen)
             for one in kept:
-                chosen = random.choice(len(one.teacher), min(one.at_once, len(one.teacher)), replace=False)
-                parts.append(kept_slopes(table, one, chosen, options.keep / len(kept)))
+                some = random.choice(len(one.teacher), min(one.at_once, len(one.teacher)), replace=False)
+                parts.append(kept_slopes(table, one, some, options.keep / len(kept)))
             # The first steps are small, and the last ones.
             rate = options.rate * min(1.0, (done + 1) / 50) * (1 - done / steps * 0.95)
             adam.step(*gathered(parts), rate)
@@ -94,19 +100,36 @@ def train(table: Table, data: Data, options: Options, kept: Sequence[Kept] = ())
             done += 1
         took = time.monotonic() - started
         print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, {done} steps, {took:.0f} s", file=sys.stderr, flush=True)
-    return table
+    mixed: Table = np.float32(options.share) * table + np.float32(1 - options.share) * first
+    return mixed
+
+
+def _thinned(bags: Bags, drop: float, random: np.random.Generator) -> Bags:
+    """Return bags with some pieces left out: they count 0 times."""
+    return bags._replace(times=bags.times * (random.random(len(bags.times), dtype=np.float32) >= drop))
 
 
 Part = tuple[Bags, Table]
 """Texts, and the slope of the loss along the sum of each one's rows."""
 
 
-def pair_slopes(table: Table, data: Data, rows: Ints, temperature: float) -> tuple[float, list[Part]]:
+def pair_slopes(
+    table: Table, data: Data, rows: Ints, temperature: float, asked: Bags | None = None, texts: Bags | None = None
+) -> tuple[float, list[Part]]:
     """Return the loss of a batch, the mean of both directions, and its slopes.
 
     Right is the answer of the question's own pair; wrong are those of all others, unless question or answer are equal.
+
+    Args:
+        table: of the model.
+        data: pairs.
+        rows: of the batch.
+        temperature: that cosines are divided by.
+        asked: its questions, where they are not as in `data`.
+        texts: its answers, likewise.
     """
-    asked, texts, paths = (bags.some(rows) for bags in (data.questions, data.texts, data.paths))
+    asked, texts = asked or data.questions.some(rows), texts or data.texts.some(rows)
+    paths = data.paths.some(rows)
     questions, text, path = (sums(table, bags) for bags in (asked, texts, paths))
     unit_text, unit_path = unit_rows(text), unit_rows(path)
     answer = unit_text + np.float32(PATH_WEIGHT) * unit_path
