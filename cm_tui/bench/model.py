@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
@@ -19,8 +20,6 @@ from cm_tui.bench.static_model.vocabulary import extended, first_table, tokenize
 from cm_tui.engine.embed.bundled import bundled_folder
 
 SEED = 20
-ENTRIES = 40_000
-"""Entries of the vocabulary: 256 bytes each, so that model and tokenizer stay below 12 MB."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -53,14 +52,13 @@ def _parser() -> argparse.ArgumentParser:
     learn.add_argument("pairs", type=Path, nargs="+")
     learn.add_argument("--out", type=Path, required=True, help="folder to write")
     learn.add_argument("--start", type=Path, default=bundled_folder(), help="folder of the model to begin with")
-    learn.add_argument("--entries", type=int, default=ENTRIES, help=f"of the vocabulary ({ENTRIES})")
+    learn.add_argument("--entries", type=int, default=0, help="of the vocabulary, which new words fill (as it is)")
     learn.add_argument(
-        "--teacher", choices=TEACHERS, default="prose", help="whose similarities of short texts are kept"
+        "--teacher", choices=TEACHERS, default="itself", help="whose similarities of short texts are kept"
     )
-    learn.add_argument("--texts", type=int, default=15_000, help="short texts whose similarities are kept (15000)")
-    for name, value in (("epochs", 3), ("batch", 1024), ("rate", 0.002), ("temperature", 0.06), ("keep", 3.0)):
+    learn.add_argument("--texts", type=int, default=6000, help="short texts whose similarities are kept (6000)")
+    for name, value in asdict(Options()).items():
         learn.add_argument(f"--{name}", type=type(value), default=value, help=f"({value})")
-    learn.add_argument("--seed", type=int, default=SEED)
     check = steps.add_parser("check", help="find the answers of pairs of projects that were not learned from")
     check.add_argument("pairs", type=Path, nargs="+")
     check.add_argument("--model", type=Path, action="append", default=[], help="folder; may be given again")
@@ -89,7 +87,7 @@ def _train(options: argparse.Namespace) -> None:
     data = data_of(after, pairs)
     kept = kept_texts(options.teacher, pairs, options.texts, (before, after), table, Random(options.seed))
     del pairs
-    numbers = Options(options.epochs, options.batch, options.rate, options.temperature, options.keep, seed=options.seed)
+    numbers = Options(**{name: getattr(options, name) for name in asdict(Options())})
     export.write(options.out, train(table, data, numbers, kept), after)
 
 

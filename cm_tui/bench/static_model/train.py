@@ -23,15 +23,13 @@ _TINY = 1e-9
 class Options:
     """Numbers of a training."""
 
-    epochs: int = 4
+    epochs: int = 5
     batch: int = 1024
-    rate: float = 0.004
-    temperature: float = 0.06
+    rate: float = 0.008
+    temperature: float = 0.05
     keep: float = 3.0
     """Weight of similarities that are kept."""
-    drop: float = 0.2
-    """Share of the pieces that a step leaves out: what is learned then rests on more words than the few that tell pairs apart."""
-    share: float = 0.5
+    share: float = 0.4
     """Of the trained table in the result; the rest is the table it began with, which knows what the pairs do not say."""
     most: int = 60_000
     """Pairs of a language in an epoch."""
@@ -88,8 +86,7 @@ def train(table: Table, data: Data, options: Options, kept: Sequence[Kept] = ())
     for epoch, rows in enumerate(every):
         losses = []
         for batch in rows:
-            chosen = [_thinned(bags.some(batch), options.drop, random) for bags in (data.questions, data.texts)]
-            loss, parts = pair_slopes(table, data, batch, options.temperature, *chosen)
+            loss, parts = pair_slopes(table, data, batch, options.temperature)
             for one in kept:
                 some = random.choice(len(one.teacher), min(one.at_once, len(one.teacher)), replace=False)
                 parts.append(kept_slopes(table, one, some, options.keep / len(kept)))
@@ -104,32 +101,16 @@ def train(table: Table, data: Data, options: Options, kept: Sequence[Kept] = ())
     return mixed
 
 
-def _thinned(bags: Bags, drop: float, random: np.random.Generator) -> Bags:
-    """Return bags with some pieces left out: they count 0 times."""
-    return bags._replace(times=bags.times * (random.random(len(bags.times), dtype=np.float32) >= drop))
-
-
 Part = tuple[Bags, Table]
 """Texts, and the slope of the loss along the sum of each one's rows."""
 
 
-def pair_slopes(
-    table: Table, data: Data, rows: Ints, temperature: float, asked: Bags | None = None, texts: Bags | None = None
-) -> tuple[float, list[Part]]:
+def pair_slopes(table: Table, data: Data, rows: Ints, temperature: float) -> tuple[float, list[Part]]:
     """Return the loss of a batch, the mean of both directions, and its slopes.
 
     Right is the answer of the question's own pair; wrong are those of all others, unless question or answer are equal.
-
-    Args:
-        table: of the model.
-        data: pairs.
-        rows: of the batch.
-        temperature: that cosines are divided by.
-        asked: its questions, where they are not as in `data`.
-        texts: its answers, likewise.
     """
-    asked, texts = asked or data.questions.some(rows), texts or data.texts.some(rows)
-    paths = data.paths.some(rows)
+    asked, texts, paths = (bags.some(rows) for bags in (data.questions, data.texts, data.paths))
     questions, text, path = (sums(table, bags) for bags in (asked, texts, paths))
     unit_text, unit_path = unit_rows(text), unit_rows(path)
     answer = unit_text + np.float32(PATH_WEIGHT) * unit_path

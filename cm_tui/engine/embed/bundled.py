@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 NAME = "code-static-256"
+VERSION = 2
+"""Counted up with every new table: vectors of another one do not count any more."""
 DIMENSIONS = 256
 MAX_TOKENS = 512
 MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
@@ -46,7 +48,7 @@ class BundledProvider:
     batch = 2048
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.fingerprint = fingerprint("bundled", NAME, DIMENSIONS)
+        self.fingerprint = fingerprint("bundled", f"{NAME}.{VERSION}", DIMENSIONS)
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
         self._loaded: tuple[Pieces, Any] | None = None

@@ -102,7 +102,7 @@ class NoProvider:
 
 
 def fingerprint(provider: str, model: str, dimensions: int | None) -> str:
-    """Name a kind of vector, such as `bundled/code-static-256/256/r1`."""
+    """Name a kind of vector, such as `bundled/code-static-256.2/256/r1`."""
     return f"{provider}/{model}/{dimensions or 'native'}/r{INPUT_VERSION}"
 
 

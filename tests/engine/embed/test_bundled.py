@@ -107,7 +107,7 @@ def test_nothing_heavy_is_imported_before_the_first_text():
         "from cm_tui.config import EmbeddingConfig\n"
         "from cm_tui.engine.embed.choice import provider_for\n"
         "provider = provider_for(EmbeddingConfig())\n"
-        "assert provider.fingerprint == 'bundled/code-static-256/256/r1'\n"
+        "assert provider.fingerprint == 'bundled/code-static-256.2/256/r1'\n"
         "assert not {'onnxruntime', 'tokenizers', 'fastembed', 'httpx'} & sys.modules.keys()\n"
         "provider.embed_query('x')\n"
         "assert not {'fastembed', 'httpx'} & sys.modules.keys()\n"
