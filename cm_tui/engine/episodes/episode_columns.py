@@ -18,7 +18,7 @@ from cm_tui.model import EpisodeFilter
 
 Mask = NDArray[np.bool_]
 _PLAIN: Mapping[str, Any] = {"time": np.float64, "tokens": np.int64, "pinned": np.bool_, "rating": np.int32}
-_CODED = ("state", "type", "agent", "outcome", "session", "title", "parent", "root")
+_CODED = ("state", "type", "actor", "agent", "outcome", "session", "title", "parent", "root", "tags")
 _PAIRS = {"file": ("episode_file", "path"), "tool": ("episode_tool", "tool"), "tag": ("episode_tag", "tag")}
 _MANY = 4_096
 """When more episodes changed, all are read again: that takes about as long."""
@@ -122,6 +122,11 @@ class EpisodeColumns:
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables
         self._now: Columns | None = None
+
+    def now(self) -> Columns:
+        """Return the columns as they are now, for what asks the store nothing else."""
+        with self._tables.writer:
+            return self._bring_up()
 
     @contextmanager
     def reading(self) -> Iterator[Columns]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from cm_tui.engine.episodes import changes
-from cm_tui.engine.episodes.episode_rows import columns_of, storable, words_of
+from cm_tui.engine.episodes.episode_rows import columns_of, shown_of, storable, words_of
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
 from cm_tui.engine.episodes.event_batch import EventBatch, NewEpisode
 from cm_tui.engine.episodes.word_index import WordIndex
@@ -22,8 +22,8 @@ _log = logging.getLogger(__name__)
 _KEPT = 4
 """After so many times, what the store keeps in memory of them is let go of."""
 _TABLES = (
-    "episode", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words", "episode_edit", "change",
-    "episode_position",
+    "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words",
+    "episode_edit", "change", "episode_position",
 )  # fmt: skip
 _EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
 _CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
@@ -60,6 +60,8 @@ class EpisodeIndex:
         """
         with self._tables.writer:
             at, event, events, waiting = self._position()
+            if self._tables.position is None and at != self._begin:
+                self._tables.position = (*at, event, events, waiting.text)
             anew = not self._journal.holds(at, event)
             if anew:
                 at, event, events, waiting = START, "", 0, WaitingTurns()
@@ -98,15 +100,21 @@ class EpisodeIndex:
             self._clear()
 
     def _position(self) -> tuple[Position, str, int, WaitingTurns]:
-        rows = self._tables.rows("SELECT segment, place, event, events, waiting FROM episode_position")
-        if not rows:
-            return self._begin, "", 0, WaitingTurns()
-        segment, place, event, events, waiting = rows[0]
+        row = self._tables.position
+        if row is None:
+            rows = self._tables.rows("SELECT segment, place, event, events, waiting FROM episode_position")
+            if not rows:
+                return self._begin, "", 0, WaitingTurns()
+            row = rows[0]
+        segment, place, event, events, waiting = row
         return Position(segment, place), event, events, WaitingTurns(waiting)
 
     # --- writing ---
 
     def _write(self, batch: EventBatch, position: tuple[Position, str, int, WaitingTurns], *, anew: bool) -> None:
+        self._tables.position = None
+        at, event, events, waiting = position
+        row = (at.segment, at.offset, storable(event), events, waiting.text)
         with self._tables.writing():
             if anew:
                 self._clear()
@@ -120,12 +128,12 @@ class EpisodeIndex:
             if batch.erased:
                 self._erase(batch.erased)
             self._settle(batch.touched)
-            at, event, events, waiting = position
             self._tables.cursor.execute("DELETE FROM episode_position")
-            row = [at.segment, at.offset, storable(event), events, waiting.text]
-            self._tables.cursor.execute("INSERT INTO episode_position VALUES (?, ?, ?, ?, ?)", row)
+            self._tables.cursor.execute("INSERT INTO episode_position VALUES (?, ?, ?, ?, ?)", list(row))
+        self._tables.position = row
 
     def _clear(self) -> None:
+        self._tables.position = None
         self._tables.note(None)
         for table in _TABLES:
             self._tables.cursor.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
@@ -150,6 +158,7 @@ class EpisodeIndex:
             for seq, found in zip(whole, new.values(), strict=True)
         ]
         self._tables.insert("episode", {name: [row[name] for row in rows] for name in rows[0]})
+        self._tables.insert("episode_shown", {"seq": list(whole), "row": list(map(shown_of, whole.values()))})
         for table, column in (("episode_file", "files"), ("episode_tool", "tools"), ("episode_tag", "tags")):
             values = [
                 (seq, storable(value)) for seq, one in whole.items() for value in dict.fromkeys(getattr(one, column))
@@ -204,7 +213,7 @@ class EpisodeIndex:
         if not gone:
             return
         self._tables.note(gone)
-        for table in ("episode", "episode_file", "episode_tool", "episode_tag"):
+        for table in ("episode", "episode_shown", "episode_file", "episode_tool", "episode_tag"):
             sql = f"DELETE FROM {table} WHERE seq IN (SELECT unnest(?::INTEGER[]))"  # noqa: S608 - our own names
             self._tables.cursor.execute(sql, [gone])
         self._words.remove(gone)

@@ -6,6 +6,8 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +15,13 @@ from numpy.typing import NDArray
 
 from cm_tui.engine.episodes.episode_columns import Columns, EpisodeColumns, Mask
 from cm_tui.engine.episodes.episode_filter import fitting, numbers_of
-from cm_tui.engine.episodes.episode_rows import LISTED, listed, storable
+from cm_tui.engine.episodes.episode_names import episode_named, no_such_session
+from cm_tui.engine.episodes.episode_rows import listed
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
+from cm_tui.engine.episodes.session_titles import session_titles
 from cm_tui.engine.episodes.session_totals import SessionTotals, total_of
 from cm_tui.engine.episodes.word_index import Numbers, WordIndex
-from cm_tui.errors import NotFoundError
 from cm_tui.model import Episode, EpisodeFilter, EpisodeStats, Facet
-from cm_tui.model.ids import where_ids_are
 from cm_tui.model.page import MOST_ROWS, bounded
 
 ShaOf = Callable[[int], str | None]
@@ -27,16 +29,6 @@ ShaOf = Callable[[int], str | None]
 _FACETS = 50
 """Values of a field that are named, the most frequent."""
 _MOST_DAYS = 3_660
-_TITLE_CHARACTERS = 200
-_COLUMNS = ", ".join(f"e.{name}" for name in LISTED)
-
-_TITLES = """
-SELECT e.session, coalesce(max_by(e.title, (e.actor = 'person', e.time)) FILTER (WHERE e.title <> ''), ''),
-    coalesce(min_by(e.prompts, (e.time, e.seq)), '[]')
-FROM episode e WHERE (e.state <> 'forgotten' OR $state = 'forgotten') AND e.session IN (SELECT unnest($sessions))
-GROUP BY e.session
-"""
-"""What a person called a session comes first. It is called the same whatever of it is asked for, and never by what was forgotten unless that is asked for."""
 
 
 class Found(NamedTuple):
@@ -63,20 +55,26 @@ class EpisodeLists:
     def page(self, where: EpisodeFilter, match: str, before: str | None, limit: int) -> Found:
         """Return episodes, newest first, not laid on the mainline.
 
+        Args:
+            where: which.
+            match: words that they have to have besides.
+            before: only those behind the one of this name.
+            limit: how many at most.
+
         Raises:
-            NotFoundError: there is no episode of the id `before`.
+            NotFoundError: there is no episode of the name `before`.
+            UsageError: there are several.
         """
         with self._columns.reading() as columns:
             numbers = np.flatnonzero(self._fitting(columns, where, match))
             times = columns.plain["time"][numbers]
             total = len(numbers)
             if before is not None:
-                last = self._tables.rows("SELECT time, seq FROM episode WHERE id = ?", [storable(before)])
-                if not last:
-                    raise no_such(before)
-                behind = (times < last[0][0]) | ((times == last[0][0]) & (numbers < last[0][1]))
+                number = episode_named(self._tables, before).number
+                last = columns.plain["time"][number]
+                behind = (times < last) | ((times == last) & (numbers < number))
                 numbers, times = numbers[behind], times[behind]
-            return Found(self.of(_newest(numbers, times, bounded(limit))), total)
+            return Found(self._shown(columns, _newest(numbers, times, bounded(limit))), total)
 
     def ids(self, where: EpisodeFilter) -> list[str]:
         """Return the ids of all that fit."""
@@ -103,14 +101,27 @@ class EpisodeLists:
                 places = {row[0]: row[1:] for row in self._tables.rows(sql)}
         return [places[number] for number in found[order].tolist()]
 
-    def of(self, numbers: Sequence[int]) -> tuple[Episode, ...]:
-        """Return the episodes of these numbers, newest first."""
+    def one(self, number: int) -> Episode | None:
+        """Return the episode of a number, not laid on the mainline; None where it has gone."""
+        with self._columns.reading() as columns:
+            return next(iter(self._shown(columns, [number])), None)
+
+    def _shown(self, columns: Columns, numbers: Sequence[int]) -> tuple[Episode, ...]:
+        """Return the episodes of these numbers, in their order."""
         if not numbers:
             return ()
         # As words of the query: a list that is given beside it costs more than the query.
         chosen = ", ".join(map(str, numbers))
-        sql = f"SELECT {_COLUMNS} FROM episode e WHERE e.seq IN ({chosen}) ORDER BY e.time DESC, e.seq DESC"  # noqa: S608 - numbers
-        return tuple(map(listed, self._tables.rows(sql)))
+        shown = dict(self._tables.rows(f"SELECT seq, row FROM episode_shown WHERE seq IN ({chosen})"))  # noqa: S608 - numbers
+        pinned, rating = columns.plain["pinned"], columns.plain["rating"]
+        return tuple(
+            listed(
+                shown[number], _tags(columns.text("tags", number)), pinned=bool(pinned[number]),
+                rating=int(rating[number]), state=columns.text("state", number),
+            )
+            for number in numbers
+            if number in shown
+        )  # fmt: skip
 
     def sessions(self, where: EpisodeFilter, before: str | None, limit: int) -> Found:
         """Return sessions, the one that ended last first.
@@ -127,16 +138,8 @@ class EpisodeLists:
                     raise no_such_session(before)
                 first = order.index(last[0]) + 1
             wanted = order[first : first + bounded(limit)]
-            names = columns.names["session"].texts
-            titles = self._titles([names[code] for code in wanted], where.state)
+            titles = session_titles(columns, self._tables, wanted, where.state)
             return Found(tuple(found.sessions(wanted, titles)), len(order))
-
-    def _titles(self, sessions: Sequence[str], state: str) -> Mapping[str, str]:
-        """Return what sessions are called."""
-        if not sessions:
-            return {}
-        rows = self._tables.rows(_TITLES, {"sessions": list(sessions), "state": state})
-        return {name: title or first_line(prompts) for name, title, prompts in rows}
 
     def stats(self, where: EpisodeFilter, days: int) -> EpisodeStats:
         """Return totals of the episodes that fit.
@@ -146,7 +149,7 @@ class EpisodeLists:
             days: how many days are counted one by one, today included.
         """
         edges = _midnights(max(1, min(days, _MOST_DAYS)))
-        with self._columns.reading() as columns:
+        with self._of_now(where) as columns:
             fits = self._fitting(columns, where)
             times, facets = (
                 columns.plain["time"][fits],
@@ -162,6 +165,10 @@ class EpisodeLists:
                 outcomes=facets["outcome"], types=facets["type"], agents=facets["agent"], tools=facets["tool"],
                 tags=facets["tag"],
             )  # fmt: skip
+
+    def _of_now(self, where: EpisodeFilter) -> AbstractContextManager[Columns]:
+        """Return the columns, of one state with what the store says where a filter's words have to be looked for there."""
+        return self._columns.reading() if where.text.strip() else nullcontext(self._columns.now())
 
     def _fitting(self, columns: Columns, where: EpisodeFilter, match: str = "") -> Mask:
         """Return which episodes fit."""
@@ -200,27 +207,9 @@ def _most_frequent(counted: Mapping[str, int]) -> tuple[Facet, ...]:
     return tuple(Facet(value, number) for value, number in order[:_FACETS])
 
 
-def no_such(name: str) -> NotFoundError:
-    """Return the error that there is no episode of a name."""
-    return NotFoundError(
-        f"There is no episode {_shown(name)!r}.", hint=where_ids_are(name, "`cm episodes` lists them.")
-    )
-
-
-def no_such_session(name: str) -> NotFoundError:
-    """Return the error that there is no session of a name."""
-    hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
-    return NotFoundError(f"There is no session {_shown(name)!r}.", hint=hint)
-
-
-def _shown(name: str) -> str:
-    return name[:40].encode("ascii", "backslashreplace").decode()
-
-
-def first_line(prompts: str) -> str:
-    """Return the first line that says something of prompts as the tables have them."""
-    lines = (line.strip() for prompt in json.loads(prompts) for line in prompt.splitlines())
-    return next((line for line in lines if line), "")[:_TITLE_CHARACTERS]
+@lru_cache
+def _tags(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
 
 
 def _midnights(days: int) -> list[float]:

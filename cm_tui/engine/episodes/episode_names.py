@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.episodes.episode_lists import no_such, no_such_session
 from cm_tui.engine.episodes.episode_rows import storable
 from cm_tui.engine.episodes.episode_tables import EpisodeTables
-from cm_tui.errors import UsageError
-from cm_tui.model.ids import SHORTEST_NAME, plain_id
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 
 LAST = "last"
 """Names the newest episode."""
@@ -18,8 +18,18 @@ ANY, HIDDEN, IN_SIGHT = "true", "state = 'forgotten'", "state <> 'forgotten'"
 _TOLD = 5
 
 
-def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> str:
-    """Return the id of an episode by a beginning of it, or `last`.
+class Named(NamedTuple):
+    """An episode that somebody named."""
+
+    id: str
+    number: int
+    segment: int
+    """Its event stands behind this place in the journal; 0 and below: in the archive."""
+    place: int
+
+
+def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> Named:
+    """Return an episode by a beginning of its id, or `last`.
 
     Args:
         tables: of the episodes.
@@ -31,7 +41,7 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> str:
         UsageError: there are several.
     """
     name = storable(plain_id(name).lower())
-    newest = f"SELECT id FROM episode WHERE {among}"  # noqa: S608 - our own words
+    newest = f"SELECT id, seq, segment, place FROM episode WHERE {among}"  # noqa: S608 - our own words
     if name == LAST:
         # What is archived is old, whatever the order of the rest.
         found = tables.rows(f"{newest} AND state <> 'archived' ORDER BY time DESC, seq DESC LIMIT 1")
@@ -44,7 +54,7 @@ def episode_named(tables: EpisodeTables, name: str, among: str = ANY) -> str:
     if len(found) > 1:
         some = ", ".join(sorted(row[0] for row in found)[:_TOLD])
         raise UsageError(f"{count(len(found), 'episode')} begin with {name!r}: {some}.", hint="Give more of the id.")
-    return str(found[0][0])
+    return Named(*found[0])
 
 
 def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> tuple[str, ...]:
@@ -62,7 +72,7 @@ def episodes_named(tables: EpisodeTables, names: Sequence[str], among: str) -> t
     whole = [storable(plain_id(name).lower()) for name in names]
     sql = f"SELECT id FROM episode WHERE {among} AND id IN (SELECT unnest(?))"  # noqa: S608 - our own words
     known = {row[0] for row in tables.rows(sql, [whole])}
-    return tuple(dict.fromkeys(name if name in known else episode_named(tables, name, among) for name in whole))
+    return tuple(dict.fromkeys(name if name in known else episode_named(tables, name, among).id for name in whole))
 
 
 def session_named(tables: EpisodeTables, name: str) -> str:
@@ -91,3 +101,20 @@ def session_named(tables: EpisodeTables, name: str) -> str:
 def is_whole(tables: EpisodeTables, name: str) -> bool:
     """Return whether there is an episode of this whole id."""
     return bool(tables.rows("SELECT 1 FROM episode WHERE id = ?", [storable(name.strip().lower())]))
+
+
+def no_such(name: str) -> NotFoundError:
+    """Return the error that there is no episode of a name."""
+    return NotFoundError(
+        f"There is no episode {_shown(name)!r}.", hint=where_ids_are(name, "`cm episodes` lists them.")
+    )
+
+
+def no_such_session(name: str) -> NotFoundError:
+    """Return the error that there is no session of a name."""
+    hint = where_ids_are(name, "`cm episodes list --sessions` lists them.")
+    return NotFoundError(f"There is no session {_shown(name)!r}.", hint=hint)
+
+
+def _shown(name: str) -> str:
+    return name[:40].encode("ascii", "backslashreplace").decode()

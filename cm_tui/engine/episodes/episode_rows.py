@@ -15,12 +15,13 @@ PROMPT_CHARACTERS = 1_000
 ANSWER_CHARACTERS = 300
 """What they show of an answer, and of a verdict."""
 
-LISTED = (
-    "id", "time", "agent", "session", "prompts", "answer", "root", "sha", "head", "patch_lines", "patch_cut", "redacted",
-    "note", "type", "actor", "title", "parent", "turn", "verdict", "outcome", "steps", "tokens", "rating", "pinned", "state",
-    "files", "tools", "tags",
+_TITLE_CHARACTERS = 200
+_SHOWN = (
+    "id", "time", "agent", "session", "answer", "root", "sha", "head", "patch_lines", "patch_cut", "redacted", "note",
+    "type", "actor", "title", "parent", "turn", "verdict", "outcome", "step_count", "tokens", "prompts", "files", "tools",
 )  # fmt: skip
-"""Columns that a row of a list is made of, in the order of `listed`."""
+"""What lists show of an episode and no later event changes, in the order of its text; lists of texts come last."""
+_LISTS = 3
 
 
 def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> dict[str, Any]:
@@ -33,17 +34,25 @@ def columns_of(seq: int, one: Episode, origin: str, at: Position, size: int) -> 
         at: place in the journal that the event stands behind.
         size: of its line.
     """
+    tags = json.dumps(_clean(one.tags))
     row = {
         "seq": seq, "id": one.id, "time": one.time, "segment": at.segment, "place": at.offset, "type": one.type,
-        "actor": one.actor, "agent": one.agent, "session": one.session, "parent": one.parent, "turn": one.turn,
-        "title": one.title, "root": one.root, "sha": one.sha, "head": one.head, "outcome": one.outcome,
-        "tokens": one.tokens, "steps": one.step_count, "patch_lines": one.patch_lines, "patch_cut": one.patch_cut,
-        "redacted": one.redacted, "note": one.note, "prompts": _json(_beginnings(one.prompts)),
-        "files": _json(one.files), "tools": _json(one.tools), "tags": _json(one.tags), "answer": one.answer[:ANSWER_CHARACTERS], "verdict": one.verdict[:ANSWER_CHARACTERS], "origin": origin,
-        "bytes": size, "own_tags": _json(one.tags), "pinned": False, "rating": 0, "guarded": one.actor == "person",
-        "settled": False, "evidence": False, "state": "shown",
+        "actor": one.actor, "agent": one.agent, "session": one.session, "parent": one.parent, "title": one.title,
+        "prompt": first_line(_beginnings(one.prompts)), "root": one.root, "sha": one.sha, "outcome": one.outcome,
+        "tokens": one.tokens, "origin": origin, "bytes": size, "own_tags": tags, "tags": tags, "pinned": False, "rating": 0,
+        "guarded": one.actor == "person", "settled": False, "evidence": False, "state": "shown",
     }  # fmt: skip
     return {name: storable(value) if isinstance(value, str) else value for name, value in row.items()}
+
+
+def shown_of(one: Episode) -> str:
+    """Return as text what lists show of an episode and no later event changes."""
+    texts = {"answer": one.answer[:ANSWER_CHARACTERS], "verdict": one.verdict[:ANSWER_CHARACTERS]}
+    plain = [texts.get(name, getattr(one, name)) for name in _SHOWN[:-_LISTS]]
+    row = [storable(value) if isinstance(value, str) else value for value in plain]
+    return json.dumps(
+        [*row, _clean(_beginnings(one.prompts)), _clean(one.files), _clean(one.tools)], ensure_ascii=False
+    )
 
 
 def words_of(one: Episode) -> str:
@@ -59,16 +68,30 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
 
 
-def listed(row: Sequence[Any]) -> Episode:
-    """Return the episode of a row of `LISTED`, not yet laid on the mainline."""
-    found: dict[str, Any] = dict(zip(LISTED, row, strict=True))
-    lists: dict[str, Any] = {name: tuple(json.loads(found.pop(name))) for name in ("prompts", "files", "tools", "tags")}
-    steps = found.pop("steps")
-    return Episode(**found, **lists, step_count=steps, moment=None, why="")
+def listed(shown: str, tags: Sequence[str], *, pinned: bool, rating: int, state: str) -> Episode:
+    """Return the episode that `shown_of` gave a text of, not yet laid on the mainline.
+
+    Args:
+        shown: that text.
+        tags: those of now; what follows too.
+        pinned: by a person.
+        rating: by a person.
+        state: whether it is in sight.
+    """
+    values = json.loads(shown)
+    found: dict[str, Any] = dict(zip(_SHOWN, [*values[:-_LISTS], *map(tuple, values[-_LISTS:])], strict=True))
+    now: dict[str, Any] = {"tags": tuple(tags), "pinned": pinned, "rating": rating, "state": state}
+    return Episode(**found, **now, moment=None, why="")
 
 
-def _json(texts: Sequence[str]) -> str:
-    return json.dumps(list(dict.fromkeys(map(storable, texts)))) if texts else "[]"
+def first_line(prompts: Sequence[str]) -> str:
+    """Return the first line that says something of what was asked."""
+    lines = (line.strip() for prompt in prompts for line in prompt.splitlines())
+    return next((line for line in lines if line), "")[:_TITLE_CHARACTERS]
+
+
+def _clean(texts: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(map(storable, texts)))
 
 
 def _beginnings(prompts: Sequence[str]) -> list[str]:

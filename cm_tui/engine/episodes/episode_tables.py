@@ -22,7 +22,7 @@ from cm_tui.engine.store.database import Database
 
 T = TypeVar("T")
 
-_MIGRATION = 5
+_MIGRATIONS = (5, 7)
 _WRITES = 64
 """Writes of which is remembered what they changed."""
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
@@ -41,7 +41,9 @@ class EpisodeTables:
         self._memory: duckdb.DuckDBPyConnection | None = None
         if db is None or db.is_read_only:
             self._memory = duckdb.connect(config=SETTINGS)
-            self._memory.execute(next(sql for number, sql in schema.migrations() if number == _MIGRATION))
+            for number, sql in schema.migrations():
+                if number in _MIGRATIONS:
+                    self._memory.execute(sql)
         self._db = None if db is None else proxy(db)
         self._cursors = threading.local()
         self.writer = threading.RLock()
@@ -49,6 +51,8 @@ class EpisodeTables:
         self.version = 0
         """Counts what was written since the store was opened."""
         self._written: deque[tuple[int, frozenset[int] | None]] = deque(maxlen=_WRITES)
+        self.position: tuple[Any, ...] | None = None
+        """The row that says how far the journal was read; None: it has to be looked up."""
 
     @classmethod
     def of(cls, db: Database) -> EpisodeTables:
@@ -91,10 +95,9 @@ class EpisodeTables:
             first: what is done while nobody writes; the block is given what it returns.
         """
         with self.writer:
-            self.cursor.execute("BEGIN")
+            # DuckDB takes the state of the first query, not that of BEGIN.
+            self.cursor.execute("BEGIN; SELECT segment FROM episode_position").fetchall()
             try:
-                # DuckDB takes the state of the first query, not that of BEGIN.
-                self.cursor.execute("SELECT segment FROM episode_position").fetchall()
                 found = first()
             except BaseException:
                 self.cursor.execute("ROLLBACK")

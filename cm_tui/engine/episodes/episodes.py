@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from cm_tui.engine.episodes.commit_places import CommitPlaces
 from cm_tui.engine.episodes.episode_index import EpisodeIndex
-from cm_tui.engine.episodes.episode_lists import no_such
 from cm_tui.engine.episodes.episode_names import (
     ANY,
     HIDDEN,
@@ -16,6 +15,7 @@ from cm_tui.engine.episodes.episode_names import (
     episode_named,
     episodes_named,
     is_whole,
+    no_such,
     session_named,
 )
 from cm_tui.engine.episodes.episode_rows import storable
@@ -74,8 +74,7 @@ class Episodes:
         """
         self._places.ensure()
         read = self._reading.now()
-        last = None if before is None else episode_named(read.tables, before)
-        found = read.lists.page(self._meant(read, where), match, last, limit)
+        found = read.lists.page(self._meant(read, where), match, before, limit)
         return Page(tuple(self._places.laid(found.rows)), found.total, read.note)
 
     def ids(self, where: EpisodeFilter) -> list[str]:
@@ -138,19 +137,18 @@ class Episodes:
         if read.is_part and name != LAST and not is_whole(read.tables, name):
             read = self._reading.all()
         try:
-            id_ = episode_named(read.tables, name, IN_SIGHT)
+            id_, number, segment, place = episode_named(read.tables, name, IN_SIGHT)
         except NotFoundError:
             if name == LAST:
                 raise
-            id_ = episode_named(read.tables, name, HIDDEN)
-        number, segment, place = read.tables.row("SELECT seq, segment, place FROM episode WHERE id = ?", [id_])
+            id_, number, segment, place = episode_named(read.tables, name, HIDDEN)
         if segment > 0:
             event = next(self.journal.read(Position(segment, place)), None)
         else:
             event = Archive(self.journal).one(-segment, place)
-        if event is None or storable(event.id) != id_:
+        now = read.lists.one(number)
+        if event is None or now is None or not now.id == storable(event.id) == id_:
             raise NotFoundError(f"The journal no longer has the episode {id_}.")
-        now = read.lists.of([number])[0]
         whole = read_episode(event, patch=True)
         forgotten = forgetting(read.tables, self.journal, id_) if now.state == "forgotten" else None
         said = replace(whole, tags=now.tags, rating=now.rating, pinned=now.pinned, state=now.state, forgotten=forgotten)
@@ -166,8 +164,10 @@ class Episodes:
         found = read.tables.rows("SELECT seq FROM episode WHERE id = ?", [storable(id_)])
         if not found:
             raise no_such(id_)
-        rows = read.lists.of([found[0][0]])
-        return next(iter(self._places.laid(rows)))
+        now = read.lists.one(found[0][0])
+        if now is None:
+            raise no_such(id_)
+        return next(iter(self._places.laid([now])))
 
     def ordinals(self) -> tuple[int, ...]:
         """Return the ordinals of the commits on the mainline that agents saw."""
@@ -189,7 +189,7 @@ class Episodes:
             StoreError: the journal cannot be read.
         """
         self.index.follow()
-        return episode_named(self.tables, name, HIDDEN if hidden else IN_SIGHT)
+        return episode_named(self.tables, name, HIDDEN if hidden else IN_SIGHT).id
 
     def named_all(self, names: Sequence[str], *, hidden: bool | None = False) -> tuple[str, ...]:
         """Return the ids of episodes by their names, each once.

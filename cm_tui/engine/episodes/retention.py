@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from cm_tui.engine.episodes.edits import append_of_many
-from cm_tui.engine.episodes.episode_lists import first_line
 from cm_tui.engine.episodes.episodes import Episodes
 from cm_tui.engine.journal import archive
 from cm_tui.engine.journal.archive import ARCHIVED, Archive, Extent
@@ -218,11 +217,11 @@ def _lines(journal: Journal, beside: Archive, ids: set[str]) -> Iterator[tuple[E
 
 def _aged(episodes: Episodes) -> Iterator[_Aged]:
     rows = episodes.tables.rows(
-        "SELECT id, time, bytes, title, prompts, pinned OR rating <> 0 OR evidence, settled FROM episode "
+        "SELECT id, time, bytes, title, prompt, pinned OR rating <> 0 OR evidence, settled FROM episode "
         "WHERE segment > 0 ORDER BY time, seq"
     )
-    for id_, at, size, title, prompts, is_high_value, settled in rows:
-        yield _Aged(id_, at, size, title or first_line(prompts), is_high_value, settled)
+    for id_, at, size, title, prompt, is_high_value, settled in rows:
+        yield _Aged(id_, at, size, title or prompt, is_high_value, settled)
 
 
 def _damaged(beside: Archive) -> Iterator[str]:

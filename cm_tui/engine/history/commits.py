@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
@@ -14,9 +15,20 @@ from cm_tui.errors import NotIndexedError
 from cm_tui.model import Cancel, CommitPoint, Page
 from cm_tui.model.page import MOST_ROWS, bounded
 
+_UNKNOWN = CommitPoint(-1, "", 0, "", "")
+_MOST_KEPT = 10_000
 _COLUMNS = "ord, sha, time, author, subject"
 _MOST_MATCHES = 999_999
 """As many of the largest as the database picks out at once."""
+
+
+@dataclass
+class _Kept:
+    """What was looked up of one state of the store."""
+
+    state: int = -1
+    head: CommitPoint | None = _UNKNOWN
+    by_sha: dict[str, CommitPoint | None] = field(default_factory=dict)
 
 
 class MainlineCommits:
@@ -30,6 +42,7 @@ class MainlineCommits:
     def __init__(self, db: Database, repository: Repository) -> None:
         self._db = db
         self._repository = repository
+        self._kept = _Kept()
 
     @property
     def is_indexed(self) -> bool:
@@ -49,9 +62,7 @@ class MainlineCommits:
             return
         turn = WriterLock.of(self._db)
         # A store of an older version has no mainline. An index run that is under way looks at its far end itself.
-        if self._db.value("SELECT count(*) FROM line_commit") and (
-            turn.is_wanted or not stored_mainline.end_moved(self._db, self._repository)
-        ):
+        if self.head() is not None and (turn.is_wanted or not stored_mainline.end_moved(self._db, self._repository)):
             return
         with turn.batch(Cancel()):
             change = stored_mainline.compare(self._db, self._repository, head)
@@ -84,8 +95,14 @@ class MainlineCommits:
 
     def head(self) -> CommitPoint | None:
         """Return the newest commit, as indexed."""
+        kept = self._now()
+        if kept is not None and kept.head is not _UNKNOWN:
+            return kept.head
         rows = self._db.rows(f"SELECT {_COLUMNS} FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")  # noqa: S608 - our own words
-        return CommitPoint(*rows[0]) if rows else None
+        head = CommitPoint(*rows[0]) if rows else None
+        if kept is not None:
+            kept.head = head
+        return head
 
     def at(self, ordinal: int) -> CommitPoint | None:
         """Return the commit of an ordinal."""
@@ -101,6 +118,26 @@ class MainlineCommits:
 
     def of_shas(self, shas: Collection[str]) -> dict[str, CommitPoint]:
         """Return commits by sha, those of them that are on the mainline."""
+        kept = self._now()
+        if kept is None:
+            return self._looked_up(shas)
+        # Lists ask about the same few commits again and again.
+        known, new = kept.by_sha, set(shas) - kept.by_sha.keys()
+        if new:
+            known = {**known, **dict.fromkeys(new), **self._looked_up(new)}
+            kept.by_sha = known if len(known) <= _MOST_KEPT else {}
+        return {sha: commit for sha in shas if (commit := known[sha]) is not None}
+
+    def _now(self) -> _Kept | None:
+        """Return what was looked up of the store as it is now; None where this thread reads another state of it."""
+        state, kept = self._db.state, self._kept
+        if state is None:
+            return None
+        if kept.state != state:
+            kept = self._kept = _Kept(state)
+        return kept
+
+    def _looked_up(self, shas: Collection[str]) -> dict[str, CommitPoint]:
         rows = self._db.rows(
             f"SELECT {_COLUMNS} FROM line_commit WHERE sha IN (SELECT unnest(?::VARCHAR[]))",  # noqa: S608 - our own words
             [sorted(shas)],

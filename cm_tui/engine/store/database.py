@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 from weakref import proxy
@@ -53,6 +54,9 @@ class Database:
         self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
         self._writer = threading.RLock()
+        self._states = count(1)
+        self._state = 0
+        self._facts: tuple[int | None, dict[str, str]] = (None, {})
         self.generations = Generations(proxy(self))
         """States of the index that questions are answered from."""
         try:
@@ -87,6 +91,12 @@ class Database:
         """Return whether this thread is in a transaction of its own."""
         return bool(getattr(self._cursors, "depth", 0))
 
+    @property
+    def state(self) -> int | None:
+        """A number that changes with whatever is written; None where this thread reads something else than was committed last."""
+        is_own = self.is_writing or getattr(self._cursors, "reading", None) is not None
+        return None if is_own else self._state
+
     @contextmanager
     def reading(self) -> Iterator[int]:
         """Have all queries of this thread read one generation, and give its number; nested calls join the outer one.
@@ -109,6 +119,7 @@ class Database:
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement whose rows nobody needs."""
         self.cursor.execute(sql, list(parameters))
+        self._state = next(self._states)
 
     @contextmanager
     def transaction(self) -> Iterator[Cursor]:
@@ -137,6 +148,7 @@ class Database:
                 raise
             finally:
                 self._cursors.depth = 0
+                self._state = next(self._states)
                 self.use(reading)
 
     def shrink(self) -> None:
@@ -189,8 +201,15 @@ class Database:
 
     def get_meta(self, key: str) -> str | None:
         """Return a fact that the store remembers about itself."""
-        value: str | None = self.value("SELECT value FROM meta WHERE key = ?", [key])
-        return value
+        state = self.state
+        if state is None:
+            value: str | None = self.value("SELECT value FROM meta WHERE key = ?", [key])
+            return value
+        known, facts = self._facts
+        if known != state:
+            facts = dict(self.rows("SELECT key, value FROM meta"))
+            self._facts = state, facts
+        return facts.get(key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Remember a fact about the store."""
