@@ -70,6 +70,8 @@ class IndexRun:
     """`index`, `rebuild` or `refresh`."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Of the method of that name."""
+    asked_for: bool = True
+    """Somebody wants all of it; otherwise what was said gets its vectors afterwards, with the processor that is left."""
     wanted: Callable[[], bool] = _always
     """Asked when its turn has come; otherwise nothing is done."""
     on_end: Callable[[IndexOutcome], None] = lambda _: None
@@ -121,12 +123,13 @@ class LongWork:
         """Return the first of a checkout's runs that will do to follow HEAD; one is submitted when there is none."""
         root, store = self._pool.locate(where)
         job = next((job for job in self.own_jobs(root, store) if among(job)), None)
-        return job or self.submit(IndexRun(where, REFRESH))
+        return job or self.submit(IndexRun(where, REFRESH, asked_for=False))
 
     def run_index(self, where: ProjectRef, paths: list[str], wanted: Callable[[], bool]) -> IndexOutcome | None:
         """Run an index as a job, and wait for it; None when it was not wanted any more."""
         outcomes: list[IndexOutcome] = []
-        self.submit(IndexRun(where, "index", {"paths": paths}, wanted, outcomes.append)).wait()
+        run = IndexRun(where, "index", {"paths": paths}, asked_for=False, wanted=wanted, on_end=outcomes.append)
+        self.submit(run).wait()
         return outcomes[0] if outcomes else None
 
     def _index(self, run: IndexRun, store: Path, cancel: Cancel) -> Iterator[Progress]:
@@ -140,11 +143,14 @@ class LongWork:
         with self._pool.acquire(run.where, run=True) as project:
             due = run.name != REFRESH or bool(project.engine.stale_reason())
             if due:
-                run.on_end((yield from project.engine.index(**arguments, cancel=cancel)))
+                run.on_end((yield from project.engine.index(**arguments, cancel=cancel, with_prose=run.asked_for)))
             wants_history = due and project.engine.wants_history()
+            remembers = due and not run.asked_for and project.engine.remembers()
             self.waiters.await_waiters(project.root)
         if wants_history:
             self.catch_up(run.where)
+        if remembers:
+            self.embed_recorded(run.where)
 
     def _published(self, root: Path, store: Path, steps: Iterator[Progress]) -> Iterator[Progress]:
         """Tell listeners when answers change: once keywords are in, and at the end."""

@@ -52,8 +52,22 @@ def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
     return shared_provider()
 
 
+def passages_provider_for(prose: Provider) -> Provider:
+    """The provider of the same vectors for passages, of which there may be many."""
+    from cm_tui.engine.embed.prose import ProseProvider
+
+    if not isinstance(prose, ProseProvider):
+        return prose
+    from cm_tui.engine.embed.prose_process import beside
+
+    return beside(prose)
+
+
 def let_go_if_unused(seconds: float) -> bool:
     """Let go of the model of prose where nothing was embedded for so long; returns whether that was done."""
+    beside = sys.modules.get("cm_tui.engine.embed.prose_process")
     prose = sys.modules.get("cm_tui.engine.embed.prose")
+    if beside is not None and prose is not None:
+        beside.beside(prose.shared_provider()).let_go_if_unused()
     # What was never needed is not imported to say so.
     return prose is not None and bool(prose.shared_provider().let_go_if_unused(seconds))

@@ -21,9 +21,13 @@ class EmbeddingProcess:
     """Vectors that are being made, by text; a text is given out once.
 
     Nothing depends on it: what a lost process did not make is simply not there.
+
+    Args:
+        program: what the process runs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = _START) -> None:
+        self._program = program
         self._rows: dict[str, _Row] = {}
         self._work: queue.SimpleQueue[tuple[list[str], Future[Matrix]] | None] = queue.SimpleQueue()
         self._process: subprocess.Popen[bytes] | None = None
@@ -74,7 +78,7 @@ class EmbeddingProcess:
         """Hand batches to the process, one after the other."""
         # -P: a project's own files must never be imported in place of libraries.
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-        command = [sys.executable, "-P", "-c", _START]
+        command = [sys.executable, "-P", "-c", self._program]
         pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
         problem: Exception | None = None
         try:

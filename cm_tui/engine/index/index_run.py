@@ -53,12 +53,14 @@ class Run:
         sources: what passages come from.
         open_vectors: gives the vector index, where a model is configured.
         cancel: looked at between steps.
+        with_prose: give what people and agents said its vectors too; otherwise somebody else does.
     """
 
     def __init__(
         self, db: Database, root: Path, config: Config, sources: Sequence[MakeSource],
-        open_vectors: Callable[[], ProjectVectors], cancel: Cancel,
+        open_vectors: Callable[[], ProjectVectors], cancel: Cancel, *, with_prose: bool = True,
     ) -> None:  # fmt: skip
+        self._with_prose = with_prose
         self._db = db
         self._root = root.resolve()
         self._config = config
@@ -264,6 +266,7 @@ class Run:
                 before = None
                 # Who waits for an edit does not wait for what was imported.
                 seconds = math.inf if self._chosen is None else PROSE_SECONDS
+                seconds = seconds if self._with_prose else 0.0
                 for done, total in vectors.fill(self._cancel, prose_seconds=seconds):
                     before = done if before is None else before
                     self._embedded = done - before

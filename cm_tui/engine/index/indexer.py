@@ -60,6 +60,8 @@ class Indexer:
         since: str | None = None,
         paths: Sequence[str] = (),
         cancel: Cancel | None = None,
+        *,
+        with_prose: bool = True,
     ) -> Generator[Progress, None, IndexOutcome]:
         """Bring the index up to the working tree.
 
@@ -68,6 +70,7 @@ class Indexer:
             since: a commit that must exist; content names itself, so the comparison is exact whatever it is.
             paths: look at these alone (files, or folders with all below them), relative to the root or absolute.
             cancel: looked at between steps; what was done is kept.
+            with_prose: give what people and agents said its vectors too; otherwise somebody else does.
 
         Raises:
             CancelledError: it was cancelled.
@@ -78,7 +81,9 @@ class Indexer:
             StoreError: the store cannot be written.
         """
         with WriterLock.of(self.db).index_run():
-            run = Run(self.db, self.root, self.config, self.sources, self._open_vectors, cancel or Cancel())
+            run = Run(
+                self.db, self.root, self.config, self.sources, self._open_vectors, cancel or Cancel(), with_prose=with_prose
+            )  # fmt: skip
             return (yield from run.steps(full=full, since=since, paths=paths))
 
     def _open_vectors(self) -> ProjectVectors:

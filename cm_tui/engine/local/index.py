@@ -53,16 +53,19 @@ class LocalIndex(LocalRooms):
         return self._indexer().plan(full=full, since=since)
 
     def index(
-        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None
-    ) -> Generator[Progress, None, IndexOutcome]:
+        self, *, full: bool = False, since: str | None = None, paths: Sequence[str] = (), cancel: Cancel | None = None,
+        with_prose: bool = True,
+    ) -> Generator[Progress, None, IndexOutcome]:  # fmt: skip
         """Bring the index up to the working tree; `paths` alone when given.
 
         The last step carries the summary; the outcome behind it, which never leaves this process, the paths as well.
+        Without prose, what was said gets its vectors from `embed_recorded`.
         """
         inside = [self._inside(path) for path in paths]
         self._refuse_read_only()
         self._claim()
-        return (yield from self._indexer().run(full=full, since=since, paths=inside, cancel=cancel))
+        run = self._indexer().run(full=full, since=since, paths=inside, cancel=cancel, with_prose=with_prose)
+        return (yield from run)
 
     def rebuild(self, *, cancel: Cancel | None = None) -> Generator[Progress, None, None]:
         """Throw the index away and make it again."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.choice import prose_provider_for
+from cm_tui.engine.embed.choice import passages_provider_for, prose_provider_for
 from cm_tui.engine.embed.provider import Provider
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.index import State, VectorIndex
@@ -39,7 +39,7 @@ class ProjectVectors:
         if prose is not None:
             # A name such as `episode/18a0…` says nothing.
             self.prose = VectorIndex(
-                db, folder / PROSE_FOLDER, prose, entries=entries, path_weight=0.0, scope="prose",
+                db, folder / PROSE_FOLDER, passages_provider_for(prose), entries=entries, path_weight=0.0, scope="prose",
                 beside=[provider.fingerprint],
             )  # fmt: skip
         self._problem = ""
@@ -87,7 +87,7 @@ class ProjectVectors:
 
         Args:
             cancel: ends it after a batch.
-            prose_seconds: how long prose may take; what has no vector then gets it the next time.
+            prose_seconds: how long prose may take (0: it is left alone); what has no vector then gets it the next time.
 
         Yields:
             (done, total) passages with a vector, first as it was found.
@@ -100,7 +100,7 @@ class ProjectVectors:
         there, wanted = (0, 0) if self.prose is None else self.prose.coverage()
         for done, total in self.code.fill(cancel):
             yield done + there, total + wanted
-        if wanted:
+        if wanted and prose_seconds:
             until = time.monotonic() + prose_seconds
             for there, wanted in self.fill_prose(cancel):
                 yield done + there, total + wanted

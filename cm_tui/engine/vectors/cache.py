@@ -68,6 +68,15 @@ def live_keys(db: Database, scope: Scope = "all") -> tuple[Ids, Keys]:
     return np.asarray(found["id"], dtype=np.int64), np.asarray(found["key"], dtype=np.uint64)
 
 
+def with_vector(db: Database, scope: Scope, fingerprint: str) -> Ids:
+    """Return the ids of passages whose text has a vector."""
+    sql = (
+        "SELECT p.id FROM passage p JOIN embedding e ON e.hash = p.hash "  # noqa: S608 - constants
+        f"WHERE e.fingerprint = ? AND {_WITHIN[scope]}"
+    )
+    return np.asarray(db.cursor.execute(sql, [fingerprint]).fetchnumpy()["id"], dtype=np.int64)
+
+
 def needed(db: Database, ids: Ids) -> Needed:
     """Return what is known of these passages, in order of id."""
     rows: list[tuple[Any, ...]] = []

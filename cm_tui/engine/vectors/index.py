@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from cm_tui.engine.embed.bundled import BundledProvider
+from cm_tui.engine.embed.prose_process import ProseBeside
 from cm_tui.engine.embed.provider import Matrix, NoProvider, Provider
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
@@ -25,6 +26,8 @@ from cm_tui.engine.vectors.snapshot import FILE, differences, read_rows, stamp_o
 from cm_tui.model import Cancel
 
 _MANY = 1_000
+_AT_ONCE = 2_000
+"""Passages of prose that are looked up at once: half a minute's work."""
 GRAPH_ROWS = 200_000
 """From here on a graph is used. Comparing all of 100,000 × 256 takes 4 ms, the graph's answer 0.6 ms."""
 
@@ -132,7 +135,7 @@ class VectorIndex:
         Returns:
             How many passages still have to be embedded.
         """
-        return len(self._refresh()[1])
+        return self._refresh(0)[2]
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Begin to embed what the next `fill` will ask for, where that is most of a project's first index."""
@@ -149,17 +152,29 @@ class VectorIndex:
             ModelError: the model cannot be used; keyword search does not need it.
             CancelledError: `cancel` was set; the batches so far are kept and searchable.
         """
-        cancel = cancel or Cancel()
         if isinstance(self._provider, NoProvider):
             return
         self._mend_file()
         self._provider.check()
-        changed, missing = self._refresh()
+        before = left = -1
+        while left:
+            left = yield from self._fill_some(cancel or Cancel())
+            if left == before:
+                # What is not there after it was made is not there the next time either.
+                break
+            before = left
+        if self._stale in self.notes:
+            self.notes.remove(self._stale)
+
+    def _fill_some(self, cancel: Cancel) -> Generator[tuple[int, int], None, int]:
+        """Embed all passages of code, or some of prose; returns how many are left."""
+        # A long import has a hundred thousand: what is known of all of them at once takes more memory than their vectors.
+        changed, missing, left = self._refresh(_AT_ONCE if self._scope == "prose" else None)
         if self._scope == "prose":
             # It takes a while: what was said last is what is asked about first.
             missing = missing[::-1]
-        total = len(self._rows) + len(missing)
         done = len(self._rows)
+        total = done + left
         yield done, total
         first = 0  # of the embedded passages that are not searchable yet
         last = 0
@@ -167,6 +182,8 @@ class VectorIndex:
             while last < len(missing):
                 cancel.check()
                 batch = missing[last : last + self._provider.batch]
+                if isinstance(self._provider, ProseBeside):
+                    self._provider.left = left - last
                 self._embedder.embed(batch)
                 last += len(batch)
                 # Rows are copied as they grow: in steps of a quarter, that adds up to little.
@@ -178,14 +195,13 @@ class VectorIndex:
             if isinstance(self._provider, BundledProvider):
                 self._provider.forget_prepared()
             self._publish(missing[first:last])
-            if changed or last:
+            if (changed or last) and last == left:
                 cache.expire(self._db, self._models, self._entries)
             self._save_if_due()
             if last > _MANY:
                 # All these texts were read once.
                 self._db.let_go_of_blocks()
-        if self._stale in self.notes:
-            self.notes.remove(self._stale)
+        return left - last
 
     def build_graph(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Build and save the graph where the index is large enough and has none that fits; 7 s for 100,000 rows.
@@ -212,8 +228,12 @@ class VectorIndex:
                 self.save()
             return tuple(problems)
 
-    def _refresh(self) -> tuple[bool, Needed]:
-        """Return whether anything changed, and the passages that still have to be embedded."""
+    def _refresh(self, most: int | None = None) -> tuple[bool, Needed, int]:
+        """Return whether anything changed, passages that still have to be embedded, and how many those are in all.
+
+        Args:
+            most: at most so many passages are returned, the newest.
+        """
         with self._lock:
             ids, keys = cache.live_keys(self._db, self._scope)
             rows = self._rows
@@ -222,15 +242,19 @@ class VectorIndex:
             here[here] = rows.keys[at[here]] == keys[here]
             dead = np.ones(len(rows.ids), dtype=bool) if rows.alive is None else rows.alive.copy()
             dead[at[here]] = False
-            missing = cache.needed(self._db, ids[~here])
-            codes, have = self._embedder.stored(missing)
+            absent = np.sort(ids[~here])
+            known = absent[np.isin(absent, cache.with_vector(self._db, self._scope, self._provider.fingerprint))]
+            found = cache.needed(self._db, known)
+            codes, have = self._embedder.stored(found)
             if dead.any():
                 rows = rows.without(dead)
             if have.any():
-                rows = rows.extended(missing.ids[have], missing.keys[have], codes)
+                rows = rows.extended(found.ids[have], found.keys[have], codes)
             changes = int(np.count_nonzero(dead)) + int(np.count_nonzero(have))
             self._use(rows, changes)
-            return changes > 0, missing[~have]
+            left = absent[~np.isin(absent, found.ids[have])]
+            chosen = left if most is None else left[len(left) - min(most, len(left)) :]
+            return changes > 0, cache.needed(self._db, chosen), len(left)
 
     def _publish(self, embedded: Needed) -> None:
         """Make passages searchable whose parts have been stored."""

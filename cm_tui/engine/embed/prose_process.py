@@ -1,0 +1,104 @@
+"""Embedding much prose in a process of its own: the model and its work stay out of the process that answers questions."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from cm_tui.engine.embed.prose import DIMENSIONS, ProseProvider
+from cm_tui.engine.embed.provider import Matrix
+from cm_tui.engine.embed.worker_process import EmbeddingProcess
+
+MANY = 64
+"""From so many texts on a process is worth its start, of a second."""
+IDLE_S = 20.0
+"""It ends when nothing was asked of it for so long."""
+_START = "from cm_tui.engine.embed.prose_worker import main; main()"
+_log = logging.getLogger(__name__)
+
+
+class ProseBeside:
+    """The model of prose for passages: many of them are embedded by another process, few by this one.
+
+    Args:
+        own: embeds in this process.
+    """
+
+    dimensions = DIMENSIONS
+    batch = ProseProvider.batch
+
+    def __init__(self, own: ProseProvider) -> None:
+        self.fingerprint = own.fingerprint
+        self.left = 0
+        """How many texts are going to come, as far as whoever asks knows."""
+        self._own = own
+        self._lock = threading.Lock()
+        self._process: EmbeddingProcess | None = None
+        self._used = 0.0
+
+    def check(self) -> None:
+        """Compare the model's files with their checksums.
+
+        Raises:
+            ModelError: one of them is missing or damaged.
+        """
+        self._own.check()
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed passages: unit rows (n, 384).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        with self._lock:
+            if self._process is None and self.left < MANY:
+                return self._own.embed(texts)
+            if self._process is None:
+                self._process = EmbeddingProcess(_START)
+                atexit.register(self._process.close)
+            self._used = time.monotonic()
+            vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+            self._process.prepare(texts, self.batch)
+            missing = self._process.take(texts, vectors)
+            if missing:
+                _log.warning("the process that embeds prose has gone: this one does its work")
+                self._end()
+        if missing:
+            vectors[missing] = self._own.embed([texts[position] for position in missing])
+        return vectors
+
+    def embed_query(self, text: str) -> Matrix:
+        """Embed a question: one unit vector (384,).
+
+        Raises:
+            ModelError: a file of the model is missing or damaged.
+        """
+        return self._own.embed_query(text)
+
+    def let_go_if_unused(self) -> None:
+        """End the process where nothing was asked of it for a while."""
+        if self._process is None or not self._lock.acquire(blocking=False):
+            return
+        try:
+            if time.monotonic() - self._used > IDLE_S:
+                self._end()
+        finally:
+            self._lock.release()
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            atexit.unregister(process.close)
+            process.close()
+
+
+@cache
+def beside(own: ProseProvider) -> ProseBeside:
+    """Return the one of this process."""
+    return ProseBeside(own)
