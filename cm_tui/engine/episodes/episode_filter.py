@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cm_tui.engine.episodes.episode_columns import Columns, Mask
-from cm_tui.engine.episodes.word_index import Numbers, WordIndex
+from cm_tui.engine.episodes.word_index import Numbers, Words
 from cm_tui.model import EpisodeFilter
 
 _ORDINAL = re.compile(r"#(\d{1,9})")
@@ -51,7 +51,7 @@ def _by_hand(columns: Columns) -> Mask:
     return columns.has("session", [""]) | columns.has("agent", [""])
 
 
-def numbers_of(text: str, words: WordIndex, of_ordinal: Callable[[int], Numbers]) -> Numbers | None:
+def numbers_of(text: str, words: Words, of_ordinal: Callable[[int], Numbers]) -> Numbers | None:
     """Return the numbers of the episodes that have all words of a text, in order; None where it has none.
 
     Args:

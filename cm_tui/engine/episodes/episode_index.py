@@ -19,8 +19,8 @@ from cm_tui.engine.memory.waiting_turns import WaitingTurns
 from cm_tui.errors import StoreError
 
 _log = logging.getLogger(__name__)
-_KEPT = 4
-"""After so many times, what the store keeps in memory of them is let go of."""
+_KEPT = 2
+"""After so many writes, what the store keeps in memory of them is let go of."""
 _TABLES = (
     "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words",
     "episode_edit", "change", "episode_position",

@@ -89,8 +89,9 @@ class EpisodeLists:
         with self._columns.reading() as columns:
             fits = self._fitting(columns, where)
             weights = np.zeros(len(fits))
+            now = self._words.at(columns.version)
             for word in words:
-                having = self._words.having(word)
+                having = now.having(word)
                 having = having[fits[having]]
                 if len(having):
                     weights[having] += math.log(1 + np.count_nonzero(fits) / len(having))
@@ -177,7 +178,7 @@ class EpisodeLists:
             return known
         fits = fitting(columns, where)
         text = f"{where.text} {match}"
-        found = numbers_of(text, self._words, self._of_ordinal)
+        found = numbers_of(text, self._words.at(columns.version), self._of_ordinal) if text.strip() else None
         if found is not None:
             has = np.zeros(len(fits), bool)
             has[found] = True

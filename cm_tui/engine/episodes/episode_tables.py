@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, proxy
 
 import duckdb
 
-from cm_tui.engine.store import schema
+from cm_tui.engine.store import memory, schema
 from cm_tui.engine.store.connection import SETTINGS
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.database import Database
@@ -138,6 +138,7 @@ class EpisodeTables:
         """Let go of what was kept in memory of what was written."""
         if self._memory is None and self._db is not None:
             self._db.let_go_of_blocks()
+        memory.give_back()
 
     def settle(self) -> None:
         """Have what was written in the file alone: what is not in it yet is held in memory."""

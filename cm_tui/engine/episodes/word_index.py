@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
 
@@ -70,15 +69,21 @@ class Part(NamedTuple):
     def together(cls, parts: Sequence[Self]) -> Self:
         """Make one part of several."""
         known: dict[str, int] = {}
-        owners, places, first = [], [], 0
+        owners = []
         for part in parts:
-            numbers = [known.setdefault(word, len(known)) for word in part.words.decode().split("\n")[1:]]
-            owners.append(np.repeat(np.array(numbers, np.int32), part.lengths))
-            places.append(part.postings + np.uint16(first))
+            words = part.words.decode().split("\n")[1:]
+            owners.append(np.array([known.setdefault(word, len(known)) for word in words], np.int32))
+        lengths = np.zeros(len(known), np.int32)
+        for part, owner in zip(parts, owners, strict=True):
+            lengths[owner] += part.lengths
+        # Each part's postings go to their places at once: to sort all of them takes the memory of several times as many.
+        free, first = np.cumsum(lengths, dtype=np.int32) - lengths, 0
+        postings = np.empty(int(lengths.sum()), np.uint16)
+        for part, owner in zip(parts, owners, strict=True):
+            moved = np.repeat(free[owner] - (part.ends - part.lengths), part.lengths)
+            postings[moved + np.arange(len(moved), dtype=np.int32)] = part.postings + np.uint16(first)
+            free[owner] += part.lengths
             first += len(part.members)
-        owner = np.concatenate(owners)
-        postings = np.concatenate(places)[np.argsort(owner, kind="stable")]
-        lengths = np.bincount(owner, minlength=len(known)).astype(np.int32)
         members = np.concatenate([part.members for part in parts])
         words_of_all = "".join(f"\n{word}" for word in known).encode()
         return cls.stored(members.tobytes(), words_of_all, lengths.tobytes(), postings.tobytes())
@@ -119,11 +124,30 @@ class Part(NamedTuple):
             if len(text) == 2:
                 same[:-1] &= letters[1:] == text[1]
                 same[-1] = False
-            has = np.logical_or.reduceat(same, self.starts) if len(same) else same
-            return np.flatnonzero(has)
+            before = np.zeros(len(same) + 1, np.int32)
+            np.cumsum(same, out=before[1:])
+            edges = before[np.append(self.starts, len(same))]
+            return np.flatnonzero(np.diff(edges))
         at = np.fromiter((one.start() for one in re.finditer(re.escape(text), self.words)), np.int32)
         found = np.searchsorted(self.starts, at, "right") - 1
         return found[np.diff(found, prepend=-1) > 0]
+
+
+class Words(NamedTuple):
+    """The words of all episodes, of one state of the store."""
+
+    version: int
+    newest: Mapping[int, str]
+    parts: Mapping[int, Part]
+
+    def having(self, word: str) -> Numbers:
+        """Return the numbers of the episodes that have a text as a word, or within one.
+
+        Args:
+            word: in small letters, without blanks.
+        """
+        newest = np.array([number for number, text in self.newest.items() if word in text], np.int32)
+        return np.concatenate([newest, *(part.having(word) for part in self.parts.values())])
 
 
 class WordIndex:
@@ -135,17 +159,26 @@ class WordIndex:
 
     def __init__(self, tables: EpisodeTables) -> None:
         self._tables = tables
-        self._parts: OrderedDict[int, Part] = OrderedDict()
+        self._now = Words(-1, {}, {})
 
-    def having(self, word: str) -> Numbers:
-        """Return the numbers of the episodes that have a text as a word, or within one.
+    def at(self, version: int) -> Words:
+        """Return the words of the state that this thread's queries see.
 
         Args:
-            word: in small letters, without blanks.
+            version: of that state.
         """
-        texts = self._tables.rows("SELECT seq FROM episode_text WHERE contains(words, ?)", [word])
-        newest = np.fromiter((row[0] for row in texts), np.int32, len(texts))
-        return np.concatenate([newest, *(part.having(word) for part in self._all_parts())])
+        now = self._now
+        if now.version != version:
+            now = self._now = self._look_up(version)
+        return now
+
+    def having(self, word: str) -> Numbers:
+        """Return what `Words.having` says of what this thread's queries see."""
+        return self._look_up(-1).having(word)
+
+    def _look_up(self, version: int) -> Words:
+        newest = dict(self._tables.rows("SELECT seq, words FROM episode_text"))
+        return Words(version, newest, self._all_parts(self._now.parts))
 
     def add(self, texts: Mapping[int, str]) -> None:
         """Add the words of new episodes, by their numbers; the caller writes."""
@@ -191,18 +224,14 @@ class WordIndex:
     def _numbers(self) -> list[int]:
         return [row[0] for row in self._tables.rows("SELECT part FROM episode_words ORDER BY part")]
 
-    def _all_parts(self) -> Iterable[Part]:
+    def _all_parts(self, known: Mapping[int, Part]) -> Mapping[int, Part]:
         numbers = self._numbers()
-        known = self._parts
         missing = [number for number in numbers if number not in known]
-        if missing or len(known) != len(numbers):
-            fresh = dict(self._stored(missing))
-            known = OrderedDict((number, known.get(number) or fresh[number]) for number in numbers)
-            self._parts = known
-            if len(missing) > 1:
-                # They were read from blocks that nobody needs a second time.
-                self._tables.let_go_of_blocks()
-        return known.values()
+        fresh = dict(self._stored(missing))
+        if len(missing) > 1:
+            # They were read from blocks that nobody needs a second time.
+            self._tables.let_go_of_blocks()
+        return {number: known.get(number) or fresh[number] for number in numbers}
 
     def _stored(self, numbers: Iterable[int]) -> Iterator[tuple[int, Part]]:
         # One by one: all of them at once would be there twice for a moment.
