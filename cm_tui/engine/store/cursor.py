@@ -61,7 +61,8 @@ class Cursor:
 
     def unregister(self, view: str) -> None:
         """Take that name back."""
-        self._raw.unregister(view)
+        with self._explained():
+            self._raw.unregister(view)
 
     def interrupt(self) -> None:
         """End the query that another thread runs on it."""

@@ -19,6 +19,7 @@ from cm_tui.engine.store.connection import can_only_be_read, connect, connect_in
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.engine.store.failures import damaged, explained, read_only
 from cm_tui.engine.store.generations import Generations
+from cm_tui.engine.store.in_use import InUse
 from cm_tui.errors import StoreDamagedError, StoreError, StoreReadOnlyError, StoreTooNewError
 
 # DuckDB looks for these at every parameter and every table that it is given, and a look that fails walks the whole
@@ -53,6 +54,7 @@ class Database:
         self.is_read_only = not in_memory and can_only_be_read(self.file)
         self._connection = connect_in_memory() if in_memory else connect(self.file, for_reading=self.is_read_only)
         self._cursors = threading.local()
+        self._in_use = InUse()
         self._writer = threading.RLock()
         self._states = count(1)
         self._state = 0
@@ -78,7 +80,8 @@ class Database:
 
     def open_cursor(self) -> Cursor:
         """Return another cursor, with transactions of its own."""
-        return Cursor(self._connection.cursor(), self._explained)
+        with self._in_use.entered():
+            return Cursor(self._connection.cursor(), self._explained)
 
     def use(self, cursor: Cursor | None) -> Cursor | None:
         """Have this thread's queries run on a cursor (None: its own), and return the one before."""
@@ -218,8 +221,9 @@ class Database:
             cursor.execute("INSERT INTO meta VALUES (?, ?)", [key, value])
 
     def close(self) -> None:
-        """Write everything down and let go of the file."""
+        """Write everything down and let go of the file, once no thread is in a query of it."""
         self.generations.close()
+        self._in_use.close()
         self._connection.close()
 
     def number(self, key: str, default: int = 0) -> int:
@@ -242,7 +246,7 @@ class Database:
     def _explained(self) -> Iterator[None]:
         """Turn what DuckDB raises into errors of this store; a query that names what is not there may be right."""
         try:
-            with explained(self.file):
+            with self._in_use.entered(), explained(self.file):
                 yield
         except (duckdb.CatalogException, duckdb.BinderException) as error:
             missing = self._lacks()
@@ -256,7 +260,7 @@ class Database:
         if getattr(self._cursors, "migrating", False):
             return []
         try:
-            with closing(self._connection.cursor()) as own:
+            with self._in_use.entered(), closing(self._connection.cursor()) as own:
                 return schema.lacks(lambda sql: own.execute(sql).fetchall())
         except duckdb.Error:
             return []

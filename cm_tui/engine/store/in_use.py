@@ -1,0 +1,52 @@
+"""Calls into a database that are under way: it is closed between them, never below one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cm_tui.errors import StoreError
+
+_LONGEST_S = 60.0
+
+
+class InUse:
+    """Counts who is in a call. Closing a connection while another thread works with it takes the process down."""
+
+    def __init__(self) -> None:
+        self._left = threading.Condition()
+        self._inside = 0
+        self._closed = False
+        self._own = threading.local()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Hold it open for a block; nested ones join the outer one.
+
+        Raises:
+            StoreError: it was closed.
+        """
+        depth = getattr(self._own, "depth", 0)
+        if not depth:
+            with self._left:
+                if self._closed:
+                    raise StoreError("The index was closed while it was asked.", hint="Ask again.")
+                self._inside += 1
+        self._own.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._own.depth = depth
+            if not depth:
+                with self._left:
+                    self._inside -= 1
+                    if self._closed:
+                        self._left.notify_all()
+
+    def close(self) -> None:
+        """Let nobody in any more, and wait until all others are out; one that stays for longer than that is not waited for."""
+        with self._left:
+            self._closed = True
+            own = 1 if getattr(self._own, "depth", 0) else 0
+            self._left.wait_for(lambda: self._inside <= own, _LONGEST_S)
