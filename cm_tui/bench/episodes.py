@@ -24,6 +24,8 @@ from cm_tui.model import EpisodeEdit, EpisodeFilter
 
 COMMITS = 300
 """Of the made-up repository."""
+_QUIET = 5
+"""Seconds without work after which there is none to come."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -39,6 +41,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--count", type=int, default=100_000, help="How many episodes; 0: none are measured.")
     parser.add_argument("--rounds", type=int, default=30, help="How often each kind of question is asked.")
     parser.add_argument("--limit", type=int, default=100, help="Rows of a page.")
+    parser.add_argument(
+        "--settled", action="store_true", help="Ask once nothing is done in the background; no vectors are made."
+    )
     parser.add_argument("--appends", type=int, default=0, help="Events that each of two processes appends.")
     parser.add_argument("--seed", type=int, default=1, help="Of all that is made up.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
@@ -47,6 +52,8 @@ def main(argv: Sequence[str]) -> int:
     bench = _Bench(options)
     with tempfile.TemporaryDirectory(prefix="cm-bench-") as scratch:
         os.environ.update(CM_HOME=str(Path(scratch) / "home"), CM_DAEMON__USE="auto")
+        if options.settled:
+            os.environ["CM_EMBEDDING__PROVIDER"] = "none"
         try:
             bench.run(Path(scratch))
         finally:
@@ -94,6 +101,8 @@ class _Bench:
         size = episode_journal.write(journal, count, shas=shas, root=root, now=time.time(), seed=self.options.seed)
         self._row("journal", f"{count:,} episodes, {size / count:,.0f} bytes each")
         self._first_reading(engine, count)
+        if self.options.settled:
+            self._settle(engine)
         for name, questions in _kinds(engine, self._chance, self.options.limit):
             before = _processor_ms()
             asked = zip(range(self.options.rounds), questions, strict=False)
@@ -142,6 +151,17 @@ class _Bench:
         read, most = _resident(), _highest()
         said = f"{read:,.0f} MB then, {most:,.0f} MB at most until then"
         self._row("memory of the daemon that read it", said, mb=read, most_mb=most)
+
+    def _settle(self, engine: Engine) -> None:
+        """Wait until the daemon does nothing but answer."""
+        begun, quiet = time.perf_counter(), 0
+        while quiet < _QUIET:
+            engine.status()
+            time.sleep(1)
+            quiet = 0 if _is_busy() else quiet + 1
+        self._row(
+            "after that, until nothing is done in the background", f"{time.perf_counter() - begun - _QUIET:.0f} s"
+        )
 
     def _row(self, name: str, value: str, **figures: float) -> None:
         self.rows.append({"name": name, "value": value, **figures})
@@ -251,6 +271,12 @@ def _processor_ms() -> float:
         return 0.0
     fields = Path(f"/proc/{report['pid']}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def _is_busy() -> bool:
+    from cm_tui.daemon import bootstrap
+
+    return bool((bootstrap.health() or {}).get("jobs"))
 
 
 def _resident() -> float:

@@ -246,5 +246,6 @@ class _Server(uvicorn.Server):
         for root in self._state.projects.sweep(self._state.config.project_idle_seconds):
             _log.info("%s is gone", root)
             self._state.events.publish("gone", project=str(root))
+        self._state.projects.rest()
         if let_go_if_unused(self._state.config.project_idle_seconds):
             _log.info("the model of prose was not needed for long, and is no longer in memory")

@@ -24,6 +24,7 @@ STORE_WAIT_S = 120.0
 """How long to wait for a store that another checkout of the same project is working with."""
 _LOCATED_SECONDS = 5.0
 _LOCATED = 256
+_REST_S = 10.0
 _CANDIDATES = 16
 
 _log = logging.getLogger(__name__)
@@ -43,6 +44,8 @@ class Project:
     runs: int = 0
     """How many of the users are long work."""
     used: float = field(default_factory=time.monotonic)
+    rested: float = 0.0
+    """When it was used last before its memory was given back."""
     _candidates: OrderedDict[str, Candidates] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -249,15 +252,34 @@ class ProjectPool:
             if not lost and time.monotonic() - project.used < idle_seconds:
                 continue
             with self._changed:
-                if project.users or project.store in self._taken or self._open.get(project.store) is not project:
+                if not self._take(project):
                     continue
-                self._taken.add(project.store)
             try:
                 self._close(project.store)
             finally:
                 self._release(project.store)
             gone += [project.root] if lost else []
         return gone
+
+    def rest(self) -> None:
+        """Give back memory of projects that nobody has asked for a moment: the system has what was read of their files."""
+        for project in self.opened():
+            with self._changed:
+                has_rested = project.rested >= project.used or time.monotonic() - project.used < _REST_S
+                if has_rested or not self._take(project):
+                    continue
+            try:
+                project.engine.rest()
+                project.rested = project.used
+            finally:
+                self._release(project.store)
+
+    def _take(self, project: Project) -> bool:
+        """Take a project that nobody uses out of everybody's reach; whoever calls holds the lock."""
+        if project.users or project.store in self._taken or self._open.get(project.store) is not project:
+            return False
+        self._taken.add(project.store)
+        return True
 
     def close(self) -> None:
         """Close everything, as soon as it is free; what does not get free is left to the store's own log."""

@@ -18,6 +18,7 @@ from cm_tui.model import Freshness
 
 MOST = 16
 """Projects that are watched at once; the one asked about longest ago is let go."""
+_NOT_COMPARED = "The files are being compared with the index: what changed since its last run may be missing."
 _log = logging.getLogger(__name__)
 
 RunIndexJob = Callable[[Path, Sequence[str], Callable[[], bool]], IndexOutcome | None]
@@ -82,6 +83,8 @@ class SyncManager:
         if sync is None:
             return None
         state = sync.before_query(seconds)
+        if state.behind and not sync.has_compared:
+            return _NOT_COMPARED
         return f"The index is behind: {state.why}." if state.behind else ""
 
     def signal(self, root: Path, store: Path, layer: str, files: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import pytest
 
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.daemon.sync_manager import SyncManager
 from cm_tui.errors import NotFoundError, NotIndexedError
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
@@ -139,3 +141,21 @@ def test_before_the_first_question_it_says_when_it_will_watch(owned: Path, tmp_p
         assert layer(engine, "watcher").note == "watches from the first question on"
         engine.search("tax")
         until(lambda: layer(engine, "watcher").state == "on")
+
+
+def test_before_the_first_comparison_it_claims_nothing(owned: Path, tmp_path: Path):
+    del owned
+    root = make_project(tmp_path / "shop")
+    asked, go_on = threading.Event(), threading.Event()
+
+    def run_index(*_: object) -> None:
+        asked.set()
+        go_on.wait(20)
+
+    manager = SyncManager(run_index)
+    manager.begin(root, tmp_path / "store")
+    assert asked.wait(20)
+    note = manager.before_query(root, tmp_path / "store", 0.0)
+    go_on.set()
+    manager.close()
+    assert note == "The files are being compared with the index: what changed since its last run may be missing."

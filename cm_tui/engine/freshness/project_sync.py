@@ -98,6 +98,11 @@ class ProjectSync:
             self.scheduler.flush(seconds)
         return self.freshness()
 
+    @property
+    def has_compared(self) -> bool:
+        """Return whether the index was compared with the files since this began."""
+        return self._staleness.has_compared
+
     def freshness(self) -> Freshness:
         """Return each layer, and what is behind."""
         # First what the watcher has not told: what it tells meanwhile is with the scheduler when that is asked.

@@ -80,6 +80,11 @@ class StalenessCheck:
         self._known = False
         self._lock = threading.Lock()
 
+    @property
+    def has_compared(self) -> bool:
+        """Return whether anything is known of the index: before that it may be behind or not."""
+        return self._known
+
     def begin(self) -> None:
         """An index run is about to look at the project."""
         self._before_head = self._head_now()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from cm_tui.config import Config
 from cm_tui.engine.api import projects
 from cm_tui.engine.lazy import is_built, shared_property
+from cm_tui.engine.store import memory
 
 if TYPE_CHECKING:
     from cm_tui.engine.embed.provider import Provider
@@ -130,6 +131,11 @@ class LocalRooms:
         self._db.close()
         if unused:
             projects.clear_store(self.store)
+
+    def rest(self) -> None:
+        """Give back memory that the next question can do without."""
+        self._db.let_go_of_blocks()
+        memory.give_back()
 
     def _close_parts(self) -> None:
         """End what the parts do by themselves."""

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 from arro3.core import DataType
 
+from cm_tui.engine.store import schema
 from cm_tui.engine.store.database import FILE, Database
 from cm_tui.errors import StoreBusyError, StoreDamagedError, StoreError, StoreTooNewError
 
@@ -327,3 +328,49 @@ def test_giving_space_back_does_not_fail_beside_another_writer(folder):
         other.join()
         db.shrink()
         assert db.get_meta("a") == "1"
+
+
+def test_what_it_says_of_itself_is_that_of_now_whoever_writes(folder):
+    db = Database(folder)
+    db.set_meta("what", "one")
+    assert db.get_meta("what") == "one"
+    said, go_on, read = [], threading.Event(), threading.Event()
+
+    def other() -> None:
+        with db.transaction():
+            db.set_meta("what", "two")
+            said.append(db.get_meta("what"))
+            read.set()
+            go_on.wait(20)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    read.wait(20)
+    assert db.get_meta("what") == "one", "it is not committed"
+    go_on.set()
+    thread.join()
+    assert said == ["two"]
+    assert db.get_meta("what") == "two"
+    with pytest.raises(ZeroDivisionError), db.transaction():
+        db.set_meta("what", "three")
+        raise ZeroDivisionError
+    assert db.get_meta("what") == "two"
+    db.execute("DELETE FROM meta WHERE key = 'what'")
+    assert db.get_meta("what") is None
+    db.close()
+
+
+def test_a_store_of_before_has_the_journal_read_again(folder):
+    folder.mkdir(parents=True)
+    with closing(duckdb.connect(str(folder / FILE))) as made:
+        for number, sql in schema.migrations():
+            if number < 7:
+                made.execute(sql)
+        made.execute("INSERT INTO meta VALUES ('schema', '6')")
+        made.execute("INSERT INTO episode_position VALUES (1, 100, 'e', 1, '{}')")
+        made.execute("INSERT INTO episode_edit VALUES (1, 'c', 'e', '{}', 'person', false)")
+    db = Database(folder)
+    assert db.get_meta("schema") == str(schema.migrations()[-1][0])
+    for table in ("episode_position", "episode_edit", "episode", "episode_shown"):
+        assert db.rows(f"SELECT * FROM {table}") == []
+    db.close()

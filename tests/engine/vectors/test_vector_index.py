@@ -16,6 +16,7 @@ from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.embed.choice import provider_for
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.vectors import index as vector_index
 from cm_tui.engine.vectors.codec import path_words
 from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import CancelledError, ModelError
@@ -359,3 +360,35 @@ def test_any_changes_end_where_a_rebuild_ends(steps, tmp_path_factory):
             np.testing.assert_array_equal(a, b)
     finally:
         db.close()
+
+
+def test_prose_is_filled_some_at_a_time_the_newest_first(passages, db, tmp_path, provider, monkeypatch):
+    monkeypatch.setattr(vector_index, "_AT_ONCE", 10)
+    passages.add(*(f"said {number}" for number in range(35)))
+    db.execute("UPDATE passage SET source = 'episode'")
+    prose = VectorIndex(db, tmp_path / "prose", provider, path_weight=0.0, scope="prose")
+    told = list(prose.fill())
+    assert told[0] == (0, 35)
+    assert told[-1] == (35, 35)
+    assert len(provider.asked) == 35
+    assert any(text.endswith("said 34") for text in provider.asked[:10])
+    assert any(text.endswith("said 0") for text in provider.asked[-5:])
+    assert prose.refresh() == 0
+    half = VectorIndex(db, tmp_path / "again", provider, path_weight=0.0, scope="prose")
+    assert half.coverage() == (35, 35), "what the store has is found at once"
+
+
+def test_prose_that_is_left_in_the_middle_goes_on_there(passages, db, tmp_path, provider, monkeypatch):
+    monkeypatch.setattr(vector_index, "_AT_ONCE", 10)
+    passages.add(*(f"said {number}" for number in range(35)))
+    db.execute("UPDATE passage SET source = 'episode'")
+    prose = VectorIndex(db, tmp_path / "prose", provider, path_weight=0.0, scope="prose")
+    steps = prose.fill()
+    for done, _ in steps:
+        if done >= 16:
+            break
+    steps.close()
+    made = len(provider.asked)
+    assert prose.coverage()[0] == made < 35
+    assert list(prose.fill())[-1] == (35, 35)
+    assert len(provider.asked) == 35
