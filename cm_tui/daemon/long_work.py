@@ -22,6 +22,7 @@ from cm_tui.daemon.slices import Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.engine.api import projects
 from cm_tui.engine.index.summary import IndexOutcome
+from cm_tui.engine.store import memory
 from cm_tui.errors import CmError
 from cm_tui.model import Cancel, Progress
 
@@ -147,6 +148,9 @@ class LongWork:
             wants_history = due and project.engine.wants_history()
             remembers = due and not run.asked_for and project.engine.remembers()
             self.waiters.await_waiters(project.root)
+        if due:
+            # What a run worked with stays with the process otherwise, until the next one.
+            memory.give_back()
         if wants_history:
             self.catch_up(run.where)
         if remembers:
