@@ -50,7 +50,7 @@ class Needed:
         return Needed(self.ids[chosen], self.keys[chosen], self.hashes[chosen], self.path_hashes[chosen])
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def path_hash(path: str) -> str:
     """Name under which the vector of a path's words is kept beside those of passages."""
     return f"path:{path_words(path)}"

@@ -13,6 +13,7 @@ import numpy as np
 from cm_tui.engine.embed.bundled import BundledProvider
 from cm_tui.engine.embed.prose_process import ProseBeside
 from cm_tui.engine.embed.provider import Matrix, NoProvider, Provider
+from cm_tui.engine.store import memory
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import cache
 from cm_tui.engine.vectors.array_file import attempt_to_save
@@ -173,6 +174,7 @@ class VectorIndex:
         if self._scope == "prose":
             # It takes a while: what was said last is what is asked about first.
             missing = missing[::-1]
+            memory.give_back()
         done = len(self._rows)
         total = done + left
         yield done, total
@@ -224,7 +226,7 @@ class VectorIndex:
             if problems:
                 self._rows = Rows.empty()
                 self._graph.drop()
-                self._refresh()
+                self._refresh(0)
                 self.save()
             return tuple(problems)
 
@@ -282,7 +284,7 @@ class VectorIndex:
         if saved.damage:
             self._note(f"{saved.damage}; the vectors were taken from the store instead.")
         if generation is None or saved.generation != generation or len(self._rows) != total:
-            self._refresh()
+            self._refresh(0)
         if saved.other and len(self._rows) < total:
             self._stale = (
                 f"The vectors are of {saved.other}, the configuration asks for {self._mark}: "
