@@ -208,6 +208,7 @@ class Run:
         """Take what sources have more of than one transaction holds, and keep no more memory for it than for one."""
         from cm_tui.engine.search import passages
 
+        grows = delta.more
         while delta.more:
             self._check()
             growing = [source for source in self._sources if source.has_changed(self._db)]
@@ -216,6 +217,10 @@ class Run:
             if delta.added:
                 self._db.let_go_of_blocks()
             seal.write(self._db)
+        if grows:
+            # Otherwise the next small change puts all of it in its place, and keeps that in memory.
+            self._db.shrink()
+            self._db.let_go_of_blocks()
 
     def _prepare(self, texts: list[str]) -> None:
         if self._config.embedding.provider != "none":

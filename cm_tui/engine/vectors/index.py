@@ -200,7 +200,7 @@ class VectorIndex:
             if (changed or last) and last == left:
                 cache.expire(self._db, self._models, self._entries)
             self._save_if_due()
-            if last > _MANY:
+            if last > _MANY or (last and self._scope == "prose"):
                 # All these texts were read once.
                 self._db.let_go_of_blocks()
         return left - last
