@@ -72,7 +72,7 @@ def is_source(path: str) -> bool:
 def snapshot(repository: pygit2.Repository, commit: pygit2.Commit) -> Snapshot:
     """Read and parse the files of a commit."""
     found = Snapshot({}, {})
-    for path, blob in _blobs(repository, commit.tree, ""):
+    for path, blob in blobs(repository, commit.tree):
         data = blob.data
         if len(data) > _LARGEST or b"\0" in data[:HEAD_BYTES]:
             continue
@@ -81,13 +81,14 @@ def snapshot(repository: pygit2.Repository, commit: pygit2.Commit) -> Snapshot:
     return found
 
 
-def _blobs(repository: pygit2.Repository, tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, pygit2.Blob]]:
+def blobs(repository: pygit2.Repository, tree: pygit2.Tree, prefix: str = "") -> Iterator[tuple[str, pygit2.Blob]]:
+    """Yield path and content of the files below a tree that are there; links are none."""
     for entry in tree:
         path = f"{prefix}{entry.name}"
         if entry.id not in repository:
             continue  # a submodule, or left out of a partial clone
         if isinstance(entry, pygit2.Tree):
-            yield from _blobs(repository, entry, path + "/")
+            yield from blobs(repository, entry, path + "/")
         elif isinstance(entry, pygit2.Blob) and entry.filemode != pygit2.enums.FileMode.LINK:
             yield path, entry
 

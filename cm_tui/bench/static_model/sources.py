@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pygit2
 
+from cm_tui.bench.questions.snapshot import blobs
 from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
 from cm_tui.engine.search import roles
 
@@ -73,20 +74,13 @@ def _in_git(repository: pygit2.Repository) -> _Readable:
         tree = repository[repository.head.target].peel(pygit2.Commit).tree
     except (pygit2.GitError, KeyError):
         return {}
-    return {path: partial(_content, blob) for path, blob in _blobs(repository, tree, "")}
+    return {
+        path: partial(_content, blob)
+        for path, blob in blobs(repository, tree)
+        if language_of(path) and 0 < blob.size <= LARGEST
+    }
 
 
 def _content(blob: pygit2.Blob) -> bytes:
     data: bytes = blob.data
     return data
-
-
-def _blobs(repository: pygit2.Repository, tree: pygit2.Tree, prefix: str) -> Iterator[tuple[str, pygit2.Blob]]:
-    for entry in tree:
-        path = f"{prefix}{entry.name}"
-        if entry.id not in repository:
-            continue  # a submodule, or left out of a partial clone
-        if isinstance(entry, pygit2.Tree):
-            yield from _blobs(repository, entry, path + "/")
-        elif isinstance(entry, pygit2.Blob) and language_of(path) and 0 < entry.size <= LARGEST:
-            yield path, entry

@@ -5,17 +5,29 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
-from cm_tui.engine.embed.bundled import BundledProvider
+from cm_tui.engine.embed.provider import Matrix
+
+
+class _Embeds(Protocol):
+    def embed(self, texts: Sequence[str]) -> Matrix: ...
 
 
 def main() -> None:
     """Embed with the bundled model what comes in, until the other end closes."""
+    from cm_tui.engine.embed.bundled import BundledProvider
+
+    serve(BundledProvider())
+
+
+def serve(provider: _Embeds) -> None:
+    """Embed what comes in, until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    provider = BundledProvider()
     while True:
         try:
             texts: list[str] = pickle.load(inward)  # noqa: S301 - from our own parent process
