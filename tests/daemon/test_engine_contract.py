@@ -97,6 +97,14 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None),
         lambda engine: dataclasses.replace(engine.retrieve("add_txa path:shop"), table=None),
     ],
+    "why_not": [
+        lambda engine: engine.why_not("tax of a cart", "pay"),
+        lambda engine: engine.why_not("tax of a cart", "shop/money.py:7", limit=1, mode="keyword"),
+        lambda engine: engine.why_not("tax -path:shop", "add_tax"),
+        lambda engine: engine.why_not("tax", "add_txa"),
+        lambda engine: engine.why_not("tax", "package-lock.json"),
+        lambda engine: engine.why_not("tax", "shop", profile=engine.profiles()["notes"]),
+    ],
     "rank": [
         lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3),
         lambda engine: engine.rank(engine.retrieve("add_txa path:shop"), engine.profiles()["code"], limit=3),
