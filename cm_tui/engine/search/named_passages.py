@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from cm_tui.counts import count
 from cm_tui.engine.store.database import Database
 
 _PLACE = re.compile(r"(?P<path>.+?):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?$", re.DOTALL)
@@ -54,7 +55,7 @@ class NamedPassages:
         note = (
             ""
             if len(paths) == 1
-            else f"{len(paths)} files are meant by {asked}; the best passage of them is looked at."
+            else f"{asked} means {count(len(paths), 'file')}; the best passage of them is looked at."
         )
         return Named(tuple(row[0] for row in rows), paths[0] if len(paths) == 1 else "", note)
 
@@ -91,9 +92,8 @@ class NamedPassages:
             found = [row for row in rows if _is_called(row[1], name, exactly=exactly) or row[1] == asked]
             if found:
                 called = list(dict.fromkeys(row[1] for row in found))
-                several = (
-                    f"{len(called)} symbols are called so: {', '.join(called[:4])}{' …' if len(called) > 4 else ''}."
-                )
+                some = f"{', '.join(called[:4])}{' …' if len(called) > 4 else ''}"
+                several = f"{asked} means {count(len(called), 'symbol')}: {some}."
                 return Named(tuple(dict.fromkeys(row[0] for row in found)), note=several if len(called) > 1 else "")
         return None
 

@@ -12,7 +12,7 @@ from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
 from cm_tui.engine.embed.provider import SWITCHED_OFF, Provider
-from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search import profile_file, profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
 from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
@@ -29,6 +29,7 @@ from cm_tui.engine.search.spelling import Spelling, said
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
 _NO_RERANKER = "the profile asks for it, and `search.reranker` of the configuration names no model."
@@ -301,9 +302,18 @@ class Searcher:
         if self._root is None:
             raise ConfigError("There is no project to save a profile to.")
         file = project_config_file(self._root)
-        profiles.save(profile, profiles.below(profile.name), file)
+        profile_file.save(profile, profiles.below(profile.name), file)
         self._saved[profile.name] = profile
         return file
+
+    def reset_profile(self, name: str) -> ProfileReset:
+        """Remove what the project's configuration changes of a profile; errors are those of `profile_file.reset`."""
+        if self._root is None:
+            raise ConfigError("There is no project whose configuration could have changed a profile.")
+        file = project_config_file(self._root)
+        removed = profile_file.reset(name, file)
+        self._saved.pop(name, None)
+        return ProfileReset(name, file, removed)
 
 
 def _listed(sources: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.search.file_rows import lines_of
+from cm_tui.tui.modes.search.mark_commands import MARK_COMMANDS
 from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.remembered import open_memory, told_of
 from cm_tui.tui.modes.search.view import SearchView
@@ -236,4 +237,5 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
     Command("search.factory-all", "F", "Factory profile", "Every number of the profile as it comes with cm",
             take_whole_factory, shown_as="F", bar=False, blocked=_no_factory),
     *WHY_COMMANDS,
+    *MARK_COMMANDS,
 )  # fmt: skip

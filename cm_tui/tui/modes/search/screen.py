@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, open_hit
+from cm_tui.tui.modes.search.mark_commands import read_marks
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.view import SearchView
@@ -34,6 +35,11 @@ class SearchScreen(SearchView):
         after_answer(self)
         super()._show(keep)
         self.hit_panel.title_profile(self.session)
+
+    def read_profiles(self) -> None:
+        """Read the profiles as they are saved, and what is marked."""
+        super().read_profiles()
+        read_marks(self)
 
     def mode_commands(self) -> tuple[Command[SearchView], ...]:
         """Everything that search can do."""

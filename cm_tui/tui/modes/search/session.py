@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
+from cm_tui.model.tuning import Mark, marks_of_hits
 from cm_tui.tui.modes.search.moves import LEAST_BEFORE, Before, Moves, before, moves
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
 from cm_tui.tui.tasks.ask import Ask
@@ -52,6 +53,8 @@ class SearchSession:
         """As saved."""
         self.packaged: dict[str, Profile] = {}
         """As they come with cm."""
+        self.marks: tuple[Mark, ...] = ()
+        """What is marked right or wrong in the project, for whatever question."""
         self.asked: SearchAnswer | None = None
         self.problem: CmError | None = None
         self.waiting = False
@@ -80,6 +83,11 @@ class SearchSession:
     def listed(self) -> tuple[Hit, ...]:
         """Every hit of the newest answer, those inside of files too."""
         return (*self.hits, *(hit for file in self.files for hit in file.hits))
+
+    @property
+    def marked(self) -> dict[int, bool]:
+        """Whether listed hits are marked right or wrong for the question that was answered, by their passage."""
+        return marks_of_hits(self.marks, self.asked.candidates.query, self.listed) if self.asked else {}
 
     @property
     def moves(self) -> Moves | None:
