@@ -79,9 +79,9 @@ class Searcher:
         self._stamps: Stamps = stamps_of(root)
         self._root = root
         self._keyword = KeywordIndex(db)
-        names = NearNames(db)
-        self._prefetch = Prefetch(self._keyword, names, self._records)
-        self._spelling = Spelling(self._keyword, names)
+        self.names = NearNames(db)
+        self._prefetch = Prefetch(self._keyword, self.names, self._records)
+        self._spelling = Spelling(self._keyword, self.names)
         self._filters = Filters(db, Vocabulary(languages or {}, "" if root is None else root.as_posix()))
         self._saved: dict[str, Profile] = {}
         self._loaded: tuple[object, Mapping[str, Profile]] | None = None

@@ -12,7 +12,6 @@ import numpy as np
 from cm_tui.counts import count
 from cm_tui.engine.search.lifts import missing_words, weights_that_lift
 from cm_tui.engine.search.named_passages import Named, NamedPassages
-from cm_tui.engine.search.near_names import NearNames
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.engine.search.rank import Ranking
 from cm_tui.engine.store.database import Database
@@ -72,7 +71,6 @@ class WhyNot:
     def __init__(self, db: Database, searcher: Searcher) -> None:
         self._searcher = searcher
         self._named = NamedPassages(db)
-        self._near = NearNames(db)
 
     def of(
         self, query: str, name: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", limit: int | None = None
@@ -106,7 +104,9 @@ class WhyNot:
 
     def _standing(self, asked: _Asked, found: Named) -> Standing:
         if not found.ids:
-            near = dict.fromkeys([*self._near.of(_last(asked.name)), *self._named.near_paths(asked.name, _NEAREST)])
+            near = dict.fromkeys(
+                [*self._searcher.names.of(_last(asked.name)), *self._named.near_paths(asked.name, _NEAREST)]
+            )
             said = f"Nothing in the index is called {asked.name.strip()}."
             return replace(_plain(asked, "unknown", said), nearest=tuple(near)[:_NEAREST])
         if place := _best(_places(asked, frozenset(found.ids))):

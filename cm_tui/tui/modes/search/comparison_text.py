@@ -17,12 +17,14 @@ _HEAD_LINES = 4
 
 
 def pair_text(marked: Hit, hit: Hit, width: int) -> Content:
-    """Return two hits: where they stand, the heads of their snippets, and their parts in two columns with the difference."""
-    lines = [*_head(hit, width), *_head(marked, width), Content("")]
+    """Return two hits: where they stand, their parts in two columns with the difference, and the heads of their snippets."""
+    lines = [_title(hit, width), _title(marked, width)]
     names = (f"#{hit.rank}", f"#{marked.rank}", "differs")
     lines.append(_row("part", names, width, "$muted"))
     lines += [_numbers(pair.name, (pair.one, pair.other, pair.difference), width) for pair in side_by_side(hit, marked)]
     lines.append(_numbers("score", (hit.score, marked.score, hit.score - marked.score), width, bold=True))
+    for one in (hit, marked):
+        lines += [Content(""), _title(one, width), *_head(one, width)]
     return Content("\n").join(lines)
 
 
@@ -55,13 +57,17 @@ def _sentences(sentences: Sequence[str], width: int, style: str) -> list[Content
     ]
 
 
-def _head(hit: Hit, width: int) -> list[Content]:
-    """Rank, place and the first lines of the snippet."""
+def _title(hit: Hit, width: int) -> Content:
+    """Rank and place."""
     place = f":{lines_of(hit)}"
     path = elide_path(one_line(hit.path), max(8, width - len(place) - 6))
-    title = Content.assemble((f"#{hit.rank} ", "bold $accent"), (path, "bold $foreground"), (place, "$secondary"))
+    return Content.assemble((f"#{hit.rank} ", "bold $accent"), (path, "bold $foreground"), (place, "$secondary"))
+
+
+def _head(hit: Hit, width: int) -> list[Content]:
+    """The first lines of the snippet."""
     heads = (one_line(line.expandtabs(4)) for line in hit.snippet.split("\n")[:_HEAD_LINES])
-    return [title, *(Content.styled(f"  {fit(line, width - 3)}", "$soft") for line in heads)]
+    return [Content.styled(f"  {fit(line, width - 3)}", "$soft") for line in heads]
 
 
 def _row(name: str, cells: Sequence[str], width: int, style: str) -> Content:
