@@ -34,10 +34,10 @@ def show_standing(standing: Standing, *, as_json: bool) -> None:
             write("")
             _table(_hits_of(standing))
             write("")
+        if standing.lifts:
+            write("What would lift it:")
         for sentence in standing.lifts:
-            write(
-                f"To lift it: {sentence}" if sentence.startswith(("With", "Ask", "A ", "Run", "index.")) else sentence
-            )
+            write(f"  {sentence}")
         for note in standing.notes:
             narrate(f"note: {note}")
         narrate(f"{standing.profile}, {standing.mode}, {standing.took_ms:.0f} ms")

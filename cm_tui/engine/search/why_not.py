@@ -12,6 +12,7 @@ import numpy as np
 from cm_tui.counts import count
 from cm_tui.engine.search.lifts import missing_words, weights_that_lift
 from cm_tui.engine.search.named_passages import Named, NamedPassages
+from cm_tui.engine.search.no_candidate import reasons
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.engine.search.rank import Ranking
 from cm_tui.engine.store.database import Database
@@ -21,6 +22,8 @@ from cm_tui.model.comparison import lacks
 from cm_tui.model.standing import Standing, State
 
 _NEAREST = 5
+_LARGER = (2, 4)
+"""How many times the pool is tried."""
 _ORDER: dict[State, int] = {"shown": 0, "ranked": 1, "piece": 2, "quota": 3, "below": 4, "no candidate": 5}
 """Of several passages, which one stands for the name."""
 
@@ -114,19 +117,30 @@ class WhyNot:
         if refused := self._searcher.refused(asked.query, asked.profile, found.ids):
             filters = " ".join(map(str, refused))
             said = f"The question's filter {filters} leaves {asked.name.strip()} out."
-            free, place = self._with(asked, self._searcher.words_of(asked.query), found.ids)
-            standing = self._among(free, place) if place else _plain(asked, "filtered", said)
-            rank = f" it would be at rank {place.rank}" if place else " it might be found"
-            return replace(
-                standing, query=asked.query, state="filtered", said=said, lifts=(f"Without {filters}{rank}.",)
-            )
+            return self._filtered(asked, found.ids, said, filters)
         return self._beyond(asked, found.ids)
 
+    def _filtered(self, asked: _Asked, ids: Sequence[int], said: str, filters: str) -> Standing:
+        """What a filter leaves out, with its rank without it."""
+        words = self._searcher.words_of(asked.query)
+        free = self._again(asked, words)
+        place = _best(_places(free, frozenset(ids)))
+        lift = f"Without {filters} it would be " + (f"at rank {place.rank}." if place else "no candidate either.")
+        if place is None:
+            free, place = self._with(asked, words, ids)
+        standing = self._among(free, place) if place else _plain(asked, "filtered", said)
+        return replace(standing, query=asked.query, state="filtered", said=said, lifts=(lift,))
+
+    def _again(self, asked: _Asked, query: str, *, pool: int = 0, also: Sequence[int] = ()) -> _Asked:
+        """The question asked anew, with another pool, or with passages that are candidates whatever either side says."""
+        profile = replace(asked.profile, pool=pool or asked.profile.pool)
+        given = np.array(sorted(also), dtype=np.int64) if also else None
+        candidates = self._searcher.retrieve(query, profile=profile, mode=asked.mode, also=given)
+        return replace(asked, candidates=candidates, ranking=self._searcher.ranking(candidates, asked.profile))
+
     def _with(self, asked: _Asked, query: str, ids: Sequence[int]) -> tuple[_Asked, _Place | None]:
-        """The question asked anew, with passages that are candidates whatever either side says."""
-        also = np.array(sorted(ids), dtype=np.int64)
-        candidates = self._searcher.retrieve(query, profile=asked.profile, mode=asked.mode, also=also)
-        again = replace(asked, candidates=candidates, ranking=self._searcher.ranking(candidates, asked.profile))
+        """The question asked anew with passages as candidates, and where the best of them stands then."""
+        again = self._again(asked, query, also=ids)
         return again, _best(_places(again, frozenset(ids)))
 
     # --- candidates ---
@@ -167,10 +181,22 @@ class WhyNot:
         ranking = again.ranking
         [hit] = ranking.hits([(place.rank, place.row)])
         standing = _compared(replace(_plain(asked, "no candidate", ""), hit=hit))
-        reasons = " ".join(_reasons(again, place.row))
+        why = " ".join(reasons(again.ranking, place.row, again.candidates.mode))
         rank = f" Were it one, it would be at rank {place.rank} of {len(ranking.order)}." if place.rank else ""
-        said = f"{_called(hit)} is no candidate. {reasons}{rank}"
-        return replace(standing, said=said, lifts=_words_lift(again, place.row))
+        said = f"{_called(hit)} is no candidate. {why}{rank}"
+        lifts = (*self._pool_lifts(asked, ids, place.rank), *_words_lift(again, place.row))
+        return replace(standing, said=said, lifts=lifts)
+
+    def _pool_lifts(self, asked: _Asked, ids: Sequence[int], rank: int) -> tuple[str, ...]:
+        """The least of some larger pools in which it is a candidate, where it would stand among the shown ones then."""
+        if not asked.ranking.table.query_terms or not 0 < rank <= len(asked.shown):
+            return ()
+        for times in _LARGER:
+            pool = asked.profile.pool * times
+            place = _best(_places(self._again(asked, asked.query, pool=pool), frozenset(ids)))
+            if place is not None:
+                return (f"A pool of {pool} candidates a side takes it in: it would be at rank {place.rank}.",)
+        return ()
 
 
 def _reached(score: float) -> str:
@@ -262,35 +288,3 @@ def _lifts(asked: _Asked, row: int) -> tuple[str, ...]:
 def _words_lift(asked: _Asked, row: int) -> tuple[str, ...]:
     words = missing_words(asked.ranking, row)
     return (f"It does not say: {', '.join(words)}.",) if words else ()
-
-
-def _reasons(asked: _Asked, row: int) -> list[str]:
-    """Why neither side brought it."""
-    table, mode = asked.ranking.table, asked.candidates.mode
-    found = []
-    if mode != "vector":
-        own, worst = float(table.bm25_by_term[row].sum()), _worst(table.bm25_by_term.sum(axis=1), table.keyword_ranks)
-        if not table.terms:
-            found.append("No word of the question stands anywhere in the project.")
-        elif not own:
-            found.append("It says no word of the question.")
-        else:
-            found.append(
-                f"Its words are worth {own:.2f} by BM25, the last of the {asked.profile.pool} best {worst:.2f}."
-            )
-    if mode != "keyword":
-        cosine, worst = float(table.cosines[row]), _worst(table.cosines, table.vector_ranks)
-        if np.isnan(cosine):
-            found.append("It has no vector yet.")
-        else:
-            found.append(
-                f"Its cosine is {cosine:.3f}, that of the last of the {asked.profile.pool} nearest {worst:.3f}."
-            )
-    else:
-        found.append("Meaning is not compared in the mode keyword.")
-    return found
-
-
-def _worst(values: np.ndarray, ranks: np.ndarray) -> float:
-    inside = values[ranks > 0]
-    return float(inside.min()) if len(inside) else 0.0

@@ -28,7 +28,7 @@ _FOLDS = 20
 """Up to so many questions each is left out by itself; of more, so many groups are."""
 _SHARPNESS = 15.0
 """Both sides' weight together in the units of the softmax: how sure the present ranking is taken to be."""
-_RIDGE = 0.5
+_RIDGE = 0.3
 """How strongly weights are drawn to the present ones, by one question; the more there are, the weaker."""
 _STEPS = 120
 _RATE = 0.1

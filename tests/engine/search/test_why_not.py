@@ -157,3 +157,25 @@ def test_nothing_named_and_no_words(asked):
     assert why.of("path:more", "order_3").state in {"shown", "ranked"}
     with pytest.raises(UsageError, match="no profile"):
         why.of(QUESTION, "order_3", profile="nope")
+
+
+def test_what_is_left_outside_of_a_small_pool_comes_in_with_a_larger_one(asked, monkeypatch: pytest.MonkeyPatch):
+    searcher, why = asked
+    monkeypatch.setattr("cm_tui.engine.search.retrieve._FILES", 1)
+    profile = code(searcher, pool=8)
+    inside = {hit.passage for hit in searcher.search(QUESTION, profile=profile, mode="keyword", limit=99).hits}
+    wide = searcher.search(QUESTION, profile=code(searcher), mode="keyword", limit=99).hits
+    outside = [hit for hit in wide if hit.passage not in inside]
+    promised = 0
+    for hit in outside:
+        standing = why.of(QUESTION, f"{hit.path}:{hit.start_line}", profile=profile, mode="keyword")
+        assert standing.state == "no candidate"
+        for lift in standing.lifts:
+            if said := re.fullmatch(
+                r"A pool of (\d+) candidates a side takes it in: it would be at rank (\d+)\.", lift
+            ):
+                promised += 1
+                larger = code(searcher, pool=int(said[1]))
+                wider = searcher.search(QUESTION, profile=larger, mode="keyword", limit=99).hits
+                assert wider[int(said[2]) - 1].path == hit.path
+    assert promised
