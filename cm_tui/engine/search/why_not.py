@@ -164,10 +164,7 @@ class WhyNot:
             said = f"{name} would be at rank {rank}, but the profile {asked.profile.name} takes {asked.profile.quotas[hit.source]} of {hit.source} at most."
             lift = f"A quota of more than {asked.profile.quotas[hit.source]} for {hit.source} takes it in."
             return replace(_compared(standing), said=said, lifts=(lift,))
-        least = asked.profile.min_score
-        said = f"{name} scores {hit.score:.3f}, below the profile's least score of {least:g}; without that it would be at rank {rank}."
-        lifts = (f"A least score (min_score) of {_reached(hit.score)} or less lets it in.", *_words_lift(asked, row))
-        return replace(_compared(standing), said=said, lifts=lifts)
+        return _below(asked, standing, row)
 
     # --- no candidates ---
 
@@ -197,6 +194,15 @@ class WhyNot:
             if place is not None:
                 return (f"A pool of {pool} candidates a side takes it in: it would be at rank {place.rank}.",)
         return ()
+
+
+def _below(asked: _Asked, standing: Standing, row: int) -> Standing:
+    hit, least = standing.hit, asked.profile.min_score
+    assert hit is not None
+    what, value = ("scores", hit.score) if hit.relevance is None else ("has a relevance of", hit.relevance)
+    said = f"{_called(hit)} {what} {value:.3f}, below the profile's least score of {least:g}; without that it would be at rank {hit.rank}."
+    lifts = (f"A least score (min_score) of {_reached(value)} or less lets it in.", *_words_lift(asked, row))
+    return replace(_compared(standing), said=said, lifts=lifts)
 
 
 def _reached(score: float) -> str:
