@@ -210,7 +210,7 @@ def _reset(name: str, project: Any, *, as_json: bool) -> None:
     elif done.removed:
         narrate(f"{done.file} no longer changes {done.name}: {', '.join(done.removed)}")
     else:
-        narrate(f"{done.file} changes nothing of {done.name}")
+        narrate(f"nothing of {done.name} is changed in {done.file}")
 
 
 def _words(one: Mark) -> str:

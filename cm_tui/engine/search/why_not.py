@@ -192,7 +192,7 @@ class WhyNot:
             pool = asked.profile.pool * times
             place = _best(_places(self._again(asked, asked.query, pool=pool), frozenset(ids)))
             if place is not None:
-                return (f"A pool of {pool} candidates a side takes it in: it would be at rank {place.rank}.",)
+                return (f"With a pool of {pool} it would be a candidate, at rank {place.rank}.",)
         return ()
 
 

@@ -171,9 +171,7 @@ def test_what_is_left_outside_of_a_small_pool_comes_in_with_a_larger_one(asked, 
         standing = why.of(QUESTION, f"{hit.path}:{hit.start_line}", profile=profile, mode="keyword")
         assert standing.state == "no candidate"
         for lift in standing.lifts:
-            if said := re.fullmatch(
-                r"A pool of (\d+) candidates a side takes it in: it would be at rank (\d+)\.", lift
-            ):
+            if said := re.fullmatch(r"With a pool of (\d+) it would be a candidate, at rank (\d+)\.", lift):
                 promised += 1
                 larger = code(searcher, pool=int(said[1]))
                 wider = searcher.search(QUESTION, profile=larger, mode="keyword", limit=99).hits
