@@ -56,11 +56,8 @@ def places_of(mark: Mark, places: Sequence[Place]) -> list[int]:
     """Return which of some places a mark means: the same symbol of the file, else most of the same lines."""
     inside = [number for number, (path, *_) in enumerate(places) if path == mark.path]
     same = [number for number in inside if mark.symbol is not None and places[number][1] == mark.symbol]
-    if same:
-        # Of several symbols with one name, those that still stand there are meant.
-        there = [number for number in same if _share(mark, *places[number][2:]) > 0]
-        return there or same
-    return [number for number in inside if _share(mark, *places[number][2:]) >= _SHARED]
+    # All pieces of a long function are one thing, whichever of them is shown.
+    return same or [number for number in inside if _share(mark, *places[number][2:]) >= _SHARED]
 
 
 def marks_of_hits(marks: Sequence[Mark], question: str, hits: Sequence[Hit]) -> dict[int, bool]:

@@ -158,7 +158,7 @@ def test_a_place_is_found_again_when_lines_have_moved():
         ("a.py", "c", 10, 20),
         ("b.py", "A.b", 60, 80),
     ]
-    assert places_of(Mark("q", "a.py", "A.b", 65, 70, True), places) == [1]
+    assert places_of(Mark("q", "a.py", "A.b", 65, 70, True), places) == [1, 2]
     assert places_of(Mark("q", "a.py", "A.b", 10, 20, True), places) == [1, 2]
     assert places_of(Mark("q", "a.py", "renamed", 11, 20, True), places) == [3]
     assert places_of(Mark("q", "a.py", None, 2, 10, True), places) == [0]
