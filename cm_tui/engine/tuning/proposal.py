@@ -241,10 +241,10 @@ def _advice(
 ) -> str:
     few = f"{count(questions, 'marked question')} {noun(questions, 'is', 'are')} little to go by: mark {FEW} or more."
     if not weights:
-        return "The marks speak for the weights as they are."
-    if (left_out.ndcg, -left_out.wrong_in_ten) <= (before.ndcg, -before.wrong_in_ten):
+        said = "The marks speak for the weights as they are."
+    elif (left_out.ndcg, -left_out.wrong_in_ten) <= (before.ndcg, -before.wrong_in_ten):
         said = "Left out while learning, the questions are answered no better than before: better not saved."
-        return f"{said} {few}" if questions < FEW else said
-    if questions < FEW:
-        return few
-    return f"Left out while learning, the questions gain {left_out.ndcg - before.ndcg:+.3f} NDCG@10 (of {after.ndcg - before.ndcg:+.3f} with them)."
+    else:
+        gain, own = left_out.ndcg - before.ndcg, after.ndcg - before.ndcg
+        said = f"Left out while learning, the questions gain {gain:+.3f} NDCG@10 (of {own:+.3f} with them)."
+    return f"{few} {said}" if questions < FEW else said
