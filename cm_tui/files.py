@@ -110,6 +110,30 @@ def replacing(file: Path, *, permissions: int | None = PRIVATE, durable: bool = 
         raise
 
 
+def set_aside(file: Path, stamp: str) -> Path | None:
+    """Give a file that cannot be understood another name beside its own.
+
+    Args:
+        file: the file.
+        stamp: of the time, for the name.
+
+    Returns:
+        Its new path; None: it has gone.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    for number in range(1000):
+        kept = file.with_name(f"{file.stem}.damaged-{stamp}{f'-{number}' if number else ''}{file.suffix}")
+        if os.path.lexists(kept):
+            continue
+        try:
+            return file.rename(kept)
+        except FileNotFoundError:
+            return None
+    raise FileExistsError(errno.EEXIST, "there are too many damaged ones beside it")
+
+
 def remove_left_overs(file: Path) -> None:
     """Remove what a process left that was killed while it wrote this file; only one may write it at a time.
 

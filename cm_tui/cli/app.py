@@ -37,6 +37,7 @@ from cm_tui.cli import (
     search,
     serve,
     trust,
+    tune,
     undo,
 )
 from cm_tui.cli.options import PROJECT, Json, Project
@@ -65,6 +66,7 @@ app = typer.Typer(
 for family in (
     index,
     search,
+    tune,
     code,
     history,
     episodes,

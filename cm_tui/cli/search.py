@@ -35,6 +35,17 @@ def search(
     mode: Annotated[str, typer.Option("--mode", help="hybrid, keyword or vector.")] = "hybrid",
     by: Annotated[str, typer.Option("--by", help="passage, or file: each with its best passages.")] = "passage",
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
+    why_not: Annotated[
+        str | None,
+        typer.Option(
+            "--why-not",
+            metavar="NAME",
+            help="Say where a file, a path:line or a symbol stands for this question, and why.",
+        ),
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option("--compare", metavar="N,M", help="Two hits side by side, by their ranks: 1,3.")
+    ] = None,
     batch: Annotated[
         str | None,
         typer.Option("--batch", help="File with one query a line (- for stdin); one JSON object a line out."),
@@ -44,6 +55,7 @@ def search(
 ) -> None:
     """Ask the code: keyword and meaning together, each result with its score's parts."""
     from cm_tui.cli.output import print_json, print_json_line
+    from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
     from cm_tui.errors import UsageError
 
@@ -54,8 +66,17 @@ def search(
     if (query is None) == (batch is None):
         raise UsageError("Give either a query or --batch FILE.", hint='For example: cm search "how are routes matched"')
     wanted, listed = cast("Mode", mode), cast("By", by)
+    ranks = _ranks(compare, why_not, batch, by)
     with open_fresh_engine(project) as engine:
         chosen = profile or load_config(engine.root).search.profile
+        if why_not is not None:
+            show_standing(
+                engine.why_not(query or "", why_not, profile=chosen, mode=wanted, limit=limit), as_json=as_json
+            )
+            return
+        if ranks:
+            show_pair(engine.search(query or "", profile=chosen, mode=wanted, limit=max(ranks)), ranks, as_json=as_json)
+            return
         if batch is not None:
             for line in _lines(batch):
                 found = engine.search(line, profile=chosen, mode=wanted, limit=limit, by=listed)
@@ -66,6 +87,33 @@ def search(
         print_json(_object(result, listed))
         return
     _show(result, listed, explain=explain)
+
+
+def _ranks(compare: str | None, why_not: str | None, batch: str | None, by: str) -> tuple[int, int] | None:
+    """The two ranks that are to be compared; None where none are.
+
+    Raises:
+        UsageError: these are no two ranks, or options go against each other.
+    """
+    from cm_tui.errors import UsageError
+
+    if (compare is not None or why_not is not None) and batch is not None:
+        raise UsageError("--why-not and --compare are about one question.", hint="Leave --batch out.")
+    if (compare is not None or why_not is not None) and by == "file":
+        raise UsageError("--why-not and --compare are about passages.", hint="Leave --by file out.")
+    if compare is not None and why_not is not None:
+        raise UsageError("Give --why-not or --compare, one of both.")
+    if compare is None:
+        return None
+    numbers = [part.strip() for part in compare.split(",")]
+    if len(numbers) != 2 or not all(
+        part.isascii() and part.isdigit() and 0 < len(part) < 6 and int(part) for part in numbers
+    ):
+        raise UsageError(f"--compare takes two ranks, not {compare!r}.", hint="For example: --compare 1,3")
+    one, other = map(int, numbers)
+    if one == other:
+        raise UsageError("A hit is not compared with itself.", hint="For example: --compare 1,3")
+    return one, other
 
 
 def _show(result: SearchResult, by: By, *, explain: bool) -> None:

@@ -127,7 +127,7 @@ class Dispatcher:
             other = project.engine.indexed_checkout()
             with self.turns.take(client):
                 result = ask(project, name, values)
-            if name == "save_profile":
+            if name in ("save_profile", "reset_profile"):
                 project.refresh_signature()
                 self.events.publish("config", project=str(project.root))
             if name in _CHANGES_MEMORY and not values.get("dry_run"):

@@ -67,6 +67,7 @@ from cm_tui.model.search import (
     Suggestion,
 )
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
+from cm_tui.model.standing import Standing
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
 __all__ = [
@@ -148,6 +149,7 @@ __all__ = [
     "Session",
     "SkippedFile",
     "Source",
+    "Standing",
     "Step",
     "StepKind",
     "Suggestion",

@@ -19,6 +19,7 @@ from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import Cancel, EntryEdit, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
+from cm_tui.model.tuning import Mark
 from tests.cli.conftest import git
 from tests.daemon.conftest import daemons_allowed, make_project
 
@@ -74,6 +75,7 @@ def new_engine(open_engine: Callable[[Path], Engine], tmp_path: Path) -> Iterato
 
 
 NOWHERE = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"), "/nowhere")
+MARK = Mark("where is tax added", "shop/money.py", "add_tax", 6, 8, right=True)
 REQUEST = PackRequest("shop/money.py", 6, 8, "add_tax", "by hand")
 CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "status": [lambda engine: engine.status()],
@@ -96,6 +98,14 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "retrieve": [
         lambda engine: dataclasses.replace(engine.retrieve("tax"), table=None),
         lambda engine: dataclasses.replace(engine.retrieve("add_txa path:shop"), table=None),
+    ],
+    "why_not": [
+        lambda engine: engine.why_not("tax of a cart", "pay"),
+        lambda engine: engine.why_not("tax of a cart", "shop/money.py:7", limit=1, mode="keyword"),
+        lambda engine: engine.why_not("tax -path:shop", "add_tax"),
+        lambda engine: engine.why_not("tax", "add_txa"),
+        lambda engine: engine.why_not("tax", "package-lock.json"),
+        lambda engine: engine.why_not("tax", "shop", profile=engine.profiles()["notes"]),
     ],
     "rank": [
         lambda engine: engine.rank(engine.retrieve("tax"), engine.profiles()["code"], limit=3),
@@ -198,6 +208,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=True),
     ],
+    "put_mark": [
+        lambda engine: engine.put_mark(MARK),
+        lambda engine: engine.put_mark(dataclasses.replace(MARK, question="how  is a cart\tsummed", right=False)),
+    ],
+    "marks": [lambda engine: engine.marks()],
+    "propose_weights": [lambda engine: engine.propose_weights()],
+    "remove_mark": [lambda engine: engine.remove_mark(MARK), lambda engine: engine.remove_mark(MARK)],
     "imports": [
         lambda engine: engine.imports(environment=NOWHERE),
         lambda engine: engine.imports(agents=["codex"], environment=NOWHERE),
@@ -206,7 +223,7 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
-CHANGING = {"rebuild", "reset", "save_profile", "record_episode", "retention", "purge"}
+CHANGING = {"rebuild", "reset", "save_profile", "reset_profile", "record_episode", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
 _answers: dict[tuple[str, int], dict[str, Any]] = {}
@@ -443,6 +460,23 @@ def test_saved_profile_is_used_from_then_on(new_engine: Engine):
     assert file.is_relative_to(new_engine.root)
     assert new_engine.profiles()["code"].limit == 1
     assert len(new_engine.search("cart").hits) == 1
+    taken_back = new_engine.reset_profile("code")
+    assert (taken_back.file, taken_back.removed) == (file, ("limit",))
+    assert new_engine.profiles()["code"] == new_engine.packaged_profiles()["code"]
+    assert new_engine.reset_profile("code").removed == ()
+    with pytest.raises(UsageError):
+        new_engine.reset_profile("nope")
+
+
+def test_marks_are_kept_with_the_project(new_engine: Engine):
+    new_engine.put_mark(MARK)
+    assert new_engine.marks().rows == (MARK,)
+    assert (new_engine.root / ".cm/marks.json").exists()
+    for wrong in (dataclasses.replace(MARK, path="../x"), dataclasses.replace(MARK, start_line=0)):
+        with pytest.raises(UsageError):
+            new_engine.put_mark(wrong)
+    new_engine.remove_mark(MARK)
+    assert new_engine.marks().rows == ()
 
 
 def test_an_edit_is_found(new_engine: Engine):

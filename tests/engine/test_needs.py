@@ -24,7 +24,7 @@ def test_every_method_declares_what_it_needs(method) -> None:
 
 def test_every_room_is_there() -> None:
     rooms = {method.__module__.rpartition(".")[2] for method in METHODS}
-    assert rooms == {"index", "search", "code", "history", "memory", "entries", "imports", "context"}
+    assert rooms == {"index", "search", "code", "history", "memory", "entries", "imports", "context", "tuning"}
 
 
 def test_what_declares_nothing_is_refused() -> None:
@@ -49,7 +49,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
         declared.setdefault(need_of(method), set()).add(method.__name__)
     assert declared["files"] == {
         "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
-        "search", "symbols",
+        "propose_weights", "search", "symbols", "why_not",
     }  # fmt: skip
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import By, Candidates, Mode, Profile, SearchResult
+from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
 
 
 class SearchApi(Protocol):
@@ -42,6 +42,29 @@ class SearchApi(Protocol):
         self, candidates: Candidates, profile: Profile, *, limit: int | None = None, by: By = "passage"
     ) -> SearchResult:
         """Rank alone: no access to store or model, milliseconds; `limit` and `by` as for `search`."""
+
+    @needs("files")
+    def why_not(
+        self,
+        query: str,
+        name: str,
+        *,
+        profile: str | Profile = "code",
+        mode: Mode = "hybrid",
+        limit: int | None = None,
+    ) -> Standing:
+        """Return where something that a person names stands for a question, what it lacks, and what would lift it.
+
+        Args:
+            query: as for `search`.
+            name: a path, the end of one or a folder, a path and lines as `path:12-40`, or a symbol.
+            profile: as for `search`.
+            mode: as for `search`.
+            limit: how many hits are shown; the profile's own number when not given.
+
+        Raises:
+            UsageError: there is no name.
+        """
 
     @needs("nothing")
     def profiles(self) -> Mapping[str, Profile]:

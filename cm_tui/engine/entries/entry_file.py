@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import time
@@ -16,7 +15,15 @@ from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
 from cm_tui.errors import RefusedError, StoreError
-from cm_tui.files import permissions_of, read_below, read_bounded, remove_left_overs, shared_dir, write_atomically
+from cm_tui.files import (
+    permissions_of,
+    read_below,
+    read_bounded,
+    remove_left_overs,
+    set_aside,
+    shared_dir,
+    write_atomically,
+)
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
 
@@ -124,17 +131,8 @@ class EntryFile:
 
     def _set_aside(self) -> str:
         """Give a file that cannot be understood another name."""
-        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-        for number in range(1000):
-            kept = self.path.with_name(f"{self.path.stem}.damaged-{stamp}{f'-{number}' if number else ''}.json")
-            if os.path.lexists(kept):
-                continue
-            try:
-                self.path.rename(kept)
-            except FileNotFoundError:
-                return ""
-            return f"{self.path} could not be understood; it is kept as {kept.name}."
-        raise FileExistsError(errno.EEXIST, "there are too many damaged ones beside it")
+        kept = set_aside(self.path, time.strftime("%Y%m%d-%H%M%S", time.gmtime()))
+        return f"{self.path} could not be understood; it is kept as {kept.name}." if kept else ""
 
 
 def folder() -> Path:

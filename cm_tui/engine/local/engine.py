@@ -12,9 +12,10 @@ from cm_tui.engine.local.entries import LocalEntries
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.imports import LocalImports
 from cm_tui.engine.local.rooms import ExternalLayers
+from cm_tui.engine.local.tuning import LocalTuning
 
 
-class LocalEngine(LocalContext, LocalHistory, LocalEntries, LocalImports):
+class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalEntries, LocalImports):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

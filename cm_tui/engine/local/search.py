@@ -6,10 +6,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from cm_tui.engine.lazy import shared_property
 from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
 from cm_tui.errors import UsageError
-from cm_tui.model import ENTRIES, EPISODES, By, Candidates, Mode, Profile, SearchResult
+from cm_tui.model import ENTRIES, EPISODES, By, Candidates, Mode, Profile, SearchResult, Standing
+
+if TYPE_CHECKING:
+    from cm_tui.engine.search.why_not import WhyNot
 
 
 class LocalSearch(LocalRooms):
@@ -44,6 +49,20 @@ class LocalSearch(LocalRooms):
         result = self._searcher.rank(candidates, profile, limit=_depth(limit, by))
         return _files_of(result, profile, limit) if by == "file" else result
 
+    @of_one_generation
+    def why_not(
+        self,
+        query: str,
+        name: str,
+        *,
+        profile: str | Profile = "code",
+        mode: Mode = "hybrid",
+        limit: int | None = None,
+    ) -> Standing:
+        """Return where something that a person names stands for a question."""
+        standing = self._why_not.of(query, name, profile=profile, mode=mode, limit=limit)
+        return self._not_indexed(standing) if standing.state == "unknown" else standing
+
     def profiles(self) -> Mapping[str, Profile]:
         """Return every profile, with the user's and the project's changes."""
         return self._searcher.profiles()
@@ -55,6 +74,22 @@ class LocalSearch(LocalRooms):
     def save_profile(self, profile: Profile) -> Path:
         """Write a profile's changes to the project's configuration, and return the file."""
         return self._searcher.save_profile(profile)
+
+    @shared_property
+    def _why_not(self) -> WhyNot:
+        from cm_tui.engine.search.why_not import WhyNot
+
+        return WhyNot(self._db, self._searcher)
+
+    def _not_indexed(self, standing: Standing) -> Standing:
+        """Say of a file that is there why it is not in the index."""
+        from cm_tui.engine.index.left_out import left_out
+
+        found = left_out(self._db, self._repository, self._root, standing.name)
+        if found is None:
+            return standing
+        said = f"{found.path} is not indexed: {found.reason}."
+        return replace(standing, state="not indexed", said=said, lifts=(found.lift,) if found.lift else (), nearest=())
 
     @of_one_generation
     def _search(self, query: str, profile: str | Profile, mode: Mode, limit: int | None) -> SearchResult:

@@ -85,6 +85,18 @@ class Filters:
             ids = np.sort(ids[: profile.pool])
         return Narrowed(words, asked.filters, ids, kinds_of(asked.filters), is_listing, tuple(notes))
 
+    def refusing(self, query: Query, profile: Profile, ids: Sequence[int]) -> tuple[Filter, ...]:
+        """Return the filters of a query by which none of some passages passes; filters of one field count together."""
+        if not searches_code(profile):
+            return ()
+        asked = self.parse(query.cut).filters
+        fields = dict.fromkeys((one.field, one.out) for one in asked)
+        for field, out in fields:
+            same = tuple(one for one in asked if (one.field, one.out) == (field, out))
+            if not np.isin(np.array(ids, dtype=np.int64), self._passing(same, in_order=False).ids).any():
+                return same
+        return asked if asked and not np.isin(ids, self._passing(asked, in_order=False).ids).any() else ()
+
     def _passing(self, filters: tuple[Filter, ...], *, in_order: bool) -> _Passing:
         with self._db.reading() as number:
             key = (number, filters, in_order)

@@ -12,9 +12,9 @@ from cm_tui.config import Config, load_config
 from cm_tui.config.stamps import Stamps, stamps_of
 from cm_tui.counts import count
 from cm_tui.engine.embed.provider import SWITCHED_OFF, Provider
-from cm_tui.engine.search import profiles, retrieve
+from cm_tui.engine.search import profile_file, profiles, retrieve
 from cm_tui.engine.search.candidate_table import CandidateTable
-from cm_tui.engine.search.filters import Vocabulary
+from cm_tui.engine.search.filters import Filter, Vocabulary
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.search.narrowed import Narrowed
 from cm_tui.engine.search.near_names import NearNames
@@ -22,13 +22,14 @@ from cm_tui.engine.search.passage_cache import PassageCache
 from cm_tui.engine.search.passing import Filters, searches_code
 from cm_tui.engine.search.prefetch import Prefetch
 from cm_tui.engine.search.query import Query
-from cm_tui.engine.search.rank import rank
+from cm_tui.engine.search.rank import Ranking, rank, ranked
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.retrieve import Nearness
 from cm_tui.engine.search.spelling import Spelling, said
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
+from cm_tui.model.tuning import ProfileReset
 from cm_tui.paths import project_config_file
 
 _NO_RERANKER = "the profile asks for it, and `search.reranker` of the configuration names no model."
@@ -78,9 +79,9 @@ class Searcher:
         self._stamps: Stamps = stamps_of(root)
         self._root = root
         self._keyword = KeywordIndex(db)
-        names = NearNames(db)
-        self._prefetch = Prefetch(self._keyword, names, self._records)
-        self._spelling = Spelling(self._keyword, names)
+        self.names = NearNames(db)
+        self._prefetch = Prefetch(self._keyword, self.names, self._records)
+        self._spelling = Spelling(self._keyword, self.names)
         self._filters = Filters(db, Vocabulary(languages or {}, "" if root is None else root.as_posix()))
         self._saved: dict[str, Profile] = {}
         self._loaded: tuple[object, Mapping[str, Profile]] | None = None
@@ -103,8 +104,9 @@ class Searcher:
         return self.rank(self.retrieve(query, profile=chosen, mode=mode, only=only), chosen, limit=limit)
 
     def retrieve(
-        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None
-    ) -> Candidates:
+        self, query: str, *, profile: str | Profile = "code", mode: Mode = "hybrid", only: Sequence[str] | None = None,
+        also: retrieve.Ids | None = None,
+    ) -> Candidates:  # fmt: skip
         """Find the candidates of both sides; the mode that was really used is in the result.
 
         Args:
@@ -112,6 +114,7 @@ class Searcher:
             profile: what is searched, and by which numbers.
             mode: which sides.
             only: paths; the others are as if they were not there.
+            also: passages that are candidates whatever either side says.
 
         Raises:
             UsageError: the mode or the profile is unknown.
@@ -128,7 +131,7 @@ class Searcher:
         used = "keyword" if asked.is_listing else used
         nearness, is_keyword = asked.nearness(near.get), used != "vector"
         table = retrieve.candidates(
-            self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only
+            self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
         )
         table = asked.named(table, self._records.get)
         documents = self._keyword.documents()
@@ -163,13 +166,8 @@ class Searcher:
 
     def rank(self, candidates: Candidates, profile: Profile, *, limit: int | None = None) -> SearchResult:
         """Rank candidates by a profile; needs neither store nor embedding model."""
-        asked = candidates
         table: CandidateTable = candidates.table
-        if candidates.filters:
-            # A reranker reads words; where there are none, the order of path and line stays.
-            asked = replace(candidates, query=self._filters.parse(Query(candidates.query).cut).words)
-            if not table.query_terms:
-                profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
+        asked, profile = self._as_ranked(candidates, profile)
         used, reason = self._used_reranker(profile)
         try:
             result = rank(asked, profile, limit=limit, reranker=used)
@@ -187,6 +185,32 @@ class Searcher:
             return None, _NO_RERANKER if profile.rerank == "on" else ""
         slow = self._reranker.too_slow() if profile.rerank == "auto" else ""
         return (None, slow) if slow else (self._reranker, "")
+
+    def ranking(self, candidates: Candidates, profile: Profile) -> Ranking:
+        """Return the whole ranking behind the hits of `rank`; a reranker that cannot be had is left out."""
+        asked, profile = self._as_ranked(candidates, profile)
+        used, _ = self._used_reranker(profile)
+        try:
+            return ranked(asked, profile, reranker=used)
+        except ModelError:
+            return ranked(asked, profile)
+
+    def _as_ranked(self, candidates: Candidates, profile: Profile) -> tuple[Candidates, Profile]:
+        """Candidates with the words of their question alone, and the numbers that count for them."""
+        if not candidates.filters:
+            return candidates, profile
+        if not candidates.table.query_terms:
+            # A reranker reads words; where there are none, the order of path and line stays.
+            profile = replace(profile, min_score=0.0, adjustments={}, diversity="none", rerank="off")
+        return replace(candidates, query=self.words_of(candidates.query)), profile
+
+    def words_of(self, query: str) -> str:
+        """Return a query without its filters."""
+        return self._filters.parse(Query(query).cut).words
+
+    def refused(self, query: str, profile: Profile, ids: Sequence[int]) -> tuple[Filter, ...]:
+        """Return the filters of a query that let none of some passages pass."""
+        return self._filters.refusing(Query(query), profile, ids)
 
     def _nearness(
         self, query: Query, profile: Profile, mode: Mode, notes: list[str]
@@ -278,9 +302,18 @@ class Searcher:
         if self._root is None:
             raise ConfigError("There is no project to save a profile to.")
         file = project_config_file(self._root)
-        profiles.save(profile, profiles.below(profile.name), file)
+        profile_file.save(profile, profiles.below(profile.name), file)
         self._saved[profile.name] = profile
         return file
+
+    def reset_profile(self, name: str) -> ProfileReset:
+        """Remove what the project's configuration changes of a profile; errors are those of `profile_file.reset`."""
+        if self._root is None:
+            raise ConfigError("There is no project whose configuration could have changed a profile.")
+        file = project_config_file(self._root)
+        removed = profile_file.reset(name, file)
+        self._saved.pop(name, None)
+        return ProfileReset(name, file, removed)
 
 
 def _listed(sources: Sequence[str]) -> str:

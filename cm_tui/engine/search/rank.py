@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cm_tui.engine.search.adjust import Stage, adjust
 from cm_tui.engine.search.candidate_table import CandidateTable, Column
@@ -40,6 +42,59 @@ def rank(
         ModelError: the reranker cannot be loaded.
     """
     started = time.perf_counter()
+    ranking = ranked(candidates, profile, reranker=reranker)
+    kept = ranking.kept
+    wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit
+    hits = ranking.hits(enumerate(kept[: max(wanted, 0)], start=1))
+    return SearchResult(
+        query=candidates.query,
+        mode=candidates.mode,
+        profile=profile.name,
+        took_ms=candidates.took_ms + (time.perf_counter() - started) * 1000,
+        hits=hits,
+        total=len(kept),
+        notes=(*candidates.notes, *_weak(hits, profile)),
+        generation=candidates.generation,
+    )
+
+
+class Ranking(NamedTuple):
+    """Every candidate with its score, before any of them is shown."""
+
+    table: CandidateTable
+    fused: Fused
+    stages: list[Stage]
+    profile: Profile
+    raw: Column
+    """Scores before they are brought to the scale from 0 to 1."""
+    score: Column
+    likely: Column | None
+    """Relevance, where it is calibrated."""
+    order: list[int]
+    """All rows, best first."""
+    enough: NDArray[np.bool_]
+    """Which reach the least score."""
+    kept: list[int]
+    """The rows that have a rank, best first: those that reach the least score, one piece of each whole, within quotas."""
+
+    def hits(self, places: Iterable[tuple[int, int]]) -> tuple[Hit, ...]:
+        """Return rows as hits with all parts of their scores.
+
+        Args:
+            places: the rank that each has, and its row.
+        """
+        parts = _Explainer(self.table, self.fused, self.stages)
+        return tuple(
+            replace(
+                _hit(self.table, row, place, float(self.score[row]), parts.of(row), self.profile),
+                relevance=None if self.likely is None else float(self.likely[row]),
+            )
+            for place, row in places
+        )
+
+
+def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | None = None) -> Ranking:
+    """Return the ranking of all candidates; arguments and errors are those of `rank`."""
     table: CandidateTable = candidates.table
     fused = fuse(table, profile, candidates.mode)
     score, stages = lend(table, fused.keyword + fused.vector, profile)
@@ -54,29 +109,10 @@ def rank(
     if reranker is not None and profile.rerank != "off":
         score, more = rerank(table, score, profile, candidates.query, reranker)
         stages += more
-    found = best_pieces(table, [row for row in order(score).tolist() if enough[row]])
-    kept = _within_quotas(table, found, profile)
-    score, more = to_unit(score)
-    stages += more
-    wanted = max(profile.limit, sum(profile.quotas.values())) if limit is None else limit
-    parts = _Explainer(table, fused, stages)
-    hits = tuple(
-        replace(
-            _hit(table, row, place, float(score[row]), parts.of(row), profile),
-            relevance=None if likely is None else float(likely[row]),
-        )
-        for place, row in enumerate(kept[: max(wanted, 0)], start=1)
-    )
-    return SearchResult(
-        query=candidates.query,
-        mode=candidates.mode,
-        profile=profile.name,
-        took_ms=candidates.took_ms + (time.perf_counter() - started) * 1000,
-        hits=hits,
-        total=len(kept),
-        notes=(*candidates.notes, *_weak(hits, profile)),
-        generation=candidates.generation,
-    )
+    rows = order(score).tolist()
+    kept = _within_quotas(table, best_pieces(table, [row for row in rows if enough[row]]), profile)
+    scaled, more = to_unit(score)
+    return Ranking(table, fused, [*stages, *more], profile, score, scaled, likely, rows, enough, kept)
 
 
 def _weak(hits: Sequence[Hit], profile: Profile) -> tuple[str, ...]:

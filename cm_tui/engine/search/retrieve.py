@@ -137,7 +137,7 @@ class KeywordScores:
 
 def candidates(
     records: PassageCache, index: KeywordIndex, query: Query, profile: Profile,
-    nearness: Callable[[str], Nearness | None], *, keyword: bool, only: Ids | None = None,
+    nearness: Callable[[str], Nearness | None], *, keyword: bool, only: Ids | None = None, also: Ids | None = None,
 ) -> CandidateTable:  # fmt: skip
     """Find the passages that may answer: those of each source by themselves, so that none moves the scores of another.
 
@@ -149,13 +149,17 @@ def candidates(
         nearness: the vector side of a source; None when it is off.
         keyword: whether the keyword side takes part.
         only: ids of passages; the others are as if they were not there.
+        also: ids of passages that are candidates whatever either side says.
     """
     tables = []
     for source in dict.fromkeys(profile.sources) or ("",):
         wording = wording_of(source)
         terms = query.terms_in(wording) if keyword else []
         keywords = KeywordScores(*index.documents_and_terms(terms, source, only), wording)
-        chosen = _choose(keywords, nearness(source), profile, _defining(records, query, keywords, source))
+        given = _defining(records, query, keywords, source)
+        if also is not None:
+            given = np.concatenate([given, _known(keywords.documents, also)])
+        chosen = _choose(keywords, nearness(source), profile, given)
         tables.append(_describe(records, query, keywords, chosen))
     return concatenate(tables)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cm_tui import paths
 from cm_tui.config import Config, load_config
-from cm_tui.engine.search import adjust, profiles
+from cm_tui.engine.search import adjust, profile_file, profiles
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.errors import ConfigError
 from tests.shop import Project
@@ -106,7 +106,7 @@ def test_switching_decay_off_survives(project: Project, root: Path) -> None:
 def test_round_trip(root: Path, name: str, values: dict[str, object]) -> None:
     file = root / "any.toml"
     wanted = profiles.make(name, values)
-    profiles.save(wanted, profiles.make(name, {}), file)
+    profile_file.save(wanted, profiles.make(name, {}), file)
     import tomllib
 
     read = tomllib.loads(file.read_text(encoding="utf-8")).get("profiles", {})
@@ -118,9 +118,9 @@ def test_what_ends_a_line_elsewhere_ends_none_in_a_value(root: Path, end: str) -
     file = root / "any.toml"
     for name in ("memory", "code"):
         wanted = profiles.make(name, {"description": f"one{end}[profiles.code]{end}two", "limit": 7})
-        profiles.save(wanted, profiles.make(name, {}), file)
+        profile_file.save(wanted, profiles.make(name, {}), file)
     other = profiles.make("code", {"limit": 9})
-    profiles.save(other, profiles.make("code", {}), file)
+    profile_file.save(other, profiles.make("code", {}), file)
     import tomllib
 
     read = profiles.load(tomllib.loads(file.read_text(encoding="utf-8"))["profiles"])

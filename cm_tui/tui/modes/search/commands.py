@@ -6,9 +6,12 @@ from pathlib import Path
 
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.search.file_rows import lines_of
+from cm_tui.tui.modes.search.mark_commands import MARK_COMMANDS
 from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.remembered import open_memory, told_of
 from cm_tui.tui.modes.search.view import SearchView
+from cm_tui.tui.modes.search.why_commands import WHY_COMMANDS
+from cm_tui.tui.modes.search.why_commands import close as close_why
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
@@ -53,6 +56,8 @@ def leave_query(screen: SearchView) -> None:
     """Go from the input or a panel back to the results."""
     if screen.hit_panel.profile_panel.has_focus:
         toggle_tuning(screen)
+    elif not screen.query_input.has_focus and close_why(screen):
+        return
     screen.results.focus()
 
 
@@ -231,4 +236,6 @@ SEARCH_COMMANDS: tuple[Command[SearchView], ...] = (
             bar=False, blocked=_no_factory),
     Command("search.factory-all", "F", "Factory profile", "Every number of the profile as it comes with cm",
             take_whole_factory, shown_as="F", bar=False, blocked=_no_factory),
+    *WHY_COMMANDS,
+    *MARK_COMMANDS,
 )  # fmt: skip

@@ -11,9 +11,12 @@ from textual.widget import Widget
 
 from cm_tui.engine.api.authors import Author
 from cm_tui.errors import CmError
-from cm_tui.model import Hit, Source
+from cm_tui.model import Hit, Source, Standing
+from cm_tui.model.tuning import TuningProposal
+from cm_tui.tui.modes.search.comparison_text import pair_text, standing_text
 from cm_tui.tui.modes.search.memory_rows import is_memory, kind_and_age
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
+from cm_tui.tui.modes.search.proposal_text import proposal_text
 from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
 from cm_tui.tui.modes.search.session import SearchSession
 from cm_tui.tui.state.authors import who
@@ -52,6 +55,13 @@ class HitPanel(Vertical):
         self._drop = drop
         self._tasks = tasks
         self._shown: object = None
+        self._hit: Hit | None = None
+        self.standing: Standing | None = None
+        """Where something that was asked about stands; shown in the place of the hit's explanation."""
+        self.proposal: TuningProposal | None = None
+        """Weights that are proposed; what they do is shown in the same place."""
+        self.marked: Hit | None = None
+        """The hit that the one under the cursor is compared with."""
 
     def compose(self) -> Iterable[Widget]:
         """Preview, knobs, explanation."""
@@ -122,11 +132,34 @@ class HitPanel(Vertical):
         self._explain(None)
 
     def _explain(self, hit: Hit | None) -> None:
-        self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of a result's score is listed here.")
-        panel = self.query_one("#why-panel")
-        what = "Why memory" if is_memory(hit) else "Why"
-        panel.border_title = Content(f"{what} #{hit.rank}" if hit else "Why")
-        panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
+        self._hit = hit
+        self.explain_again()
+
+    def explain_again(self) -> None:
+        """Show what was asked about, else two hits side by side, else the parts of the hit."""
+        panel, text, hit, marked = (
+            self.query_one("#why-panel"),
+            self.query_one(ScoreExplanation),
+            self._hit,
+            self.marked,
+        )
+        if self.proposal is not None:
+            text.show_text("proposal", partial(proposal_text, self.proposal))
+            panel.border_title = Content("Proposed weights")
+            panel.border_subtitle = Content("esc closes")
+        elif (standing := self.standing) is not None:
+            text.show_text(("why not", standing.name), partial(standing_text, standing))
+            panel.border_title = Content(elide_end(f"Why not {one_line(standing.name)}", _TITLE))
+            panel.border_subtitle = Content("esc closes")
+        elif hit is not None and marked is not None and hit.passage != marked.passage:
+            text.show_text((marked.passage, hit.passage), partial(pair_text, marked, hit))
+            panel.border_title = Content(f"#{hit.rank} beside #{marked.rank}")
+            panel.border_subtitle = Content("x on it, or esc, ends it")
+        else:
+            text.show(hit, "" if hit else "Every part of a result's score is listed here.")
+            what = "Why memory" if is_memory(hit) else "Why"
+            panel.border_title = Content(f"{what} #{hit.rank}" if hit else "Why")
+            panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
 
     def _got_source(self, hit: Hit, source: Source) -> None:
         panel, view = self.query_one("#preview-panel", PathPanel), self.preview
@@ -164,6 +197,7 @@ class HitPanel(Vertical):
 
     def title_profile(self, session: SearchSession) -> None:
         """Say whose numbers they are, and how many differ from what is saved."""
-        panel, changed = self.query_one("#tune-panel"), len(session.tuned)
+        panel, changed, moved = self.query_one("#tune-panel"), len(session.tuned), session.moves
         panel.border_title = Content(f"Tuning {session.profile.name if session.profile else ''}")
-        panel.border_subtitle = Content(f"{changed} changed · s saves · r resets" if changed else "←/→ turn · ⌫ back")
+        said = f"{changed} changed · {f'{moved.count} moved · ' if moved else ''}s saves · r resets"
+        panel.border_subtitle = Content(said if changed else "←/→ turn · ⌫ back")

@@ -22,6 +22,7 @@ from cm_tui.tui.modes.search.memory_rows import (
     is_memory,
     rows_of,
 )
+from cm_tui.tui.modes.search.row_signs import RowSigns
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
@@ -53,6 +54,7 @@ class ResultList(RowList[ResultRow]):
         """The hit that the cursor was on, where its file's row stands for it as it is in no row itself."""
         self.authors: Mapping[str, Author | None] = {}
         """Who wrote what is remembered, by path, as far as that is known."""
+        self.signs = RowSigns()
 
     @property
     def hit(self) -> Hit | None:
@@ -180,8 +182,8 @@ class ResultList(RowList[ResultRow]):
     def _of_file(self, row: FileRow | FurtherRow, width: int) -> Content:
         bar = 16 if self._is_wide else 14 if width >= 64 else 8
         rank = self._rank(row.file.rank) if isinstance(row, FileRow) else ("    ", "")
-        room = width - 4 - 8 - bar - 2
-        return Content.assemble(rank, words(row, room), " ", self._score(row.hit, bar))
+        room = width - 4 - self.signs.width - 8 - bar - 2
+        return Content.assemble(rank, self.signs.of(row.hit), words(row, room), " ", self._score(row.hit, bar))
 
     def _rank(self, rank: int) -> tuple[str, str]:
         return f"{rank:>3} ", "$accent" if rank <= self.limit else "$muted"
@@ -201,8 +203,10 @@ class ResultList(RowList[ResultRow]):
 
     def _first(self, hit: Hit, width: int) -> Content:
         bar = 8 if width < 44 else 14
-        room = width - 4 - 8 - bar - 2
-        return Content.assemble(self._rank(hit.rank), self._symbol(hit, room), " ", self._score(hit, bar))
+        room = width - 4 - self.signs.width - 8 - bar - 2
+        return Content.assemble(
+            self._rank(hit.rank), self.signs.of(hit), self._symbol(hit, room), " ", self._score(hit, bar)
+        )
 
     def _second(self, hit: Hit, width: int) -> Content:
         lines = f":{lines_of(hit)}"
@@ -211,7 +215,7 @@ class ResultList(RowList[ResultRow]):
 
     def _one_line(self, hit: Hit, width: int) -> Content:
         bar = 16
-        room = width - 4 - 8 - bar - 4
+        room = width - 4 - self.signs.width - 8 - bar - 4
         # Names are read first: a path gives way to them until only its end, which names the file, is left.
         name_width = max(room * 2 // 5, min(self._name_need, room - min(self._path_need, LEAST_PATH)))
         lines = f":{lines_of(hit)}"
@@ -220,6 +224,7 @@ class ResultList(RowList[ResultRow]):
         pad = " " * max(0, path_room - cell_len(path))
         return Content.assemble(
             self._rank(hit.rank),
+            self.signs.of(hit),
             self._symbol(hit, name_width),
             "  ",
             (path, "$muted"),

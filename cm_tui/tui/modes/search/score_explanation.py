@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Callable
 
 from textual import events
 from textual.app import ComposeResult
@@ -22,8 +23,8 @@ class ScoreExplanation(VerticalScroll):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
-        self._hit: Hit | None = None
-        self._message = ""
+        self._what: object = None
+        self._make: Callable[[int], Content] | None = None
 
     def compose(self) -> ComposeResult:
         """One text."""
@@ -31,10 +32,22 @@ class ScoreExplanation(VerticalScroll):
 
     def show(self, hit: Hit | None, message: str = "") -> None:
         """Explain a hit, or say why there is none."""
-        new = hit is None or self._hit is None or hit.passage != self._hit.passage
-        self._hit, self._message = hit, message
+        if hit is None:
+            self.show_text(None, lambda _: Content.styled(message, "$muted"))
+        else:
+            self.show_text(hit.passage, lambda width: explain(hit, width, plain=self.app.no_color))
+
+    def show_text(self, what: object, make: Callable[[int], Content]) -> None:
+        """Show another text.
+
+        Args:
+            what: it is about; where it is about the same as before, whoever reads it reads on.
+            make: gives it for a width.
+        """
+        is_new = what is None or what != self._what
+        self._what, self._make = what, make
         self._draw()
-        if new:
+        if is_new:
             self.scroll_home(animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
@@ -42,13 +55,8 @@ class ScoreExplanation(VerticalScroll):
         self._draw()
 
     def _draw(self) -> None:
-        if not self.is_mounted:
-            return
-        width = max(30, self.size.width - 1)
-        text = (
-            explain(self._hit, width, plain=self.app.no_color) if self._hit else Content.styled(self._message, "$muted")
-        )
-        self.query_one("#why-text", Static).update(text)
+        if self.is_mounted and self._make is not None:
+            self.query_one("#why-text", Static).update(self._make(max(30, self.size.width - 1)))
 
 
 def explain(hit: Hit, width: int, *, plain: bool = False) -> Content:

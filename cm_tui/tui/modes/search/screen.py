@@ -9,9 +9,11 @@ from textual.binding import BindingType
 from textual.widgets import Input
 
 from cm_tui.tui.modes.search.commands import SEARCH_COMMANDS, open_hit
+from cm_tui.tui.modes.search.mark_commands import read_marks
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.results import ResultList
 from cm_tui.tui.modes.search.view import SearchView
+from cm_tui.tui.modes.search.why_commands import after_answer
 from cm_tui.tui.screens.commands import Command, bindings
 
 DEBOUNCE = 0.06
@@ -28,6 +30,16 @@ class SearchScreen(SearchView):
         "once, from what was retrieved, and can be saved to the project."
     )
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_COMMANDS)
+
+    def _show(self, keep: bool = False) -> None:
+        after_answer(self)
+        super()._show(keep)
+        self.hit_panel.title_profile(self.session)
+
+    def read_profiles(self) -> None:
+        """Read the profiles as they are saved, and what is marked."""
+        super().read_profiles()
+        read_marks(self)
 
     def mode_commands(self) -> tuple[Command[SearchView], ...]:
         """Everything that search can do."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from cm_tui.errors import CmError, DaemonError
 from cm_tui.model import By, Candidates, FileHits, Hit, Mode, Profile, SearchResult
+from cm_tui.model.tuning import Mark, marks_of_hits
+from cm_tui.tui.modes.search.moves import LEAST_BEFORE, Before, Moves, before, moves
 from cm_tui.tui.modes.search.profile_settings import Setting, settings_of
 from cm_tui.tui.tasks.ask import Ask
 
@@ -25,6 +27,8 @@ class SearchAnswer:
 
     candidates: Candidates
     result: SearchResult
+    before: Before | None = None
+    """The order by the saved numbers, where others are in use."""
 
 
 class SearchSession:
@@ -49,6 +53,8 @@ class SearchSession:
         """As saved."""
         self.packaged: dict[str, Profile] = {}
         """As they come with cm."""
+        self.marks: tuple[Mark, ...] = ()
+        """What is marked right or wrong in the project, for whatever question."""
         self.asked: SearchAnswer | None = None
         self.problem: CmError | None = None
         self.waiting = False
@@ -73,6 +79,22 @@ class SearchSession:
         """Which files were found, where they are what was asked for."""
         return self.asked.result.files if self.asked else ()
 
+    @property
+    def listed(self) -> tuple[Hit, ...]:
+        """Every hit of the newest answer, those inside of files too."""
+        return (*self.hits, *(hit for file in self.files for hit in file.hits))
+
+    @property
+    def marked(self) -> dict[int, bool]:
+        """Whether listed hits are marked right or wrong for the question that was answered, by their passage."""
+        return marks_of_hits(self.marks, self.asked.candidates.query, self.listed) if self.asked else {}
+
+    @property
+    def moves(self) -> Moves | None:
+        """How far what is listed moved against the saved numbers; None: these are in use."""
+        asked = self.asked
+        return moves(asked.result, asked.before) if asked and asked.before else None
+
     # --- questions ---
 
     def search(self, query: str, *, delay: float = 0.0) -> None:
@@ -95,11 +117,10 @@ class SearchSession:
         if self.profile is None:
             return
         self.waiting = self.asked is not None and self.asked.candidates.query != query
-        profile, mode, limit, by = self.profile, self.mode, self._limit, self.by
+        profile, mode, ranked = self.profile, self.mode, self._ranked()
 
         def call(engine: Engine) -> SearchAnswer:
-            candidates = engine.retrieve(query, profile=profile, mode=mode)
-            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit, by=by))
+            return ranked(engine, engine.retrieve(query, profile=profile, mode=mode), None)
 
         self._ask("search", call, self._got, self._failed, delay=delay)
 
@@ -107,12 +128,25 @@ class SearchSession:
         """Rank what was retrieved once more: by other numbers, or for more hits."""
         if self.asked is None or self.profile is None:
             return
-        candidates, profile, limit, by = self.asked.candidates, self.profile, self._limit, self.by
+        candidates, known, ranked = self.asked.candidates, self.asked.before, self._ranked()
+        self._ask("rank", lambda engine: ranked(engine, candidates, known), self._got, self._failed)
 
-        def call(engine: Engine) -> SearchAnswer:
-            return SearchAnswer(candidates, engine.rank(candidates, profile, limit=limit, by=by))
+    def _ranked(self) -> Callable[[Engine, Candidates, Before | None], SearchAnswer]:
+        """What ranks candidates by the numbers of this moment, and by the saved ones where these are others."""
+        profile, saved, limit, by = self.profile, self.saved, self._limit, self.by
+        assert profile is not None
 
-        self._ask("rank", call, self._got, self._failed)
+        def rank(engine: Engine, candidates: Candidates, known: Before | None) -> SearchAnswer:
+            result = engine.rank(candidates, profile, limit=limit, by=by)
+            if saved is None or profile == saved:
+                return SearchAnswer(candidates, result)
+            if known is None or (known.profile, known.by) != (saved, by):
+                # Once for each question: while a slider moves, only the line above is asked.
+                ranked = engine.rank(candidates, saved, limit=max(LEAST_BEFORE, limit), by=by)
+                known = before(ranked, saved, by)
+            return SearchAnswer(candidates, result, known)
+
+        return rank
 
     def more(self) -> None:
         """Ask for the next page, where there is one and it was not asked for yet."""

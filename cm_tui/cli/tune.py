@@ -1,0 +1,259 @@
+"""`cm tune`: marks of results, weights proposed from them, and a profile taken back."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cm_tui.cli.options import Json, Project, open_engine, open_fresh_engine
+from cm_tui.counts import count
+
+if TYPE_CHECKING:
+    from cm_tui.model import Page
+    from cm_tui.model.tuning import Figures, Mark, TuningProposal
+
+_RESET = "--reset"
+_CONFIGURED = "="
+"""Stands for the profile that is used when none is named."""
+_MOST_RANKS = 20
+
+
+class _Tune(TyperGroup):
+    """`--reset` may stand alone, or with the name of a profile behind it."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Give a lone `--reset` its value."""
+        words = list(args)
+        for place, word in enumerate(words):
+            following = words[place + 1] if place + 1 < len(words) else "-"
+            if word == _RESET and following.startswith("-"):
+                words[place] = f"{_RESET}={_CONFIGURED}"
+        return super().parse_args(ctx, words)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    family = typer.Typer(cls=_Tune, invoke_without_command=True, no_args_is_help=False)
+    family.callback(help=tune.__doc__)(tune)
+    family.command("mark")(mark)
+    family.command("marks")(marks)
+    family.command("unmark")(unmark)
+    app.add_typer(family, name="tune")
+
+
+Question = Annotated[str, typer.Argument(help="The question, as it is asked of `cm search`.")]
+
+
+def tune(
+    context: typer.Context,
+    save: Annotated[
+        bool, typer.Option("--save", help="Write the proposed weights to the project's configuration.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="The same: do not ask.")] = False,
+    reset: Annotated[
+        str,
+        typer.Option(
+            _RESET,
+            metavar="[PROFILE]",
+            help="Take a saved profile back instead: what the project's configuration changes of it goes.",
+        ),
+    ] = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Propose weights for the profile `code` from results marked right or wrong, with what they do before and after."""
+    if context.invoked_subcommand is not None:
+        return
+    if reset:
+        _reset(reset, project, as_json=as_json)
+        return
+    from cm_tui.cli.output import narrate, print_json
+
+    with open_fresh_engine(project) as engine:
+        found = engine.propose_weights()
+        if as_json:
+            print_json(found)
+        else:
+            _show(found)
+        if not found.weights:
+            return
+        if save or yes or (not as_json and _asked()):
+            narrate(f"saved to {engine.save_profile(found.profile)}; `cm tune --reset` takes it back")
+        elif not as_json:
+            narrate("nothing was changed; `cm tune --save` saves these weights")
+
+
+def _asked() -> bool:
+    """Ask on a terminal; elsewhere the answer is no."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and typer.confirm("Save these weights?", default=False, err=True)
+
+
+def mark(
+    question: Question,
+    name: Annotated[str, typer.Argument(help="What is marked: a file, path:line, or a symbol.")],
+    right: Annotated[bool, typer.Option("--right", help="It answers the question.")] = False,
+    wrong: Annotated[bool, typer.Option("--wrong", help="It does not.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Mark a result right or wrong for a question, in .cm/marks.json of the project."""
+    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.errors import NotFoundError, UsageError
+    from cm_tui.model.tuning import mark_of
+
+    if right == wrong:
+        raise UsageError("Say --right or --wrong, one of both.")
+    if not question.strip():
+        raise UsageError(
+            "There is no question.", hint='For example: cm tune mark "how is a route matched" Router.match --right'
+        )
+    with open_fresh_engine(project) as engine:
+        standing = engine.why_not(question, name)
+        if standing.hit is None:
+            near = f"The nearest names are {', '.join(standing.nearest)}." if standing.nearest else ""
+            raise NotFoundError(standing.said, hint=near or "Only what is in the index can be marked.")
+        made = mark_of(question, standing.hit, right=right)
+        note = engine.put_mark(made)
+    if as_json:
+        print_json({"mark": made, "rank": standing.hit.rank, "state": standing.state})
+        return
+    write(f"marked {_words(made)}: {made.place}  {made.symbol or ''}".rstrip())
+    narrate(standing.said)
+    if note:
+        narrate(f"note: {note}")
+
+
+def marks(project: Project = None, as_json: Json = False) -> None:
+    """List what is marked, by question."""
+    from cm_tui.cli.output import narrate, print_page, write
+
+    with open_engine(project) as engine:
+        page = engine.marks()
+    if as_json or not page.rows:
+        print_page(page, lambda one: one.place, as_json=as_json)
+        return
+    before = ""
+    for one in page.rows:
+        if one.question != before:
+            write(one.question, bold=one.question)
+            before = one.question
+        write(f"  {_words(one):<6} {one.place}  {one.symbol or ''}".rstrip())
+    questions = len({one.question for one in page.rows})
+    narrate(f"{count(page.total, 'mark')} of {count(questions, 'question')}")
+    if page.note:
+        narrate(f"note: {page.note}")
+
+
+def unmark(
+    question: Question,
+    name: Annotated[
+        str | None, typer.Argument(help="Path, path:line or symbol of the mark; all of the question when not given.")
+    ] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Take marks of a question back."""
+    from cm_tui.cli.output import narrate, print_json
+
+    with open_engine(project) as engine:
+        gone = _meant(engine.marks(), question, name)
+        notes = [note for one in gone if (note := engine.remove_mark(one))]
+    if as_json:
+        print_json({"removed": gone})
+        return
+    for one in gone:
+        narrate(f"took back {_words(one)}: {one.place}  {one.symbol or ''}".rstrip())
+    for note in notes:
+        narrate(f"note: {note}")
+
+
+def _meant(page: Page[Mark], question: str, name: str | None) -> list[Mark]:
+    """The marks that are meant.
+
+    Raises:
+        NotFoundError: there are none.
+    """
+    from cm_tui.errors import NotFoundError
+    from cm_tui.model.tuning import normal
+
+    own = [one for one in page.rows if one.question == normal(question)]
+    if not own:
+        raise NotFoundError("Nothing is marked for that question.", hint=page.note or "`cm tune marks` lists what is.")
+    found = [one for one in own if name is None or _is_called(one, name.strip())]
+    if not found:
+        places = ", ".join(one.place for one in own[:5])
+        raise NotFoundError(f"No mark of that question is called {name}.", hint=f"It has {places}.")
+    return found
+
+
+def _is_called(one: Mark, name: str) -> bool:
+    path, _, lines = name.rpartition(":")
+    first = lines.partition("-")[0]
+    if path and first.isascii() and first.isdigit() and len(first) < 10:
+        return one.path in (path, path.removeprefix("./")) and one.start_line <= int(first) <= one.end_line
+    symbol = one.symbol or ""
+    return name in {one.path, symbol} or one.path.endswith(f"/{name}") or symbol.endswith(f".{name}")
+
+
+def _reset(name: str, project: Any, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.config import load_config
+
+    with open_engine(project) as engine:
+        chosen = load_config(engine.root).search.profile if name == _CONFIGURED else name
+        done = engine.reset_profile(chosen)
+    if as_json:
+        print_json({"profile": done.name, "file": str(done.file), "removed": done.removed})
+    elif done.removed:
+        narrate(f"{done.file} no longer changes {done.name}: {', '.join(done.removed)}")
+    else:
+        narrate(f"nothing of {done.name} is changed in {done.file}")
+
+
+def _words(one: Mark) -> str:
+    return "right" if one.right else "wrong"
+
+
+def _show(found: TuningProposal) -> None:
+    """Print weights, figures and moved ranks for people."""
+    from cm_tui.cli.output import narrate, write
+
+    asked = f"{count(found.marks, 'mark')}, {count(found.questions, 'question')} to learn from"
+    write(f"{asked}{'' if found.rights == found.questions else f', {found.rights} with a right one'}")
+    write("")
+    write(f"{'':<26}{'before':>9}{'after':>9}{'left out':>10}")
+    for name, values in _rows(found.before, found.after, found.left_out):
+        write(f"  {name:<24}{values[0]:>9}{values[1]:>9}{values[2]:>10}")
+    if found.weights:
+        write("")
+        write(f"{'weight':<26}{'before':>9}{'after':>9}")
+        for name, before, after in found.weights:
+            write(f"  {name:<24}{before:>9.2f}{after:>9.2f}")
+    if found.ranks:
+        write("")
+        write(f"{'rank of the first right one':<30}{'before':>5}{'after':>9}{'left out':>10}")
+        for one in found.ranks[:_MOST_RANKS]:
+            ranks = "".join(
+                f"{rank or '–':>{width}}" for rank, width in ((one.before, 9), (one.after, 9), (one.left_out, 10))
+            )
+            write(f"  {one.question[:24]:<24}{ranks}{'' if one.right else '  (wrong)'}")
+        if len(found.ranks) > _MOST_RANKS:
+            left = len(found.ranks) - _MOST_RANKS
+            write(f"  and {count(left, 'more question')}")
+    write("")
+    write(found.advice)
+    narrate("left out: each question by weights that were learned without it")
+    for note in found.notes:
+        narrate(f"note: {note}")
+
+
+def _rows(*figures: Figures) -> list[tuple[str, list[str]]]:
+    return [
+        ("a right one first", [str(one.first) for one in figures]),
+        ("a right one in ten", [str(one.in_ten) for one in figures]),
+        ("NDCG@10", [f"{one.ndcg:.3f}" for one in figures]),
+        ("wrong ones in ten", [str(one.wrong_in_ten) for one in figures]),
+    ]

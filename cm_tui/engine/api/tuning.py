@@ -1,0 +1,60 @@
+"""Tuning: marks of results, weights learned from them, and a saved profile taken back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cm_tui.engine.api.needs import needs
+from cm_tui.model import Page
+from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal
+
+
+class TuningApi(Protocol):
+    """What a person says of results, and what follows from it for the profile `code`."""
+
+    @needs("nothing")
+    def marks(self) -> Page[Mark]:
+        """Return the project's marks, by question; its note says what of the file cannot be understood.
+
+        Raises:
+            RefusedError: the file is a link.
+            StoreError: it cannot be read.
+        """
+
+    @needs("nothing")
+    def put_mark(self, mark: Mark) -> str:
+        """Write a mark, in the place of what was said of that result before; returns what has to be said.
+
+        Raises:
+            UsageError: it is none, or there are too many.
+            RefusedError: the question looks as if it held a secret, or the file is a link.
+            StoreError: the file cannot be written.
+        """
+
+    @needs("nothing")
+    def remove_mark(self, mark: Mark) -> str:
+        """Take a mark back; returns what has to be said. One that is not there is gone already.
+
+        Raises:
+            RefusedError: the file is a link.
+            StoreError: the file cannot be written.
+        """
+
+    @needs("files")
+    def propose_weights(self) -> TuningProposal:
+        """Learn weights for the profile `code` from the marks; changes nothing.
+
+        Raises:
+            NotFoundError: there are no marks, or none of them is a candidate of its question.
+            UsageError: the profile's fusion has no weights to learn.
+        """
+
+    @needs("nothing")
+    def reset_profile(self, name: str) -> ProfileReset:
+        """Remove what the project's configuration changes of a profile; the rest of the file stays.
+
+        Raises:
+            UsageError: there is no such profile.
+            RefusedError: it is one of this project alone, with nothing below it.
+            ConfigError: the file cannot be understood.
+        """

@@ -1,0 +1,76 @@
+"""Why a file that a person names is not in the index."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.index.files import relative
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import CmError
+
+_LINES = re.compile(r":\d+(-\d+)?$")
+_BY_CONFIGURATION = "excluded by configuration"
+_FINAL = ("binary", "folder of cm itself", "content is not in this clone")
+"""Reasons that no setting changes."""
+
+
+class LeftOut(NamedTuple):
+    """A file that is not in the index."""
+
+    path: str
+    reason: str
+    lift: str
+    """What would bring it in; empty: nothing does."""
+
+
+def left_out(db: Database, repository: Repository, root: Path, name: str) -> LeftOut | None:
+    """Return why a file is not in the index; None where there is no such file.
+
+    Args:
+        db: the project's store.
+        repository: the project's.
+        root: its root.
+        name: a path or the end of one, with or without lines behind it.
+    """
+    plain = _LINES.sub("", name.strip())
+    path = _inside(root, plain)
+    if not path:
+        return None
+    rows = db.rows(
+        "SELECT path, reason FROM skipped WHERE path = ? OR starts_with(?, path || '/') OR ends_with(path, ?) "
+        "ORDER BY path <> ?, length(path), path LIMIT 1",
+        [path, path, f"/{plain}", path],
+    )
+    if rows:
+        return LeftOut(rows[0][0], rows[0][1], _lift(rows[0][1]))
+    return _unseen(db, repository, path) if os.path.lexists(root / path) else None
+
+
+def _inside(root: Path, name: str) -> str:
+    """The path of a name below the root; empty where it is none."""
+    try:
+        path = relative(root, name) if name and "\0" not in name else ""
+    except CmError:
+        return ""
+    return "" if path == "." else path
+
+
+def _unseen(db: Database, repository: Repository, path: str) -> LeftOut:
+    """What is there, and was not left out by the scan."""
+    if db.rows("SELECT 1 FROM now_file WHERE path = ?", [path]):
+        return LeftOut(path, "it has no lines to find", "")
+    if repository.ignored(path):
+        return LeftOut(path, "git ignores it", "Take it out of .gitignore, or add it with `git add -f`.")
+    return LeftOut(path, "it is not in the index yet", "Run `cm index`.")
+
+
+def _lift(reason: str) -> str:
+    if reason in _FINAL:
+        return ""
+    setting = "index.exclude" if reason == _BY_CONFIGURATION else "index.include"
+    verb = "leaves it out" if reason == _BY_CONFIGURATION else "brings it back"
+    return f"{setting} in .cm/config.toml {verb}."

@@ -1,0 +1,27 @@
+"""Features: what each weight of a profile is multiplied with, a column a weight."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cm_tui.engine.search import adjust, fuse
+from cm_tui.engine.search.candidate_table import CandidateTable, Column
+
+SIDES = ("keyword_weight", "vector_weight")
+"""Weights that are fields of a profile; the others are its adjustments."""
+
+
+def features(table: CandidateTable, sides: Column | None = None) -> dict[str, Column]:
+    """Return what each weight is multiplied with; what is taken away has a minus.
+
+    Args:
+        table: the candidates.
+        sides: what both sides add together, for what looks at that; half of each when not given.
+    """
+    level = {SIDES[0]: fuse.keyword_level(table), SIDES[1]: fuse.vector_level(table)}
+    none = np.zeros(len(table))
+    signs = {name: -1.0 if name in adjust.PENALTIES else 1.0 for name in adjust.NAMES}
+    columns = {name: sign * table.signals.get(name, none) for name, sign in signs.items()}
+    together = (level[SIDES[0]] + level[SIDES[1]]) / 2 if sides is None else sides
+    columns[adjust.COHERENCE] = adjust.coherence(table.paths, together)
+    return {**columns, **level}

@@ -1,0 +1,44 @@
+"""Why a passage is no candidate: what each side measured of it, beside the last that it brought."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cm_tui.engine.search.candidate_table import Column
+from cm_tui.engine.search.rank import Ranking
+from cm_tui.model import Mode
+
+
+def reasons(ranking: Ranking, row: int, mode: Mode) -> list[str]:
+    """Return sentences on why neither side brought a passage.
+
+    Args:
+        ranking: of the candidates with the passage among them.
+        row: of the passage.
+        mode: which sides took part.
+    """
+    table, pool = ranking.table, ranking.profile.pool
+    found = []
+    if mode != "vector":
+        own, worst = float(table.bm25_by_term[row].sum()), _worst(table.bm25_by_term.sum(axis=1), table.keyword_ranks)
+        if not table.terms:
+            found.append("No word of the question stands anywhere in the project.")
+        elif not own:
+            found.append("It says no word of the question.")
+        else:
+            found.append(f"Its words are worth {own:.2f} by BM25, the last of the {pool} best {worst:.2f}.")
+    if mode != "keyword":
+        cosine, worst = float(table.cosines[row]), _worst(table.cosines, table.vector_ranks)
+        if np.isnan(cosine):
+            found.append("It has no vector yet.")
+        else:
+            found.append(f"Its cosine is {cosine:.3f}, that of the last of the {pool} nearest {worst:.3f}.")
+    else:
+        found.append("Meaning is not compared in the mode keyword.")
+    return found
+
+
+def _worst(values: Column, ranks: NDArray[np.int64]) -> float:
+    inside = values[ranks > 0]
+    return float(inside.min()) if len(inside) else 0.0

@@ -1,0 +1,166 @@
+"""The commands of marks: a result is right or wrong for this question, weights learned from that, a profile taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import CmError
+from cm_tui.model import Page
+from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal, mark_of, marks_of_hits, normal, places_of
+from cm_tui.tui.modes.search.memory_rows import is_memory
+from cm_tui.tui.modes.search.view import SearchView
+from cm_tui.tui.modes.search.why_commands import show_signs
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+_LEARNED = "code"
+"""The profile whose weights are learned."""
+
+
+def read_marks(screen: SearchView) -> None:
+    """Read what is marked; a file that cannot be read is said when something is to be marked."""
+
+    def got(page: Page[Mark]) -> None:
+        screen.session.marks = page.rows
+        show_signs(screen)
+
+    screen.ask("marks", lambda engine: engine.marks(), got, lambda _: None)
+
+
+# --- right and wrong ---
+
+
+def mark_right(screen: SearchView) -> None:
+    """Mark the result right for this question; again takes that back."""
+    _mark(screen, right=True)
+
+
+def mark_wrong(screen: SearchView) -> None:
+    """Mark the result wrong for this question; again takes that back."""
+    _mark(screen, right=False)
+
+
+def _mark(screen: SearchView, *, right: bool) -> None:
+    hit, session = screen.hit, screen.session
+    assert hit is not None
+    assert session.asked is not None
+    query = session.asked.candidates.query
+    place = (hit.path, hit.symbol, hit.start_line, hit.end_line)
+    gone = [mark for mark in session.marks if mark.question == normal(query) and places_of(mark, [place])]
+    said = marks_of_hits(gone, query, [hit]).get(hit.passage)
+    new = None if said is right else mark_of(query, hit, right=right)
+
+    def call(engine: Engine) -> tuple[str, Page[Mark]]:
+        notes = [engine.remove_mark(mark) for mark in gone]
+        notes += [engine.put_mark(new)] if new else []
+        return " ".join(filter(None, notes)), engine.marks()
+
+    def got(answer: tuple[str, Page[Mark]]) -> None:
+        note, page = answer
+        session.marks = page.rows
+        show_signs(screen)
+        screen.refresh_keys()
+        if note:
+            screen.cm.tell(note, severity="warning")
+
+    def failed(error: CmError) -> None:
+        session.marks = before
+        show_signs(screen)
+        screen.cm.tell(error.message, severity="error")
+
+    # Seen at once, and taken back where it could not be written.
+    before = session.marks
+    session.marks = (*(mark for mark in session.marks if mark not in gone), *([new] if new else []))
+    show_signs(screen)
+    screen.ask(f"mark.{hit.passage}", call, got, failed)
+
+
+def _not_markable(screen: SearchView) -> str | None:
+    if screen.hit is None:
+        return "there is no result"
+    return "it was remembered, and is no file" if is_memory(screen.hit) else None
+
+
+# --- weights from marks ---
+
+
+def propose(screen: SearchView) -> None:
+    """Learn weights from the marks, and show them as moved sliders."""
+    screen.cm.tell("Learning from what is marked …", timeout=2)
+    screen.ask("propose", lambda engine: engine.propose_weights(), lambda found: _proposed(screen, found))
+
+
+def _proposed(screen: SearchView, found: TuningProposal) -> None:
+    session, panel = screen.session, screen.hit_panel
+    if session.tuned or session.profile is None or session.profile.name != found.saved.name:
+        screen.cm.tell("The numbers were changed meanwhile: ask again.", severity="warning")
+        return
+    panel.proposal, panel.standing = found, None
+    session.profile = found.profile
+    panel.show_profile(session)
+    screen.set_class(True, "-tuning")
+    screen.set_side("why")
+    panel.explain_again()
+    screen.show_facts()
+    screen.refresh_keys()
+    session.rank()
+
+
+def _not_proposable(screen: SearchView) -> str | None:
+    session = screen.session
+    if session.profile is None:
+        return "the profiles are being read"
+    if session.profile.name != _LEARNED:
+        return f"only the weights of {_LEARNED} are learned (p goes to the next profile)"
+    if session.tuned:
+        return "numbers were changed (s saves them, r resets them)"
+    return None if session.marks else "nothing is marked yet (+ and - mark a result right or wrong)"
+
+
+# --- a saved profile taken back ---
+
+
+def take_saved_back(screen: SearchView) -> None:
+    """Take back what the project's configuration changes of the profile, after a question."""
+    profile = screen.session.profile
+    assert profile is not None
+    name = profile.name
+
+    def got(done: ProfileReset) -> None:
+        if done.removed:
+            screen.cm.tell(f"{name} is as it was before it was saved here.", timeout=4)
+        else:
+            screen.cm.tell(f"This project changes nothing of {name}: your own settings do.", timeout=5)
+        screen.read_profiles()
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.cm.project.saved_here.add(f"profiles.{name}")
+            screen.ask("reset-profile", lambda engine: engine.reset_profile(name), got)
+
+    question = f"Take back what .cm/config.toml changes of the profile {name}? The rest of the file stays."
+    screen.app.push_screen(ConfirmScreen(question, "Take it back"), answered)
+
+
+def _nothing_saved(screen: SearchView) -> str | None:
+    session = screen.session
+    if not screen.has_class("-tuning"):
+        return "the knobs are not open (t opens them)"
+    if session.saved is None or session.factory is None:
+        return "the profiles are being read"
+    return "the saved numbers are as they come with cm" if session.saved == session.factory else None
+
+
+MARK_COMMANDS: tuple[Command[SearchView], ...] = (
+    Command("search.right", "plus", "Right", "Mark the result right for this question, or take that back", mark_right,
+            bar=False, blocked=_not_markable),
+    Command("search.wrong", "minus", "Wrong", "Mark the result wrong for this question, or take that back", mark_wrong,
+            bar=False, blocked=_not_markable),
+    Command("search.propose", "P", "Propose", "Learn weights from what is marked, and show them as moved sliders",
+            propose, shown_as="P", bar=False, blocked=_not_proposable),
+    Command("search.unsave", "R", "Take back", "Take back what the project saved of the profile", take_saved_back,
+            shown_as="R", bar=False, blocked=_nothing_saved),
+)  # fmt: skip

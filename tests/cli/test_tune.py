@@ -1,0 +1,140 @@
+"""`cm tune`: marks, proposed weights, and profiles taken back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.conftest import Shop
+
+QUESTION = "what does a customer pay"
+
+
+@pytest.fixture
+def own_shop(new_shop: Shop) -> Shop:
+    """A shop of one test alone, indexed."""
+    assert new_shop.cm("index").code == 0
+    return new_shop
+
+
+def test_a_mark_comes_is_listed_is_turned_round_and_goes(own_shop: Shop):
+    shop = own_shop
+    assert shop.cm("tune", "marks").err.strip() == "nothing to list"
+    done = shop.cm("tune", "mark", QUESTION, "checkout.py:8", "--right")
+    assert done.code == 0
+    assert done.out.startswith("marked right: shop/checkout.py:")
+    assert "of the" in done.err or "stands at" in done.err or "no candidate" in done.err
+    assert shop.cm("tune", "mark", QUESTION, "add_tax", "--wrong", "--json").json["mark"]["path"] == "shop/money.py"
+    rows = shop.cm("tune", "marks", "--json").json["rows"]
+    assert [(row["path"], row["right"]) for row in rows] == [("shop/checkout.py", True), ("shop/money.py", False)]
+    assert shop.cm("tune", "mark", f"  {QUESTION} ", "add_tax", "--right").code == 0
+    listed = shop.cm("tune", "marks").out.splitlines()
+    assert listed[0] == QUESTION
+    assert [line.split()[0] for line in listed[1:]] == ["right", "right"]
+    assert shop.cm("tune", "unmark", QUESTION, "shop/money.py:7").code == 0
+    assert len(shop.cm("tune", "marks", "--json").json["rows"]) == 1
+    assert shop.cm("tune", "unmark", QUESTION).code == 0
+    assert shop.cm("tune", "marks", "--json").json["rows"] == []
+
+
+def test_mistakes(own_shop: Shop):
+    shop = own_shop
+    for words, code in (
+        (["mark", QUESTION, "add_tax"], 2), (["mark", QUESTION, "add_tax", "--right", "--wrong"], 2),
+        (["mark", " ", "add_tax", "--right"], 2), (["mark", QUESTION, "add_txa", "--right"], 3),
+        (["mark", QUESTION, "package-lock.json", "--right"], 3), (["unmark", "never asked"], 3),
+        (["mark", QUESTION, "\udcff", "--right"], 2), (["mark", "\udcff", "add_tax", "--right"], 2), (["nothing"], 2),
+    ):  # fmt: skip
+        done = shop.cm("tune", *words)
+        assert done.code == code, (words, done)
+        assert "Traceback" not in done.err
+    assert shop.cm("tune").code == 3
+    assert not (shop.root / ".cm/marks.json").exists()
+
+
+def test_weights_are_proposed_and_saved_only_when_asked_for(own_shop: Shop):
+    shop = own_shop
+    settings = shop.root / ".cm/config.toml"
+    for name, question in (
+        ("README.md", "money goes back"),
+        ("README.md", "refunds of the shop"),
+        ("receipt", "charge a customer"),
+    ):
+        assert shop.cm("tune", "mark", question, name, "--right").code == 0
+    done = shop.cm("tune")
+    assert done.code == 0
+    assert "a right one first" in done.out
+    assert "left out" in done.out
+    assert "3 marked questions are little to go by" in done.out
+    assert not settings.exists()
+    found = shop.cm("tune", "--json").json
+    assert {"saved", "profile", "weights", "before", "after", "left_out", "ranks", "advice"} <= set(found)
+    assert not settings.exists()
+    if found["weights"]:
+        saved = shop.cm("tune", "--save")
+        assert f"saved to {settings}" in saved.err
+        assert settings.exists()
+        name, _, after = found["weights"][0]
+        again = shop.cm("tune", "--json").json["saved"]
+        assert {**again, **again["adjustments"]}[name] == after
+
+
+REST = '# mine\n[search]\nprofile = "code" # kept\n\n[profiles.code]\nlimit = 7\n\n[profiles.code.adjustments]\ntests = 0.1\n\n# of notes\n[profiles.notes]\nlimit = 3\n'
+
+
+def test_a_saved_profile_is_taken_back_and_the_rest_of_the_file_stays(own_shop: Shop):
+    shop = own_shop
+    file = shop.root / ".cm/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(REST)
+    assert len(shop.cm("search", "cart", "--json").json["hits"]) <= 7
+    done = shop.cm("tune", "--reset")
+    assert (done.code, done.out) == (0, "")
+    assert "limit, adjustments.tests" in done.err
+    kept = [line for line in file.read_text().split("\n") if line]
+    assert kept == ["# mine", "[search]", 'profile = "code" # kept', "# of notes", "[profiles.notes]", "limit = 3"]
+    assert "nothing of code is changed" in shop.cm("tune", "--reset", "code").err
+    assert shop.cm("tune", "--reset", "notes", "--json").json["removed"] == ["limit"]
+    assert shop.cm("tune", "--reset=recall").code == 0
+    assert "profiles" not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "code"),
+    [
+        ("", "nope", 2),
+        ("[profiles.mine]\nlimit = 3\n", "mine", 4),
+        ("[profiles\n", "code", 2),
+        ("profiles.code.limit = 3\n", "code", 2),
+        ("[profiles.code]\nlimit = 0\n", "code", 0),
+    ],
+)
+def test_what_cannot_be_taken_back_is_left_as_it_is(own_shop: Shop, text: str, name: str, code: int):
+    file = own_shop.root / ".cm/config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    done = own_shop.cm("tune", "--reset", name)
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+    assert file.read_text() == ("" if code == 0 else text)
+
+
+def test_marks_that_came_with_a_clone_change_nothing_by_themselves(own_shop: Shop):
+    shop = own_shop
+    before = shop.cm("search", QUESTION, "--json").json["hits"]
+    file = shop.root / ".cm/marks.json"
+    file.parent.mkdir(exist_ok=True)
+    strange = {"question": "x\x1b[31m", "path": "shop/cart.py", "lines": [1, 2], "right": True}
+    file.write_text(
+        json.dumps({"marks": [strange, {"question": QUESTION, "path": "../x", "lines": [1, 1], "right": True}]})
+    )
+    listed = shop.cm("tune", "marks")
+    assert "\x1b" not in listed.out
+    assert "1 mark" in listed.err
+    assert shop.cm("search", QUESTION, "--json").json["hits"] == before
+    file.write_text("{")
+    assert "cannot be understood" in shop.cm("tune", "marks").err
+    assert shop.cm("tune").code == 3
+    assert shop.cm("tune", "mark", QUESTION, "add_tax", "--right").code == 0
+    assert list(file.parent.glob("marks.damaged-*.json"))
