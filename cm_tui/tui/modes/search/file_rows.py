@@ -9,7 +9,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cm_tui.model import FileHits, Hit
-from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
+from cm_tui.tui.modes.search.hit_name import hit_name
+from cm_tui.tui.widgets.text import elide_path, one_line
 
 _INDENT = 2
 _LEAST_PATH = 24
@@ -86,6 +87,6 @@ def _passage(hit: Hit, width: int) -> Content:
     kind = f" {hit.kind or hit.language}" if hit.symbol else ""
     if cell_len(name + kind + lines) > width:
         kind = ""
-    head, dot, tail = elide_middle(name, max(0, width - cell_len(kind + lines))).rpartition(".")
-    text = Content.assemble((head + dot, "$soft"), (tail, "$foreground"), (kind, "$secondary"), (lines, "$muted"))
+    around, own = hit_name(hit, hit.language, max(0, width - cell_len(kind + lines)))
+    text = Content.assemble((around, "$soft"), (own, "$foreground"), (kind, "$secondary"), (lines, "$muted"))
     return text.truncate(max(0, width), ellipsis=True, pad=True)

@@ -12,6 +12,7 @@ from textual.message import Message
 from cm_tui.engine.api.authors import Author
 from cm_tui.model import FileHits, Hit
 from cm_tui.tui.modes.search.file_rows import FileRow, FurtherRow, lines_of, rows_of_files, words
+from cm_tui.tui.modes.search.hit_name import hit_name
 from cm_tui.tui.modes.search.memory_rows import (
     Heading,
     ResultRow,
@@ -25,7 +26,7 @@ from cm_tui.tui.modes.search.memory_rows import (
 from cm_tui.tui.modes.search.row_signs import RowSigns
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
-from cm_tui.tui.widgets.text import elide_middle, elide_path, one_line
+from cm_tui.tui.widgets.text import elide_path, one_line
 
 WIDE = 84
 """From this width on a row has one line."""
@@ -190,11 +191,9 @@ class ResultList(RowList[ResultRow]):
 
     def _symbol(self, hit: Hit, width: int) -> Content:
         """Qualname (its last part bright), or what the passage is when it has no symbol."""
-        kind, name = _kind_of(hit), _name_of(hit)
-        room = width - cell_len(kind) - 1
-        name = elide_middle(name, max(8, room))
-        head, dot, tail = name.rpartition(".")
-        text = Content.assemble((head + dot, "$soft"), (tail, "bold $foreground"), (f" {kind}", "$secondary"))
+        kind = _kind_of(hit)
+        around, own = hit_name(hit, hit.path.rpartition("/")[2], max(8, width - cell_len(kind) - 1))
+        text = Content.assemble((around, "$soft"), (own, "bold $foreground"), (f" {kind}", "$secondary"))
         return text.truncate(width, ellipsis=True, pad=True)
 
     def _score(self, hit: Hit, bar: int) -> Content:
