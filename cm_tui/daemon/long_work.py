@@ -55,6 +55,10 @@ def _never() -> bool:
     return False
 
 
+def _at_once() -> None:
+    return
+
+
 def _after_all_others() -> None:
     """Have this thread take the processor when nobody else wants it, where a system tells threads apart."""
     if sys.platform == "linux":
@@ -209,15 +213,17 @@ class LongWork:
             self._jobs.submit(store, root, "vectors", work, lane=VECTORS)
 
     def _embed(self, where: ProjectRef, store: Path, cancel: Cancel) -> Iterator[Progress]:
-        def begin(engine: LocalEngine) -> Steps:
-            _after_all_others()
+        def wait() -> None:
             # An index run embeds what it finds, and has the processor for itself.
             while self._jobs.of(store):
                 cancel.check()
                 time.sleep(_PAUSE_S)
+
+        def begin(engine: LocalEngine) -> Steps:
+            _after_all_others()
             return engine.embed_recorded(cancel=cancel)
 
-        return self._in_slices(where, begin, lambda: bool(self._jobs.of(store)))
+        return self._in_slices(where, begin, wait=wait, gives_way=lambda: bool(self._jobs.of(store)))
 
     # --- the history ---
 
@@ -254,12 +260,25 @@ class LongWork:
         return self._in_slices(where, begin)
 
     def _in_slices(
-        self, where: ProjectRef, begin: Callable[[LocalEngine], Steps], gives_way: Callable[[], bool] = _never
+        self,
+        where: ProjectRef,
+        begin: Callable[[LocalEngine], Steps],
+        *,
+        wait: Callable[[], None] = _at_once,
+        gives_way: Callable[[], bool] = _never,
     ) -> Iterator[Progress]:
-        """Do what goes on where it was left, a slice at a time, so that another checkout can have the store."""
+        """Do what goes on where it was left, a slice at a time, so that another checkout can have the store.
+
+        Args:
+            where: the project.
+            begin: begins, or goes on.
+            wait: returns when a slice may begin; called while the project is free, as a rebuild needs it for itself.
+            gives_way: whether a slice ends early.
+        """
         more = True
         while more:
             more = False
+            wait()
             until = time.monotonic() + _SLICE_S
             with self._pool.acquire(where, run=True) as project, closing(begin(project.engine)) as steps:
                 for step in steps:

@@ -13,6 +13,7 @@ from cm_tui.bench.corpora import Corpus, Question, Target
 from cm_tui.bench.lines import read_lines
 from cm_tui.bench.questions.build import build
 from cm_tui.bench.questions.commits import question_of
+from cm_tui.engine.tuning import learner
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Hit
 
@@ -177,7 +178,7 @@ def test_both_measurements_run(repository: Path, capsys: pytest.CaptureFixture[s
     assert all(row["NDCG@10"] >= 0 for row in table.values())
     assert weights.main([str(repository), "--json", "--most", "5"]) == 0
     learned = json.loads(capsys.readouterr().out)
-    assert set(learned["weights"]) == {*weights.LEARNED, *weights.HELD}
+    assert set(learned["weights"]) == {*learner.LEARNED, *learner.HELD}
     assert min(learned["weights"].values()) >= 0
     assert 0 <= learned["languages"]["python"]["learned"] <= 1
 

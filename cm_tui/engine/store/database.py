@@ -164,12 +164,15 @@ class Database:
         # On a connection of its own: what is refused would end a transaction of this thread.
         with self._explained(), closing(self._connection.cursor()) as own:
             try:
+                # What it cannot drop it would write beside the store, where what is erased later would stay behind.
+                own.execute("SET max_temp_directory_size = '0KB'")
                 # For a lower limit DuckDB drops blocks; one that cannot be kept it then refuses, so what others ask goes on.
                 with suppress(duckdb.OutOfMemoryException):
                     own.execute("SET memory_limit = '1KB'")
             finally:
                 # With one that can be kept, it gives back to the system what it has let go of. It tells its limit in a
                 # rounded way: begun from its default each time, that stays the same.
+                own.execute("RESET max_temp_directory_size")
                 own.execute("RESET memory_limit")
                 limit = own.execute("SELECT current_setting('memory_limit')").fetchall()[0][0]
                 own.execute(f"SET memory_limit = '{limit}'")

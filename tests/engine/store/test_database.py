@@ -374,3 +374,14 @@ def test_a_store_of_before_has_the_journal_read_again(folder):
     for table in ("episode_position", "episode_edit", "episode", "episode_shown"):
         assert db.rows(f"SELECT * FROM {table}") == []
     db.close()
+
+
+def test_letting_go_of_blocks_writes_nothing_beside_the_store(tmp_path: Path) -> None:
+    db = Database(tmp_path)
+    with db.transaction() as cursor:
+        cursor.execute("CREATE TABLE said AS SELECT 'the zanzibar tortoise ' || range AS text FROM range(20000)")
+    db.let_go_of_blocks()
+    written = [file for file in tmp_path.rglob("*") if file.is_file() and file.suffix == ".tmp"]
+    assert [file.name for file in written if b"tortoise" in file.read_bytes()] == []
+    assert db.value("SELECT count(*) FROM said") == 20_000
+    db.close()
