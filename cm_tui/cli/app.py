@@ -160,14 +160,27 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output()
         return 0
     except CmError as error:
+        if _was_stopped(error):
+            return _stopped()
         _complain(error.message, error.hint)
         return error.exit_code
     except KeyboardInterrupt:
-        _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
-        return _STOPPED
+        return _stopped()
     except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
         return _unexpected(error)
     return code
+
+
+def _stopped() -> int:
+    _complain("Stopped.", "What an index run had done is kept, and the next one goes on there.")
+    return _STOPPED
+
+
+def _was_stopped(error: BaseException | None) -> bool:
+    """Whether an error comes from cleaning up after the key: what was closed early is no news to who stopped it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _unexpected(error: Exception) -> int:

@@ -13,6 +13,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+import cm_tui.cli.app as command_line
+from cm_tui.errors import StoreError
 from tests.cli.conftest import Shop, git
 
 
@@ -280,6 +282,20 @@ def test_ctrl_c_says_that_it_stopped(new_shop: Shop):
     assert "cm: Stopped." in rest
     assert "Traceback" not in rest
     assert new_shop.cm("index").code == 0
+
+
+def test_an_error_while_cleaning_up_after_ctrl_c_is_no_news(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def run(_: object) -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise StoreError("The index was closed while it was asked.")
+
+    monkeypatch.setattr(command_line, "_run", run)
+    assert command_line.run(["index"]) == 130
+    assert "cm: Stopped." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("damage", ["cut", "garbage", "gone"])

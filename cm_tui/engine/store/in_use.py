@@ -28,17 +28,19 @@ class InUse:
             StoreError: it was closed.
         """
         depth = getattr(self._own, "depth", 0)
-        if not depth:
-            with self._left:
-                if self._closed:
-                    raise StoreError("The index was closed while it was asked.", hint="Ask again.")
-                self._inside += 1
-        self._own.depth = depth + 1
+        counted = False
         try:
+            if not depth:
+                with self._left:
+                    if self._closed:
+                        raise StoreError("The index was closed while it was asked.", hint="Ask again.")
+                    self._inside += 1
+                    counted = True
+            self._own.depth = depth + 1
             yield
         finally:
             self._own.depth = depth
-            if not depth:
+            if counted:
                 with self._left:
                     self._inside -= 1
                     if self._closed:
