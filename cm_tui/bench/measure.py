@@ -114,5 +114,7 @@ def first_frame(command: Sequence[str], cwd: Path, env: Mapping[str, str], needl
 
 def percentiles(values: Sequence[float]) -> tuple[float, float]:
     """The 50th and 95th percentile."""
+    if len(values) == 1:
+        return values[0], values[0]
     cuts = statistics.quantiles(values, n=20, method="inclusive")
     return cuts[9], cuts[18]
