@@ -86,6 +86,7 @@ async def test_proposed_weights_are_moved_sliders_that_are_saved_or_thrown_away(
         assert re.search(r"before +after +left out", text)
         assert "1 marked question is little to go by" in screen.hit_panel.proposal.advice
         assert screen.hit_panel.proposal.advice[:30] in text
+        assert any("is little to go by" in told for told in driver.told)
         assert screen.has_class("-tuning")
         assert screen.session.profile.adjustments["tests"] < before["tests"]
         assert "moved" in text

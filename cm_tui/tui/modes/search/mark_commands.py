@@ -98,6 +98,8 @@ def _proposed(screen: SearchView, found: TuningProposal) -> None:
     if session.tuned or session.profile is None or session.profile.name != found.saved.name:
         screen.cm.tell("The numbers were changed meanwhile: ask again.", severity="warning")
         return
+    # In a small window the panel that explains makes room for the sliders.
+    screen.cm.tell(found.advice, timeout=6)
     panel.proposal, panel.standing = found, None
     session.profile = found.profile
     panel.show_profile(session)
