@@ -17,6 +17,7 @@ from cm_tui.tui.screens.messages import (
     OpenEpisode,
     OpenPath,
     OpenRevision,
+    OpenSearch,
     OpenSymbol,
     OpenSymbolHistory,
     ProjectChanged,
@@ -113,6 +114,13 @@ class ModeApp(ThemedApp):
 
         await self.action_go("episodes")
         self.modes.screen(EpisodesScreen).open_turn(message)
+
+    async def on_open_search(self, message: OpenSearch) -> None:
+        """Ask a question in the search mode."""
+        from cm_tui.tui.modes.search.screen import SearchScreen
+
+        await self.action_go("search")
+        self.modes.screen(SearchScreen).ask_for(message.query)
 
     # --- words to the user ---
 

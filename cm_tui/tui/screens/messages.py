@@ -63,6 +63,14 @@ class ReadEpisode(Message):
         self.session = session
 
 
+class OpenSearch(Message):
+    """Ask a question in the search mode."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__()
+        self.query = query
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 

@@ -1,0 +1,233 @@
+"""The commands of the memory mode."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cm_tui.model import Entry, Note, Proposal
+from cm_tui.tui.modes.memory.edits import add_to_pack, copy_name, copy_text, decide, flip_pin, forget, move_note
+from cm_tui.tui.modes.memory.query import SHOWS, with_field
+from cm_tui.tui.modes.memory.signs import title_of
+from cm_tui.tui.modes.memory.view import MemoryView
+from cm_tui.tui.modes.memory.writing import (
+    cannot_edit_note,
+    edit_entry,
+    edit_entry_outside,
+    edit_note,
+    new_entry,
+    write_into_note,
+)
+from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.messages import OpenSearch
+from cm_tui.tui.screens.undo import undo
+
+
+def _not_open(screen: MemoryView) -> str | None:
+    return None if screen.cm.project.engine == "open" else "the project is not open"
+
+
+def _no_item(screen: MemoryView) -> str | None:
+    return None if screen.item is not None else "there is nothing under the cursor"
+
+
+def _no_rows(screen: MemoryView) -> str | None:
+    return None if screen.items.rows else "nothing is listed"
+
+
+def find(screen: MemoryView) -> None:
+    """Type what is looked for."""
+    screen.unzoom()
+    screen.filter_input.focus()
+
+
+def read(screen: MemoryView) -> None:
+    """Go into the text."""
+    screen.panel.prose.focus()
+
+
+def next_show(screen: MemoryView) -> None:
+    """List all, entries alone, notes alone, in turn."""
+    turn = ("", *SHOWS)
+    value = turn[(turn.index(screen.where.show) + 1) % len(turn)]
+    screen.filter_input.value = with_field(screen.filter_input.value, "show", value)
+
+
+def next_scope(screen: MemoryView) -> None:
+    """List both scopes, that of the project alone, that of the user alone, in turn."""
+    turn = ("", "project", "user")
+    value = turn[(turn.index(screen.where.scope) + 1) % len(turn)]
+    screen.filter_input.value = with_field(screen.filter_input.value, "scope", value)
+
+
+# --- what is done with an item ---
+
+
+def _entry(screen: MemoryView) -> Entry | None:
+    return screen.item if isinstance(screen.item, Entry) else None
+
+
+def _no_entry(screen: MemoryView) -> str | None:
+    return _no_item(screen) or (None if isinstance(screen.item, Entry) else "this is no entry")
+
+
+def _fixed(entry: Entry) -> str | None:
+    if entry.forgotten is not None:
+        return "it was forgotten: d brings it back"
+    return "it came with the repository: trust it first (F9)" if entry.held else None
+
+
+def _cannot_pin(screen: MemoryView) -> str | None:
+    if isinstance(screen.item, Note):
+        return "entries are pinned; a note is changed by people alone as it is"
+    entry = _entry(screen)
+    return _no_entry(screen) if entry is None else _fixed(entry)
+
+
+def _cannot_edit(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Note):
+        return cannot_edit_note(item)
+    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
+
+
+def _cannot_edit_outside(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Note):
+        return None
+    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
+
+
+def _no_text(screen: MemoryView) -> str | None:
+    return _no_item(screen) or ("accept the proposal first (+)" if isinstance(screen.item, Proposal) else None)
+
+
+def _cannot_forget(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Note) and not item.writable:
+        return "it is changed with other programs"
+    if isinstance(item, Entry) and item.held:
+        return "it came with the repository: F9 leaves it out"
+    return "decline the proposal instead (-)" if isinstance(item, Proposal) else _no_item(screen)
+
+
+def _cannot_move(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Note):
+        return None if item.writable else "it is changed with other programs"
+    return _no_item(screen) or "notes are moved"
+
+
+def _no_proposal(screen: MemoryView) -> str | None:
+    return None if isinstance(screen.item, Proposal) else "this is no proposal of an agent"
+
+
+def _no_piece(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Entry) and (item.held or item.forgotten is not None):
+        return "it is in no answer"
+    if isinstance(item, Note) and not item.digest:
+        return "it cannot be read"
+    return _no_text(screen)
+
+
+def pin(screen: MemoryView) -> None:
+    """Pin the entry, or not any more."""
+    if (entry := _entry(screen)) is not None:
+        flip_pin(screen, entry)
+
+
+def edit(screen: MemoryView) -> None:
+    """Change it in place."""
+    item = screen.item
+    if isinstance(item, Entry):
+        edit_entry(screen, item)
+    elif isinstance(item, Note):
+        edit_note(screen, item)
+
+
+def edit_outside(screen: MemoryView) -> None:
+    """Change it in the person's own editor."""
+    item = screen.item
+    if isinstance(item, Entry):
+        edit_entry_outside(screen, item)
+    elif isinstance(item, Note):
+        line = screen.panel.prose.current
+        screen.cm.edit(item.file, line.number if line is not None else 1)
+        screen.changed()
+
+
+def drop(screen: MemoryView) -> None:
+    """Forget the entry, bring it back, or delete the note."""
+    item = screen.item
+    if isinstance(item, Entry | Note):
+        forget(screen, item)
+
+
+def move(screen: MemoryView) -> None:
+    """Give the note another name."""
+    if isinstance(screen.item, Note):
+        move_note(screen, screen.item)
+
+
+def write(screen: MemoryView) -> None:
+    """Write into the note under the cursor where cm may write there, else into the log of today."""
+    item = screen.item
+    write_into_note(screen, item.id if isinstance(item, Note) and item.writable and item.kind != "day" else "")
+
+
+def answer_proposal(screen: MemoryView, *, accept: bool) -> None:
+    """Accept the proposal, or decline it."""
+    if isinstance(screen.item, Proposal):
+        decide(screen, screen.item, accept=accept)
+
+
+def ask_elsewhere(screen: MemoryView) -> None:
+    """Ask in Search for what it is called."""
+    item = screen.item
+    if isinstance(item, Entry | Note):
+        screen.post_message(OpenSearch(title_of(item)))
+
+
+MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
+    # The key bar ends where there is no room any more: what is used most comes first.
+    Command("memory.read", "enter", "Read", "Go into the text under the cursor; esc leads back", read, palette=False,
+            blocked=_no_item),
+    Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
+            blocked=_not_open),
+    Command("memory.new", "n", "New", "Write an entry: a rule, something known, something learned", new_entry,
+            blocked=_not_open),
+    Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
+            blocked=_not_open),
+    Command("memory.edit", "e", "Edit", "Change it in place; what others change meanwhile stays", edit,
+            blocked=_cannot_edit),
+    Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back", drop,
+            blocked=_cannot_forget),
+    Command("memory.undo", "u", "Undo", "Take back your last change in this project, of any kind",
+            lambda screen: undo(screen, screen.changed), blocked=_not_open),
+    Command("memory.accept", "plus", "Accept", "Accept what the agent proposes: the change is yours then",
+            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: _no_proposal(screen) is None,
+            blocked=_no_proposal),
+    Command("memory.decline", "minus", "Decline", "Decline what the agent proposes; nothing is changed",
+            partial(answer_proposal, accept=False), bar=False, shown=lambda screen: _no_proposal(screen) is None,
+            blocked=_no_proposal),
+    Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=_not_open),
+    Command("memory.pin", "p", "Pin", "Agents leave a pinned entry as it is; the same key takes that back", pin,
+            blocked=_cannot_pin),
+    Command("memory.move", "m", "Move", "Give the note another name, also for all projects or for this one", move,
+            bar=False, blocked=_cannot_move),
+    Command("memory.outside", "E", "Editor", "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
+            edit_outside, shown_as="E", bar=False, blocked=_cannot_edit_outside),
+    Command("memory.add", "a,space", "Pack", "Put it into the pack", add_to_pack, blocked=_no_piece),
+    Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=_no_item),
+    Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", copy_name,
+            shown_as="Y", bar=False, blocked=_no_item),
+    Command("memory.search", "o", "In Search", "Ask in Search for what this is called", ask_elsewhere, bar=False,
+            blocked=_no_piece),
+    Command("memory.scope", "S", "Scope", "Of both, of this project alone, of all projects alone", next_scope,
+            shown_as="S", bar=False, blocked=_not_open),
+    Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
+            lambda screen: screen.items.jump(-1), bar=False, blocked=_no_rows),
+    Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
+            lambda screen: screen.items.jump(1), bar=False, blocked=_no_rows),
+    Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
+)  # fmt: skip

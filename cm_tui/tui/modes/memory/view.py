@@ -1,0 +1,217 @@
+"""What the memory mode shows: the filter, entries and notes by group, and the one under the cursor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.errors import CmError
+from cm_tui.tui.modes.memory.groups import Item
+from cm_tui.tui.modes.memory.inventory import Inventory, read_inventory
+from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.item_panel import ItemPanel
+from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import count, one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+LOOK_AGAIN = 3.0
+"""Seconds after which it is looked whether somebody wrote something; files change without anybody telling."""
+LOOK_SHARE = 20
+"""Looking takes one part in so many of the time that passes, at most."""
+TYPING = 0.12
+"""Seconds without a key after which letters are looked for."""
+NOTHING = (
+    "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
+    "w writes into the log of today, or another note."
+)
+
+
+class MemoryView(ModeScreen):
+    """Keeps filter, list and panel in step with each other, and with what is on disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.where = MemoryFilter()
+        """What the line of the filter asks for."""
+        self.inventory: Inventory | None = None
+        self.pending: tuple[str, str] | None = None
+        """What the cursor goes to as soon as it is listed."""
+        self._wrong = ""
+        """What is wrong with the line of the filter."""
+        self._limits: dict[str, int] = {}
+        self._news = -1
+        self._due = 0.0
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The filter above; the list at the left, what the cursor is on at the right."""
+        yield Input(
+            placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
+        )
+        yield Static(id="memory-problem", markup=False)
+        with Split(id="memory-body"):
+            with Vertical(id="memory-list-panel", classes="panel") as panel:
+                panel.border_title = "Memory"
+                yield ItemList(empty="Reading…", id="memory-list")
+            yield ItemPanel(
+                self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
+            )
+
+    def on_mount(self) -> None:
+        """Take up what the last run left."""
+        text = self.cm.state.of(self.MODE).get("filter")
+        if isinstance(text, str):
+            with self.prevent(Input.Changed):
+                self.filter_input.value = text
+            self.where, self._wrong = read_line(text)
+        self.items.focus()
+        self.set_interval(LOOK_AGAIN, self._look_again)
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The filter."""
+        super().keep()
+        self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
+
+    # --- parts ---
+
+    @property
+    def filter_input(self) -> Input:
+        """Where the filter is typed."""
+        return self.query_one("#memory-filter", Input)
+
+    @property
+    def items(self) -> ItemList:
+        """The list."""
+        return self.query_one(ItemList)
+
+    @property
+    def panel(self) -> ItemPanel:
+        """What the cursor is on."""
+        return self.query_one(ItemPanel)
+
+    @property
+    def item(self) -> Item | None:
+        """The entry, note or proposal that is meant."""
+        return self.items.item
+
+    # --- asking ---
+
+    def project_changed(self) -> None:
+        """Ask when there is somebody to ask, and again when somebody changed something."""
+        view = self.cm.project
+        if view.engine != "open":
+            if self.inventory is None:
+                self.items.set_rows((), empty=view.why_not_searchable or "Opening the project…")
+        elif self._news != view.index_news:
+            self._news = view.index_news
+            self.reload()
+        self.refresh_keys()
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        self._due = 0.0
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Ask whether something was written meanwhile."""
+        if self.is_current and self.inventory is not None and time.monotonic() >= self._due:
+            self.reload()
+
+    def ask_anew(self, *, delay: float = 0.0) -> None:
+        """Ask for what the line of the filter leaves."""
+        before = self.where
+        self.where, self._wrong = read_line(self.filter_input.value)
+        self._say(self._wrong)
+        if self.where != before:
+            self._limits.clear()
+        self.reload(delay=delay)
+
+    def reload(self, *, delay: float = 0.0) -> None:
+        """Ask for the same once more, as far as it was read."""
+        where, limits, began = self.where, dict(self._limits), time.monotonic()
+
+        def call(engine: Engine) -> Inventory:
+            return read_inventory(engine, where, limits)
+
+        def got(found: Inventory) -> None:
+            self._due = time.monotonic() + max(0.0, LOOK_SHARE * (time.monotonic() - began - delay) - LOOK_AGAIN)
+            self._take(found)
+
+        self.ask("inventory", call, got, self._failed, delay=delay)
+
+    def read_on(self, group: str, many: int) -> None:
+        """Read a group as far as somebody looks, and a good deal further."""
+        page = (
+            next((page for page in self.inventory.pages if page.group.key == group), None) if self.inventory else None
+        )
+        if page is not None and len(page.items) < page.total:
+            self._limits[group] = min(page.total, max(4 * len(page.items), many + len(page.items)))
+            self.reload()
+
+    def _failed(self, error: CmError) -> None:
+        """Say why nothing can be read; what is on screen stays where only the daemon is gone."""
+        if self.inventory is None:
+            self.items.set_rows((), empty=f"✖ {error.message} {error.hint}".strip())
+        else:
+            self.cm.tell_error(error)
+
+    def changed(self) -> None:
+        """Show what there is after something was changed here."""
+        self.reload()
+
+    def told(self, words: str, *, undoable: bool) -> None:
+        """Say what was done, and show what there is then."""
+        said = one_line(words)
+        self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u takes it back' if undoable else ''}.")
+        self.reload()
+
+    # --- showing ---
+
+    def _say(self, wrong: str) -> None:
+        """Say what is wrong with the filter, and what has to be said of what is listed."""
+        words = "\n".join([*([wrong] if wrong else []), *(self.inventory.notes if self.inventory else ())])
+        problem = self.query_one("#memory-problem", Static)
+        problem.update(Content(words))
+        problem.display = bool(words)
+
+    def _take(self, found: Inventory) -> None:
+        if found == self.inventory and self.pending is None:
+            return
+        self.inventory = found
+        rows = rows_of(found)
+        self.items.show(rows, self._empty_text())
+        if self.pending is not None and (place := self.items.place_of(self.pending, rows)) is not None:
+            self.items.cursor = place
+            self.pending = None
+        if not rows:
+            self.panel.clear("")
+        self._say(self._wrong)
+        self._title(found)
+        self.refresh_keys()
+
+    def _title(self, found: Inventory) -> None:
+        panel = self.query_one("#memory-list-panel")
+        words = []
+        if waiting := found.total("proposals"):
+            words.append(f"{waiting:,} proposed")
+        if self.where.show != "notes":
+            words.append(count(found.total("entries"), "entry", "entries"))
+        if self.where.show != "entries":
+            words.append(count(found.total("notes"), "note"))
+        panel.border_subtitle = Content(" · ".join(words))
+
+    def _empty_text(self) -> str:
+        text = self.filter_input.value.strip()
+        return f"Nothing fits {one_line(text)}." if text else NOTHING
