@@ -183,7 +183,7 @@ class NoteChanges:
             more: what the event says besides.
         """
         shown, lines = file.shown.split("\n"), after.split("\n")
-        found = hunks.hunks_between(shown, lines)
+        found = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(after))
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
         event = self.tell(place.id, said, writer, kind)
         kept = hunks.with_kept_lines(shown, file.text.split("\n"), lines)

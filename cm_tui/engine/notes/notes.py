@@ -15,9 +15,6 @@ from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
 
-_SHORTEST_END = 4
-"""Letters that the end of an id has at least, to stand for it."""
-
 
 class NoteFile(NamedTuple):
     """What a note's file holds.
@@ -58,7 +55,7 @@ class Notes:
             return found[wanted][0]
         endings = (wanted, f"{wanted}.md")
         ends = [id_ for id_ in found if id_.endswith(tuple(f"{mark}{one}" for mark in "/:" for one in endings))]
-        if len(ends) == 1 and len(wanted) >= _SHORTEST_END:
+        if len(ends) == 1:
             return found[ends[0]][0]
         if len(ends) > 1:
             raise UsageError(
