@@ -204,7 +204,11 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: (engine.append_note("Carts are kept.", name="carts"), engine.note("carts", lines=1))[1].text,
     ],
     "search_notes": [
-        lambda engine: (engine.append_note("Tax is a share.", name="tax"), engine.search_notes("tax share", min_score=0.0))[1].hits[0].path,
+        lambda engine: (
+            (engine.append_note("Tax is a share.", name="tax"), engine.search_notes("tax share", min_score=0.0))[1]
+            .hits[0]
+            .path
+        ),
         lambda engine: engine.search_notes("nothing of that", limit=1, min_score=0.9).hits,
     ],
     "day_logs": [lambda engine: [one.text.count("Told") for one in engine.day_logs()]],

@@ -7,7 +7,7 @@ from itertools import islice
 
 from cm_tui.engine.notes import note_table
 from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.note_changes import NoteChanges
+from cm_tui.engine.notes.note_changes import MOST_SAVED, NoteChanges
 from cm_tui.engine.notes.note_chunks import chunk_note
 from cm_tui.engine.notes.note_file import writing
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
@@ -26,8 +26,6 @@ _STAMP = "note_stamp"
 """Key in `meta`: what the files were like when all of them had been read."""
 MOST = 1_000
 """Notes that become searchable in one transaction."""
-_MOST_SAVED = 50
-"""More that change at once were not saved by people, but by git."""
 
 
 class NoteSource:
@@ -59,7 +57,7 @@ class NoteSource:
         now = list(islice(changed, MOST))
         old = [*gone, *(place.id for place, _ in now if place.id in before)]
         read = []
-        seen = [place for place, _ in now if place.id in before] if len(changed) <= _MOST_SAVED else []
+        seen = [place for place, _ in now if place.id in before] if len(changed) <= MOST_SAVED else []
         notes = [*known.folders.notes, *self._settle(db, seen)]
         for place, stamp in now:
             self._check()

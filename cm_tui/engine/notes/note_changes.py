@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from cm_tui import paths
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.notes import hunks, saved_over
+from cm_tui.engine.notes.known_scan import known_notes
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.notes.note_file import MOST_WRITTEN, cannot_write, take_away, write_data, writing
 from cm_tui.engine.notes.note_reader import read_data, written_like
@@ -18,7 +20,7 @@ from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.shared_files.last_texts import LastTexts
-from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.errors import CmError, NotFoundError, RefusedError, UsageError
 from cm_tui.model import Actor, Decision, NoteChange, NoteConflict
 
 CHANGED = "note.changed"
@@ -28,6 +30,9 @@ REVERTED = "note.reverted"
 PUT_BACK = "note.put_back"
 """Kind of the event that says that lines were put back which another program had saved over without having seen them."""
 APPENDED_CHARACTERS = 20_000
+MOST_SAVED = 50
+"""Notes that people save at once; more that have changed were changed by git."""
+_RECENT_S = 10.0
 _AGENTS_KINDS = frozenset({"day", "topic"})
 """Notes that agents append to."""
 
@@ -258,6 +263,25 @@ class NoteChanges:
         """Write the event of a change; returns its id."""
         said = {"note": id_, **data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
         return Journal.of(self._notes.root).append(kind, said, head=self._notes.head() or None).id
+
+
+def settle_recent(root: Path) -> None:
+    """Look at the notes that were saved a moment ago, for lines of others that were saved over.
+
+    Args:
+        root: the project's root.
+    """
+    notes = Notes(root)
+    changes, since = NoteChanges(notes), (time.time() - _RECENT_S) * 1e9
+    found = known_notes(notes.places).found.values()
+    # Of one that nobody has changed so far the index knows what it said before, and looks itself.
+    recent = [
+        place for place, stamp in found if stamp.changed_ns >= since and place.writable and LastTexts(place.file).all()
+    ]
+    # More at once were not saved by people, but by git.
+    for place in recent if len(recent) <= MOST_SAVED else ():
+        with suppress(CmError), writing():
+            changes.settle(place)
 
 
 def _remember(place: Found, text: str, *, put_back: bool = False) -> None:
