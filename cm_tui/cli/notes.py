@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     add_family(
         app, "notes", "Markdown that people and agents write: day logs, topics, memory.", append, search, get, list_,
-        edit, move, delete,
+        edit, move, delete, conflicts, resolve,
     )  # fmt: skip
 
 
@@ -153,6 +153,42 @@ def delete(name: Name, project: Project = None, as_json: Json = False) -> None:
     """Delete a note; `cm undo` brings it back."""
     with open_engine(project) as engine:
         change = engine.delete_note(name)
+    _show_change(change, as_json=as_json)
+
+
+def conflicts(project: Project = None, as_json: Json = False) -> None:
+    """List notes that another program saved over lines which it had never seen; ends with 1 when there are some."""
+    from cm_tui.cli.output import narrate, plain, print_json, write, write_text
+    from cm_tui.model.dates import local_minute
+
+    with open_engine(project) as engine:
+        found = engine.note_conflicts()
+    if as_json:
+        print_json({"rows": [plain(one) for one in found], "total": len(found)})
+    else:
+        for one in found:
+            write(f"{one.id}  {local_minute(one.time or 0.0)}", bold=one.id)
+            write_text(one.both)
+        narrate(
+            f"{count(len(found), 'conflict')}: `cm notes resolve NAME --keep mine`, theirs or both decides"
+            if found
+            else "no conflicts"
+        )
+    if found:
+        raise typer.Exit(1)
+
+
+def resolve(
+    name: Name,
+    keep: Annotated[str, typer.Option("--keep", help="mine: what was there before; theirs: what is there; or both.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what becomes of lines that another program saved over."""
+    if keep not in _DECISIONS:
+        raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
+    with open_engine(project) as engine:
+        change = engine.resolve_note(name, cast("Decision", keep))
     _show_change(change, as_json=as_json)
 
 

@@ -70,6 +70,10 @@ class NoteConflict:
     """What is in the file."""
     both: str
     """All of it, with marks around the lines of either side."""
+    id: str = ""
+    """Of the note."""
+    time: float | None = None
+    """When it was saved over, seconds since the epoch; None: it is being written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,8 +204,12 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: (engine.append_note("Carts are kept.", name="carts"), engine.note("carts", lines=1))[1].text,
     ],
     "search_notes": [
-        lambda engine: (engine.append_note("Tax is a share.", name="tax"), engine.search_notes("tax share"))[1].mode,
-        lambda engine: engine.search_notes("nothing of that", limit=1, min_score=0.9),
+        lambda engine: (
+            (engine.append_note("Tax is a share.", name="tax"), engine.search_notes("tax share", min_score=0.0))[1]
+            .hits[0]
+            .path
+        ),
+        lambda engine: engine.search_notes("nothing of that", limit=1, min_score=0.9).hits,
     ],
     "day_logs": [lambda engine: [one.text.count("Told") for one in engine.day_logs()]],
     "append_note": [lambda engine: engine.append_note("Told.", actor="agent", agent="a", session="s").id],
@@ -213,6 +217,8 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.write_note("user:style.md", "One.\n").conflict,
         lambda engine: engine.write_note("user:style.md", "Two.\n", base="None.\n").conflict,
     ],
+    "note_conflicts": [lambda engine: engine.note_conflicts()],
+    "resolve_note": [],
     "move_note": [
         lambda engine: (engine.append_note("Moved.", name="here"), engine.move_note("here", "topics/there"))[1].id,
     ],
@@ -364,6 +370,7 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.append_note(" "), UsageError),
         (lambda engine: engine.append_note("x", name="MEMORY.md", actor="agent"), RefusedError),
         (lambda engine: engine.write_note("con", "x"), UsageError),
+        (lambda engine: engine.resolve_note("nope.md", "both"), NotFoundError),
         (lambda engine: engine.move_note("nope.md", "x"), NotFoundError),
         (lambda engine: engine.delete_note("nope.md"), NotFoundError),
         (lambda engine: engine.entry("no-such-entry"), NotFoundError),

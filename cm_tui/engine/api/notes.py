@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Actor, Decision, Note, NoteChange, NoteText, Page, SearchResult
+from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteText, Page, SearchResult
 
 
 class NotesApi(Protocol):
@@ -94,6 +94,27 @@ class NotesApi(Protocol):
         Raises:
             UsageError: it is too long, or it is to be new and is there.
             RefusedError: the note lies outside the folders of notes, or may not be written.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def note_conflicts(self) -> tuple[NoteConflict, ...]:
+        """Return what other programs saved over lines that they had never seen, and that could not be merged; the oldest first.
+
+        In each, `mine` is what was there before, `theirs` what is in the file.
+        """
+
+    @needs("nothing")
+    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
+        """Decide what becomes of the lines of such a conflict; the oldest of a note comes first.
+
+        Args:
+            name: of the note.
+            decision: `mine` puts back what was there before, `theirs` leaves it, `both` keeps both.
+
+        Raises:
+            NotFoundError: there is no such note, or no conflict in it.
+            UsageError: nothing is decided.
             StoreError: it cannot be written.
         """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 from cm_tui.engine.local.entries import LocalEntries
 from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model import Actor, Decision, Note, NoteChange, NoteKind, NoteText, Page, Scope, SearchResult
+from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, Page, Scope, SearchResult
 
 if TYPE_CHECKING:
     from cm_tui.engine.notes.notes import Notes
@@ -91,6 +91,19 @@ class LocalNotes(LocalEntries):
         from cm_tui.engine.notes.notes import Notes
 
         return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
+
+    def note_conflicts(self) -> tuple[NoteConflict, ...]:
+        """Return what other programs saved over lines that they had never seen."""
+        from cm_tui.engine.notes.notes import Notes
+
+        return Notes(self._root).conflicts()
+
+    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
+        """Decide what becomes of the lines of such a conflict."""
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.notes import Notes
+
+        return self._changed(NoteChanges(Notes(self._root)).resolve(name, decision))
 
     def move_note(self, name: str, target: str) -> NoteChange:
         """Give a note another name."""

@@ -31,6 +31,11 @@ class Hunk(NamedTuple):
     below: tuple[str, ...]
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text; that it ends with the last one is not a line of its own."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
 def hunks_between(before: Sequence[str], after: Sequence[str]) -> list[Hunk]:
     """Return what has changed from one text to another."""
     short = len(before) + len(after) < _LONG

@@ -56,13 +56,13 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
     place = notes.places.place(id_)
     with writing():
         file = notes.file(place)
-        lines = hunks.taken_back(file.shown.split("\n"), found)
+        lines = hunks.taken_back(hunks.lines_of(file.shown), found)
         if lines is None:
             then = "\n".join(line for one in found for line in one.after)
             back = "\n".join(line for one in found for line in one.before)
             return TakenBack(id_, words, file.shown, then, back)
         if not dry_run:
-            text = "\n".join(lines)
+            text = "".join(f"{line}\n" for line in lines)
             changes = NoteChanges(notes)
             if text.strip() or event.data.get("created") is not True:
                 changes.put(place, file, text, Writer(), REVERTED, undoes=event.id)
