@@ -2,7 +2,17 @@
 
 from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
-from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.model.entry import (
+    Category,
+    Duplicates,
+    Entry,
+    EntryEdit,
+    MemoryChange,
+    Proposal,
+    ProposalKind,
+    Remembered,
+    Scope,
+)
 from cm_tui.model.episode import (
     Actor,
     Conflict,
@@ -88,6 +98,7 @@ __all__ = [
     "Conflict",
     "Drift",
     "DriftRow",
+    "Duplicates",
     "Edge",
     "Edited",
     "Entry",

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from cm_tui.engine.api.code import CodeApi
 from cm_tui.engine.api.context import ContextApi
+from cm_tui.engine.api.curation import CurationApi
 from cm_tui.engine.api.entries import EntriesApi
 from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
@@ -17,7 +18,17 @@ from cm_tui.engine.api.tuning import TuningApi
 
 
 class Engine(
-    IndexApi, SearchApi, TuningApi, CodeApi, HistoryApi, MemoryApi, EntriesApi, ImportsApi, ContextApi, Protocol
+    IndexApi,
+    SearchApi,
+    TuningApi,
+    CodeApi,
+    HistoryApi,
+    MemoryApi,
+    EntriesApi,
+    CurationApi,
+    ImportsApi,
+    ContextApi,
+    Protocol,
 ):
     """One project's engine, room by room; all paths are relative to the project's root, with `/`."""
 
