@@ -55,12 +55,14 @@ from cm_tui.model.imports import (
     ProjectSessions,
     UnknownRecord,
 )
+from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
 from cm_tui.model.need import Need
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
 from cm_tui.model.projects import KnownProject
+from cm_tui.model.recalls import RecalledBy, Recalls
 from cm_tui.model.recording import Recording, RecordingState
 from cm_tui.model.search import (
     CODE,
@@ -124,8 +126,11 @@ __all__ = [
     "ImportSummary",
     "IndexPlan",
     "IndexSummary",
+    "InjectedEntry",
+    "Injection",
     "KnownProject",
     "LayerState",
+    "LeftOut",
     "MemoryChange",
     "Mode",
     "Need",
@@ -144,6 +149,8 @@ __all__ = [
     "ProposalKind",
     "PruneReport",
     "PurgeReport",
+    "RecalledBy",
+    "Recalls",
     "Recording",
     "RecordingState",
     "Remembered",

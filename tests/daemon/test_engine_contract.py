@@ -233,6 +233,14 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.promote_episode("last", content="Tax is a share.", category="rule"),
         lambda engine: engine.promote_episode(engine.episodes().rows[0].id, title="What was asked"),
     ],
+    "inject": [
+        lambda engine: len(engine.inject(prompt="tax", files=("shop/money.py",)).rows) > 0,
+        lambda engine: engine.inject(budget=0).text,
+    ],
+    "note_recalled": [lambda engine: engine.note_recalled(["entry/gggggg1"], actor="agent", agent="a")],
+    "recall_counts": [
+        lambda engine: [one.path for one in engine.recall_counts(["entry/gggggg1", "entry/never"])],
+    ],
     "put_mark": [
         lambda engine: engine.put_mark(MARK),
         lambda engine: engine.put_mark(dataclasses.replace(MARK, question="how  is a cart\tsummed", right=False)),

@@ -13,6 +13,7 @@ from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
+from cm_tui.engine.api.recalls import RecallsApi
 from cm_tui.engine.api.search import SearchApi
 from cm_tui.engine.api.tuning import TuningApi
 
@@ -26,6 +27,7 @@ class Engine(
     MemoryApi,
     EntriesApi,
     CurationApi,
+    RecallsApi,
     ImportsApi,
     ContextApi,
     Protocol,
