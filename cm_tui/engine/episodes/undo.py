@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.entries.entries import CHANGED, Entries
+from cm_tui.engine.entries import approval
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import APPROVED, CHANGED
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import take_back
 from cm_tui.engine.episodes import changes
@@ -108,9 +110,15 @@ def _of_note(asked: Asked) -> Taken:
     return Taken((done.id,), done.words, (conflict,), left=True)
 
 
+def _of_approval(asked: Asked) -> Taken:
+    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    return Taken((id_,), f"approved the Rule {id_}")
+
+
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
     NOTE_CHANGED: _of_note,
+    APPROVED: _of_approval,
     changes.EDITED: _of_episodes,
     FORGOTTEN: _of_episodes,
     RESTORED: _of_episodes,
