@@ -104,7 +104,7 @@ class Kept(BaseModel):
     """What became of a wish to change the memory; `proposed`: a person decides, by the id in `proposal`."""
 
     id: str
-    kind: Literal["entry", "episode"]
+    kind: Literal["entry", "episode", "note"]
     state: Literal["done", "proposed", "unchanged"]
     proposal: str | None = None
     words: str

@@ -67,6 +67,7 @@ from cm_tui.model.search import (
     Suggestion,
 )
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
+from cm_tui.model.stale import Mention, MentionKind, MentionState, StaleItem
 from cm_tui.model.standing import Standing
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
@@ -116,6 +117,9 @@ __all__ = [
     "KnownProject",
     "LayerState",
     "MemoryChange",
+    "Mention",
+    "MentionKind",
+    "MentionState",
     "Mode",
     "Need",
     "Outcome",
@@ -149,6 +153,7 @@ __all__ = [
     "Session",
     "SkippedFile",
     "Source",
+    "StaleItem",
     "Standing",
     "Step",
     "StepKind",

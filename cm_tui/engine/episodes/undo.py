@@ -95,9 +95,16 @@ def _of_entry(asked: Asked) -> Taken:
     return Taken((found.id,), done.words, (conflict,), left=True)
 
 
+def _of_confirmation(asked: Asked) -> Taken:
+    path = asked.events[0].data.get("path")
+    name = path if isinstance(path, str) else ""
+    return Taken((name,), f"still true: {name}")
+
+
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
     changes.EDITED: _of_episodes,
+    changes.CONFIRMED: _of_confirmation,
     FORGOTTEN: _of_episodes,
     RESTORED: _of_episodes,
     episode_record.KIND: _of_recording,
