@@ -275,7 +275,7 @@ def _symbol(name: str, *, called: bool) -> Named:
     kinds: tuple[MentionKind, ...] = ("symbol",)
     if not called and (_SETTING.fullmatch(name) or (name.islower() and _KEY.fullmatch(name))):
         kinds = ("symbol", "setting")
-    plain = name.isalpha() and (name.islower() or name.istitle())
+    plain = not called and name.isalpha() and (name.islower() or name.istitle())
     return Named(("symbol",) if plain else kinds, name, 0, plain)
 
 

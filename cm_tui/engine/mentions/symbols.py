@@ -19,6 +19,8 @@ _TRACED = 400
 """Symbols that are traced together: their versions are in memory at once."""
 _MOST_KEYS = 8
 """Symbols of one name that are traced: what so many were is no one thing."""
+_FEW = 3
+"""Symbols that may bear a single word which is called, for one of them to be meant."""
 _OUTERMOST = frozenset(
     {"class", "struct", "interface", "trait", "enum", "function", "type", "module", "macro", "record", "protocol"}
 )
@@ -82,7 +84,7 @@ class SymbolCheck:
         found: dict[Wanted, Finding] = {}
         for one, name in asked.items():
             case = _Case(one, _fitting(name, then.get(one, ())), _fitting(name, now.get(name.ends[0], ())))
-            case = _outermost(case) if one.plain else case
+            case = _outermost(case) if one.plain else _of_few(case)
             if case.now:
                 found[one] = _standing(case)
             if case.then:
@@ -208,6 +210,12 @@ def _outermost(case: _Case) -> _Case:
     then = [one for one in case.then if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
     now = [one for one in case.now if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
     return _Case(case.wanted, then if len(then) == 1 else [], now if len(then) == 1 or len(now) == 1 else [])
+
+
+def _of_few(case: _Case) -> _Case:
+    """Of a single word, such as `run()`, nothing is meant where many things are called so: it may be another library's."""
+    single = case.wanted.name.isalpha() and case.wanted.name.islower()
+    return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
 
 
 def _standing(case: _Case) -> Finding:
