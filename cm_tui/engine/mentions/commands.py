@@ -24,7 +24,7 @@ _RUNNERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"tox\s+-e", "tox -e"),
     )
 )
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:=\n]*)?:(?![=:])", re.MULTILINE)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?![=:])", re.MULTILINE)
 _ALIAS = re.compile(r"^alias\s+([\w-]+)\s*:=\s*([\w-]+)", re.MULTILINE)
 _RULE = re.compile(r"^((?:[A-Za-z0-9_./%-]+[ \t]*)+):(?![=:])", re.MULTILINE)
 

@@ -124,7 +124,7 @@ class MentionIndex:
             return mention_rows.every(self._db)
         found = set(mention_rows.touched(self._db)) if before.code != now.code else set()
         if before.history != now.history:
-            found.update(mention_rows.waiting(self._db))
+            found.update(mention_rows.waiting(self._db, before.last))
         return sorted(found)
 
     def _goes_on(self, before: _State, now: _State) -> bool:

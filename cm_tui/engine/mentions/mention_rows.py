@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from cm_tui.engine.mentions.check import Answer, Asked
-from cm_tui.engine.mentions.finding import UNCOMMITTED
+from cm_tui.engine.mentions.finding import SOON, UNCOMMITTED
 from cm_tui.engine.mentions.items import MemoryItem
 from cm_tui.engine.mentions.recognise import Named
 from cm_tui.engine.mentions.settings import WAITS
@@ -72,12 +72,18 @@ def touched(db: Database) -> list[int]:
     return [row[0] for row in db.rows(_TOUCHED)]
 
 
-def waiting(db: Database) -> list[int]:
-    """Return the names of which the commit is still to be found, or all that was."""
-    sql = (
-        f"SELECT id FROM mention WHERE (kind <> '' AND state <> 'alive' AND ord IN (0, {UNCOMMITTED})) OR ord = {WAITS}"  # noqa: S608 - numbers
-    )
-    return [row[0] for row in db.rows(sql)]
+def waiting(db: Database, last: int) -> list[int]:
+    """Return the names of which more may be told once history was read on.
+
+    Args:
+        db: the store.
+        last: the newest ordinal that was known when they were looked up.
+    """
+    sql = f"""
+    SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
+    WHERE m.state <> 'alive' AND (m.ord > ? OR i.ord + {SOON} > ? OR (m.ord = 0 AND m.kind <> '') OR m.ord IN ({UNCOMMITTED}, {WAITS}))
+    """  # noqa: S608 - numbers
+    return [row[0] for row in db.rows(sql, [last, last])]
 
 
 def every(db: Database) -> list[int]:

@@ -184,12 +184,12 @@ def named_in(text: str, *, files_only: bool = False) -> list[Named]:
         text: as it is stored; what is too long is read up to a limit.
         files_only: only paths are looked for.
     """
-    found: dict[tuple[tuple[MentionKind, ...], str], Named] = {}
+    found: dict[tuple[MentionKind, str], Named] = {}
     for one in _all(text[:_MOST_CHARACTERS]):
         if files_only and "path" not in one.kinds:
             continue
         kept = one._replace(kinds=("path",)) if files_only else one
-        found.setdefault((kept.kinds, kept.text), kept)
+        found.setdefault((kept.kinds[0], kept.text), kept)
         if len(found) >= _MOST:
             break
     return list(found.values())

@@ -21,9 +21,21 @@ _ROWS = f"""
 SELECT {_FIELDS} FROM mention m JOIN mention_item i ON i.id = m.item
 WHERE m.kind <> '' AND i.id IN (SELECT unnest(?::INTEGER[])) ORDER BY i.id, m.line, m.id
 """  # noqa: S608 - our own columns
+_COUNT = """
+SELECT count(DISTINCT m.item) FROM mention m JOIN mention_item i ON i.id = m.item LEFT JOIN line_commit c ON c.ord = m.ord
+WHERE m.kind <> '' AND m.state IN ('gone', 'renamed') AND i.source IN ('entry', 'note') AND NOT EXISTS (
+    SELECT 1 FROM mention_confirmed o WHERE o.path = i.path
+    AND o.fate = concat_ws(chr(9), m.kind, m.text, m.state, m.became, coalesce(c.sha, ''))
+)
+"""
 _CONFIRMED = "SELECT path, fate FROM mention_confirmed"
 _SEVERITY = {"gone": 1.0, "renamed": 0.5, "moved": 0.25}
 """How much of the profile's weight each state takes."""
+
+
+def count_stale(db: Database) -> int:
+    """Return how many entries and notes name what is gone or renamed, and were not confirmed."""
+    return int(db.value(_COUNT))
 
 
 def fate_of(mention: Mention) -> str:
