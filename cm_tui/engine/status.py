@@ -12,6 +12,7 @@ from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
+from cm_tui.engine.mentions.report import count_stale
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.by_source import ProjectVectors
@@ -71,6 +72,7 @@ def status(
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=indexed_at,
         notes=_notes(db, root, repository, vectors, identity, why),
+        stale=count_stale(db),
     )
 
 

@@ -46,6 +46,8 @@ class ProjectStatus:
     indexed_at: float | None
     """Seconds since the epoch."""
     notes: tuple[str, ...] = ()
+    stale: int = 0
+    """Entries and notes that name code that is gone or renamed."""
 
     @property
     def has_vectors(self) -> bool:

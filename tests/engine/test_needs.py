@@ -37,6 +37,7 @@ def test_every_room_is_there() -> None:
         "tuning",
         "curation",
         "recalls",
+        "stale",
     }
 
 
@@ -67,7 +68,9 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
     }  # fmt: skip
-    assert declared["checkout"] == {"drift", "files", "skipped"}
+    assert declared["checkout"] == {
+        "drift", "files", "skipped", "stale_items", "mentions_of", "fix_stale", "confirm_stale",
+    }  # fmt: skip
 
 
 # These two read first what agents have just recorded.

@@ -21,7 +21,9 @@ CONSOLIDATED = "episode.consolidated"
 """Kind of the event that says that what episodes teach was written down elsewhere."""
 EVIDENCE = "episode.evidence"
 """Kind of the event that says that something approved stands on them."""
-UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, APPROVED, NOTE_CHANGED})
+CONFIRMED = "mention.confirmed"
+"""Kind of the event that says that what names something gone is true all the same."""
+UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, APPROVED, NOTE_CHANGED, CONFIRMED})
 """Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
 _TAG_CHARACTERS = 80
 _TAGS = 200

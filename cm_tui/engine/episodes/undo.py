@@ -115,11 +115,18 @@ def _of_approval(asked: Asked) -> Taken:
     return Taken((id_,), f"approved the Rule {id_}")
 
 
+def _of_confirmation(asked: Asked) -> Taken:
+    path = asked.events[0].data.get("path")
+    name = path if isinstance(path, str) else ""
+    return Taken((name,), f"still true: {name}")
+
+
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
     NOTE_CHANGED: _of_note,
     APPROVED: _of_approval,
     changes.EDITED: _of_episodes,
+    changes.CONFIRMED: _of_confirmation,
     FORGOTTEN: _of_episodes,
     RESTORED: _of_episodes,
     episode_record.KIND: _of_recording,
