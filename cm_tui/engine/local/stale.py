@@ -65,6 +65,7 @@ class LocalStale(LocalEntries):
 
     def confirm_stale(self, name: str, *, actor: Actor = "person") -> MemoryChange:
         """Note that what an item says is true all the same."""
+        from cm_tui.engine.entries.entry_writing import head_at
         from cm_tui.engine.mentions.confirmations import Confirmations
         from cm_tui.engine.mentions.report import fate_of
 
@@ -79,7 +80,7 @@ class LocalStale(LocalEntries):
                 f"Nothing that {item.path} names is gone, renamed or moved.", hint="`cm stale` lists what is stale."
             )
         fates = [fate_of(one) for one in item.flagged]
-        change = Confirmations(self._episodes).add(item.path, fates, self._entries().head())
+        change = Confirmations(self._episodes).add(item.path, fates, head_at(self._root))
         self._bring_up()
         return MemoryChange(item.id, cast("Remembered", item.kind), f"still true: {item.path}", change)
 

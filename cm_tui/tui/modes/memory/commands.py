@@ -5,7 +5,21 @@ from __future__ import annotations
 from functools import partial
 
 from cm_tui.model import Entry, Note, Proposal
-from cm_tui.tui.modes.memory.edits import add_to_pack, copy_name, copy_text, decide, flip_pin, forget, move_note
+from cm_tui.tui.modes.memory.edits import (
+    add_to_pack,
+    approve,
+    confirm,
+    copy_name,
+    copy_text,
+    decide,
+    fix_names,
+    flip_never_recall,
+    flip_pin,
+    forget,
+    move_entry,
+    move_note,
+)
+from cm_tui.tui.modes.memory.merging import merge
 from cm_tui.tui.modes.memory.query import SHOWS, with_field
 from cm_tui.tui.modes.memory.signs import title_of
 from cm_tui.tui.modes.memory.view import MemoryView
@@ -114,7 +128,34 @@ def _cannot_move(screen: MemoryView) -> str | None:
     item = screen.item
     if isinstance(item, Note):
         return None if item.writable else "it is changed with other programs"
-    return _no_item(screen) or "notes are moved"
+    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
+
+
+def _cannot_accept(screen: MemoryView) -> str | None:
+    item = screen.item
+    if isinstance(item, Proposal) or (isinstance(item, Entry) and item.unapproved):
+        return None
+    return _no_item(screen) or "this is no proposal of an agent, and no Rule that waits to be approved"
+
+
+def _no_double(screen: MemoryView) -> str | None:
+    entry = _entry(screen)
+    if entry is not None and entry.id in screen.items.marks.doubles:
+        return _fixed(entry)
+    return _no_entry(screen) or "no other entry says nearly the same"
+
+
+def _not_stale(screen: MemoryView) -> str | None:
+    item = screen.item
+    if item is not None and screen.items.marks.is_stale(item):
+        return None
+    return _no_item(screen) or "everything that it names is there"
+
+
+def _cannot_fix(screen: MemoryView) -> str | None:
+    if isinstance(screen.item, Note) and _not_stale(screen) is None:
+        return "it is a file of yours: e changes it"
+    return _not_stale(screen) or _no_entry(screen)
 
 
 def _no_proposal(screen: MemoryView) -> str | None:
@@ -156,6 +197,30 @@ def edit_outside(screen: MemoryView) -> None:
         screen.changed()
 
 
+def never_recall(screen: MemoryView) -> None:
+    """Keep the entry out of all answers, or not any more."""
+    if (entry := _entry(screen)) is not None:
+        flip_never_recall(screen, entry)
+
+
+def merge_double(screen: MemoryView) -> None:
+    """Merge the entry with the one that says nearly the same."""
+    if (entry := _entry(screen)) is not None:
+        merge(screen, screen.items.marks.doubles[entry.id])
+
+
+def fix(screen: MemoryView) -> None:
+    """Write the new names of what the entry names."""
+    if (entry := _entry(screen)) is not None:
+        fix_names(screen, entry)
+
+
+def still_true(screen: MemoryView) -> None:
+    """Say that it is true all the same."""
+    if isinstance(screen.item, Entry | Note):
+        confirm(screen, screen.item)
+
+
 def drop(screen: MemoryView) -> None:
     """Forget the entry, bring it back, or delete the note."""
     item = screen.item
@@ -164,9 +229,12 @@ def drop(screen: MemoryView) -> None:
 
 
 def move(screen: MemoryView) -> None:
-    """Give the note another name."""
-    if isinstance(screen.item, Note):
-        move_note(screen, screen.item)
+    """Move the entry to the other scope, or give the note another name."""
+    item = screen.item
+    if isinstance(item, Note):
+        move_note(screen, item)
+    elif isinstance(item, Entry):
+        move_entry(screen, item)
 
 
 def write(screen: MemoryView) -> None:
@@ -176,9 +244,12 @@ def write(screen: MemoryView) -> None:
 
 
 def answer_proposal(screen: MemoryView, *, accept: bool) -> None:
-    """Accept the proposal, or decline it."""
-    if isinstance(screen.item, Proposal):
-        decide(screen, screen.item, accept=accept)
+    """Accept the proposal, or decline it; approve the Rule."""
+    item = screen.item
+    if isinstance(item, Proposal):
+        decide(screen, item, accept=accept)
+    elif isinstance(item, Entry) and accept:
+        approve(screen, item)
 
 
 def ask_elsewhere(screen: MemoryView) -> None:
@@ -204,17 +275,25 @@ MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
             blocked=_cannot_forget),
     Command("memory.undo", "u", "Undo", "Take back your last change in this project, of any kind",
             lambda screen: undo(screen, screen.changed), blocked=_not_open),
-    Command("memory.accept", "plus", "Accept", "Accept what the agent proposes: the change is yours then",
-            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: _no_proposal(screen) is None,
-            blocked=_no_proposal),
+    Command("memory.accept", "plus", "Accept", "Accept what the agent proposes, or approve the Rule that waits for you",
+            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: _cannot_accept(screen) is None,
+            blocked=_cannot_accept),
     Command("memory.decline", "minus", "Decline", "Decline what the agent proposes; nothing is changed",
             partial(answer_proposal, accept=False), bar=False, shown=lambda screen: _no_proposal(screen) is None,
             blocked=_no_proposal),
     Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=_not_open),
     Command("memory.pin", "p", "Pin", "Agents leave a pinned entry as it is; the same key takes that back", pin,
             blocked=_cannot_pin),
-    Command("memory.move", "m", "Move", "Give the note another name, also for all projects or for this one", move,
-            bar=False, blocked=_cannot_move),
+    Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name", move, bar=False,
+            blocked=_cannot_move),
+    Command("memory.never", "r", "Never recall", "No answer has it and no agent is given it; the same key takes that back",
+            never_recall, bar=False, blocked=_cannot_pin),
+    Command("memory.merge", "x", "Merge", "Show it beside the entry that says nearly the same, and make one of both",
+            merge_double, bar=False, shown=lambda screen: _no_double(screen) is None, blocked=_no_double),
+    Command("memory.fix", "F", "Fix names", "Write the new names of what it names and what was renamed", fix,
+            shown_as="F", bar=False, shown=lambda screen: _cannot_fix(screen) is None, blocked=_cannot_fix),
+    Command("memory.true", "t", "Still true", "It is true all the same, though what it names is gone", still_true,
+            bar=False, shown=lambda screen: _not_stale(screen) is None, blocked=_not_stale),
     Command("memory.outside", "E", "Editor", "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
             edit_outside, shown_as="E", bar=False, blocked=_cannot_edit_outside),
     Command("memory.add", "a,space", "Pack", "Put it into the pack", add_to_pack, blocked=_no_piece),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal
+from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
 from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.memory.about import path_of
 from cm_tui.tui.modes.memory.facts import who
 from cm_tui.tui.modes.memory.groups import key_of
 from cm_tui.tui.modes.memory.signs import name_of, title_of
@@ -23,14 +24,29 @@ _LONGEST = 60
 def flip_pin(screen: MemoryView, entry: Entry) -> None:
     """Pin an entry, or not any more."""
     edit = EntryEdit(pinned=not entry.pinned)
-    screen.do(lambda engine: engine.update_entry(entry.id, edit), partial(_changed, screen))
+    change(screen, entry, edit)
+
+
+def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
+    """Keep an entry out of all answers, or not any more."""
+    change(screen, entry, EntryEdit(never_recall=not entry.never_recall))
+
+
+def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
+    """Change an entry, say what was done, and show it."""
+    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), partial(_changed, screen))
+
+
+def approve(screen: MemoryView, entry: Entry) -> None:
+    """Approve a Rule as it is shown."""
+    screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
 
 
 def forget(screen: MemoryView, item: Entry | Note) -> None:
     """Forget an entry, or bring one back that was forgotten; delete a note after a question."""
     if isinstance(item, Entry):
         back = item.forgotten is not None
-        screen.do(lambda engine: engine.forget_memory(item.id, undo=back), partial(_changed, screen))
+        screen.do(lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope), partial(_changed, screen))
         return
 
     def answered(yes: bool | None) -> None:
@@ -39,6 +55,41 @@ def forget(screen: MemoryView, item: Entry | Note) -> None:
 
     words = f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back."
     screen.app.push_screen(ConfirmScreen(words, "Delete"), answered)
+
+
+def move_entry(screen: MemoryView, entry: Entry) -> None:
+    """Move an entry to the other scope after a question: what holds in all projects is given in all of them."""
+    to: Scope = "project" if entry.scope == "user" else "user"
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(lambda engine: engine.move_entry(entry.id, to), partial(_changed, screen))
+
+    place = "all your projects" if to == "user" else "this project alone"
+    words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu takes it back."
+    screen.app.push_screen(ConfirmScreen(words, "Move"), answered)
+
+
+# --- what is stale ---
+
+
+def fix_names(screen: MemoryView, entry: Entry) -> None:
+    """Write new names in the place of old ones, after a question that says which."""
+
+    def found(would: MemoryChange) -> None:
+        def answered(yes: bool | None) -> None:
+            if yes:
+                screen.do(lambda engine: engine.fix_stale(entry.id), partial(_changed, screen))
+
+        words = one_line(would.words)
+        screen.app.push_screen(ConfirmScreen(f"{words[:1].upper()}{words[1:]}.", "Write that"), answered)
+
+    screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
+
+
+def confirm(screen: MemoryView, item: Entry | Note) -> None:
+    """Say that what names something gone is true all the same."""
+    screen.do(lambda engine: engine.confirm_stale(path_of(item)), partial(_changed, screen))
 
 
 def move_note(screen: MemoryView, note: Note) -> None:
@@ -114,10 +165,10 @@ def add_to_pack(screen: MemoryView) -> None:
     if isinstance(item, Entry):
         at, lines = item.timestamp / 1000, item.content.count("\n") + 1
         title = f"“{elide_end(title_of(item), _LONGEST)}”, {who(item.actor, item.agent)}, {local_day(at)}"
-        request = PackRequest(f"entry/{item.id}", 1, lines, title, "remembered")
+        request = PackRequest(path_of(item), 1, lines, title, "remembered")
     elif isinstance(item, Note):
         title = f"“{elide_end(title_of(item), _LONGEST)}”, {local_day(item.time or item.modified)}"
-        request = PackRequest(f"note/{item.id}", 1, max(1, item.lines), title, "remembered")
+        request = PackRequest(path_of(item), 1, max(1, item.lines), title, "remembered")
     else:
         return
     screen.post_message(AddToPack(request))

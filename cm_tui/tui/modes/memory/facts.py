@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from textual.content import Content
 
-from cm_tui.engine.api.weight import tokens
-from cm_tui.model import Actor, Entry, Note, Proposal
+from cm_tui.engine.api.weight import line_of, tokens
+from cm_tui.model import Actor, Duplicates, Entry, Note, Proposal
 from cm_tui.model.dates import age, local_day, local_minute
-from cm_tui.tui.modes.memory.signs import FORGOTTEN, HELD, PINNED, PROBLEM, title_of
+from cm_tui.tui.modes.memory.about import About
+from cm_tui.tui.modes.memory.signs import (
+    DOUBLE,
+    FORGOTTEN,
+    HELD,
+    NEVER,
+    PINNED,
+    PROBLEM,
+    UNAPPROVED,
+    title_of,
+)
 from cm_tui.tui.widgets.text import count, elide_end, elide_path, one_line, size
 
 Piece = tuple[str, str]
@@ -22,49 +32,88 @@ KINDS = {
 }  # fmt: skip
 _SCOPES = {"user": "for all projects", "project": "for this project"}
 _DOT = " · "
+_MOST_NAMED = 3
+"""Names, agents and other entries that are told each."""
 
 
-def entry_facts(entry: Entry, width: int, more: Sequence[Piece] = ()) -> Content:
+def entry_facts(entry: Entry, width: int, about: About, doubles: Sequence[Duplicates] = ()) -> Content:
     """Return what is known of an entry, in lines that fit a width.
 
     Args:
         entry: what was written down.
         width: of the panel.
-        more: what was asked about it besides.
+        about: what was asked about it besides.
+        doubles: other entries that say nearly the same.
     """
-    state: list[Piece] = [(entry.category, "bold $secondary"), (_SCOPES[entry.scope], "")]
-    if entry.pinned:
-        state.append((f"{PINNED} pinned", "$accent"))
-    if entry.held:
-        state.append((f"{HELD} came with the repository, in no answer until you trust it", "$warning"))
-    if entry.forgotten is not None:
-        gone = entry.forgotten
-        state.append((f"{FORGOTTEN} forgotten by {who(gone.actor, gone.agent)}, {local_minute(gone.time)}", "$warning"))
     at = entry.timestamp / 1000
     wrote = [who(entry.actor, entry.agent), f"{local_minute(at)}, {age(time.time() - at)}"]
     wrote += [f"session {elide_end(one_line(entry.session), 20)}"] if entry.session else []
     wrote += [f"at {one_line(entry.commit[:8])}"] if entry.commit else []
     wrote += [f"changed by {who(entry.changed_by, entry.changed_agent)}"] if entry.changed_by else []
-    weighs: list[Piece] = [(f"about {count(tokens(injected(entry)), 'token')} when injected", "")]
+    wrote += [f"made from {one_line(', '.join(entry.made_from))}"] if entry.made_from else []
+    weighs: list[Piece] = [(f"about {count(tokens(line_of(entry)), 'token')} when injected", "")]
     if entry.redacted:
         weighs.append((f"{count(entry.redacted, 'secret')} taken out", "$warning"))
-    lines = [state, [(one, "") for one in wrote], [*weighs, *more], [(entry.id, "$muted"), *_tags(entry.keywords)]]
+    lines = [_state(entry), [(one, "") for one in wrote], [*weighs, *_recalls(about)]]
+    for pair in doubles[:_MOST_NAMED]:
+        other = pair.second if pair.first.id == entry.id else pair.first
+        lines.append([(f"{DOUBLE} {pair.likeness:.0%} like {other.id} “{title_of(other)}”: x merges them", "$accent")])
+    lines += _stale(about)
+    lines.append([(entry.id, "$muted"), *_tags(entry.keywords)])
     return _told(title_of(entry), lines, width)
 
 
-def injected(entry: Entry) -> str:
-    """Return the line that stands for an entry in a prompt."""
-    return f"- [{entry.category}] {entry.title}: {entry.content}"
+def _state(entry: Entry) -> list[Piece]:
+    """Return what becomes of an entry: where it counts, and what keeps it out of answers."""
+    state: list[Piece] = [(entry.category, "bold $secondary"), (_SCOPES[entry.scope], "")]
+    if entry.pinned:
+        state.append((f"{PINNED} pinned", "$accent"))
+    if entry.held:
+        state.append((f"{HELD} came with the repository: in no answer until you trust it (F9)", "$warning"))
+    if entry.unapproved:
+        state.append((f"{UNAPPROVED} a Rule that nobody approved: not injected until you do (+)", "$warning"))
+    if entry.never_recall:
+        state.append((f"{NEVER} never recalled", "$warning"))
+    if entry.forgotten is not None:
+        gone = entry.forgotten
+        state.append((f"{FORGOTTEN} forgotten by {who(gone.actor, gone.agent)}, {local_minute(gone.time)}", "$warning"))
+    return state
 
 
-def note_facts(note: Note, weight: int | None, width: int, more: Sequence[Piece] = ()) -> Content:
+def _recalls(about: About) -> list[Piece]:
+    """Return how often it was in an answer, when last, and whose that was."""
+    recalls = about.recalls
+    if recalls is None:
+        return []
+    if not recalls.times or recalls.last is None:
+        return [("not recalled yet", "$muted")]
+    names = [f"{'you' if one.who == 'person' else one_line(one.who)} {one.times:,}" for one in recalls.by[:_MOST_NAMED]]
+    more = f" +{len(recalls.by) - len(names):,}" if len(recalls.by) > len(names) else ""
+    return [
+        (
+            f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)} ({', '.join(names)}{more})",
+            "",
+        )
+    ]
+
+
+def _stale(about: About) -> list[list[Piece]]:
+    """Return which names of the code it says that are so no more."""
+    flagged = about.stale.flagged if about.stale is not None else ()
+    lines: list[list[Piece]] = [[(f"{PROBLEM} {one_line(one.words)}", "$warning")] for one in flagged[:_MOST_NAMED]]
+    if len(flagged) > len(lines):
+        lines.append([(f"and {count(len(flagged) - len(lines), 'more name')}", "$warning")])
+    return lines
+
+
+def note_facts(note: Note, weight: int | None, width: int, about: About) -> Content:
     """Return what is known of a note, in lines that fit a width.
 
     Args:
         note: the note.
         weight: tokens of its text; None: not all of it was read.
         width: of the panel.
-        more: what was asked about it besides.
+        about: what was asked about it besides.
     """
     state: list[Piece] = [(KINDS[note.kind], "bold $secondary"), (_SCOPES[note.scope], "")]
     state.append((f"of {local_day(note.time)}, fades" if note.time is not None else "undated, never fades", ""))
@@ -76,7 +125,12 @@ def note_facts(note: Note, weight: int | None, width: int, more: Sequence[Piece]
     much.append((f"{count(note.lines, 'line')}, {size(note.bytes)}", ""))
     if weight is not None:
         much.append((f"about {count(weight, 'token')}", ""))
-    lines = [state, [*much, *more], [(elide_path(one_line(note.file), max(8, width - 2)), "$muted")]]
+    lines = [
+        state,
+        [*much, *_recalls(about)],
+        *_stale(about),
+        [(elide_path(one_line(note.file), max(8, width - 2)), "$muted")],
+    ]
     if note.tags:
         lines.append(_tags(note.tags))
     if note.problem:

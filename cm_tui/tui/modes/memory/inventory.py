@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import StoreError
 from cm_tui.model import Entry, Note, Page
 from cm_tui.model.page import MOST_ROWS
+from cm_tui.tui.modes.memory.about import doubles, path_of, stale_paths
 from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item
 from cm_tui.tui.modes.memory.query import MemoryFilter
 from cm_tui.tui.widgets.text import one_line
@@ -77,7 +78,8 @@ def _entries(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> P
     category, forgotten = group.key.capitalize(), where.state == "forgotten"
     if where.state in _KEPT_ENTRIES:
         every = engine.entries(match=where.text, category=category, scope=where.scope, limit=MOST_ROWS)
-        kept = [entry for entry in every.rows if _KEPT_ENTRIES[where.state](entry)]
+        fits = _KEPT_ENTRIES[where.state](engine)
+        kept = [entry for entry in every.rows if fits(entry)]
         return Page(tuple(kept[:limit]), len(kept), every.note)
     page = engine.entries(match=where.text, category=category, scope=where.scope, forgotten=forgotten, limit=limit)
     return Page(page.rows, page.total, page.note)
@@ -86,7 +88,8 @@ def _entries(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> P
 def _notes(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:
     if where.state:
         every = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=MOST_ROWS)
-        kept = [note for note in every.rows if _KEPT_NOTES[where.state](note)]
+        fits = _KEPT_NOTES[where.state](engine)
+        kept = [note for note in every.rows if fits(note)]
         return Page(tuple(kept[:limit]), len(kept), every.note)
     page = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=limit)
     return Page(page.rows, page.total, page.note)
@@ -95,8 +98,27 @@ def _notes(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Pag
 _READ: dict[str, Callable[[Engine, Group, MemoryFilter, int], Page[Item]]] = {
     "proposals": _proposals, "entries": _entries, "notes": _notes,
 }  # fmt: skip
-_KEPT_ENTRIES: dict[str, Callable[[Entry], bool]] = {
-    "pinned": lambda entry: entry.pinned,
-    "held": lambda entry: entry.held,
+
+
+def _stale(engine: Engine) -> Callable[[Item], bool]:
+    paths = stale_paths(engine)
+    return lambda item: path_of(item) in paths
+
+
+def _double(engine: Engine) -> Callable[[Entry], bool]:
+    ids = doubles(engine)
+    return lambda entry: entry.id in ids
+
+
+_KEPT_ENTRIES: dict[str, Callable[[Engine], Callable[[Entry], bool]]] = {
+    "pinned": lambda _: lambda entry: entry.pinned,
+    "held": lambda _: lambda entry: entry.held,
+    "never": lambda _: lambda entry: entry.never_recall,
+    "unapproved": lambda _: lambda entry: entry.unapproved,
+    "stale": _stale,
+    "double": _double,
 }
-_KEPT_NOTES: dict[str, Callable[[Note], bool]] = {"problem": lambda note: bool(note.problem)}
+_KEPT_NOTES: dict[str, Callable[[Engine], Callable[[Note], bool]]] = {
+    "problem": lambda _: lambda note: bool(note.problem),
+    "stale": _stale,
+}

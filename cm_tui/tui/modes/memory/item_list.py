@@ -12,9 +12,10 @@ from textual.message import Message
 
 from cm_tui.model import Entry, Note
 from cm_tui.model.dates import age, local_day
+from cm_tui.tui.modes.memory.about import Marks
 from cm_tui.tui.modes.memory.groups import Group, Item, key_of
 from cm_tui.tui.modes.memory.inventory import Inventory
-from cm_tui.tui.modes.memory.signs import entry_sign, note_sign, title_of
+from cm_tui.tui.modes.memory.signs import signs_of, title_of
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, elide_path, one_line
 
@@ -74,6 +75,8 @@ class ItemList(RowList[Row]):
 
     def __init__(self, *, empty: str = "", id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(empty=empty, id=id)
+        self.marks = Marks()
+        """What rows are marked with, as far as that was asked."""
         self._heads: dict[Group, int] = {}
         """Where the heading of each group is."""
         self._wanted: set[Group] = set()
@@ -134,14 +137,13 @@ class ItemList(RowList[Row]):
         if isinstance(row, UnreadRow):
             self._want(row.group)
             return Content.styled("   …", "$muted")
-        item = row.item
+        item, signs = row.item, signs_of(row.item, self.marks)
         if isinstance(item, Entry):
-            return _entry(item, width)
+            return _entry(item, signs, width)
         if isinstance(item, Note):
-            return _note(item, width)
-        what = {"write": "write", "change": "change", "forget": "forget"}[item.kind]
-        return _line(("?", "$warning"), f"{one_line(item.agent) or 'an agent'}: {what}",
-                     _flat(item.words), age(time.time() - item.time), width)  # fmt: skip
+            return _note(item, signs, width)
+        return _line(signs, f"{one_line(item.agent) or 'an agent'}: {item.kind}", _flat(item.words),
+                     age(time.time() - item.time), width)  # fmt: skip
 
     def _want(self, group: Group) -> None:
         if group not in self._wanted:
@@ -157,31 +159,31 @@ def _heading(row: HeadingRow, width: int) -> Content:
     return Content.assemble((title, "bold $primary"), gap, (number, "$muted"))
 
 
-def _entry(entry: Entry, width: int) -> Content:
+def _entry(entry: Entry, signs: Content, width: int) -> Content:
     title, text = title_of(entry), _flat(entry.content)
     if text.startswith(title.rstrip("…")):
         text = text[len(title) :].lstrip(" .:")
-    gone = entry.forgotten is not None or entry.held
-    return _line(entry_sign(entry), title, text, age(time.time() - entry.timestamp / 1000), width, muted=gone)
+    gone = entry.forgotten is not None or entry.held or entry.never_recall
+    return _line(signs, title, text, age(time.time() - entry.timestamp / 1000), width, muted=gone)
 
 
-def _note(note: Note, width: int) -> Content:
+def _note(note: Note, signs: Content, width: int) -> Content:
     when = local_day(note.time) if note.kind == "day" and note.time is not None else age(time.time() - note.modified)
     place = note.id.partition(":")[2] or note.id
-    return _line(note_sign(note), title_of(note), place, when, width, path=True)
+    return _line(signs, title_of(note), place, when, width, path=True)
 
 
 def _line(
-    sign: tuple[str, str], title: str, rest: str, when: str, width: int, *, muted: bool = False, path: bool = False
+    signs: Content, title: str, rest: str, when: str, width: int, *, muted: bool = False, path: bool = False
 ) -> Content:
-    """Sign, title, what gives way first, and when at the right."""
+    """Signs, title, what gives way first, and when at the right."""
     room = width - 5 - cell_len(when)
     title = elide_end(title, max(_LEAST_TITLE, room))
     left = room - cell_len(title) - 2
     rest = "" if left < 6 else elide_path(rest, left) if path else elide_end(rest, left)
     gap = " " * max(1, room - cell_len(title) - (cell_len(rest) + 2 if rest else 0) + 1)
     return Content.assemble(
-        (f" {sign[0]} ", sign[1]), (title, "$muted" if muted else "$foreground"), ("  " if rest else "", ""), (rest, "$muted"),
+        signs, " ", (title, "$muted" if muted else "$foreground"), ("  " if rest else "", ""), (rest, "$muted"),
         gap, (when, "$muted"), " ",
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from textual import on
@@ -14,7 +14,8 @@ from textual.widgets import Static
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
-from cm_tui.model import Entry, Note, NoteText
+from cm_tui.model import Duplicates, Entry, Note, NoteText
+from cm_tui.tui.modes.memory.about import About, path_of, read_about
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
 from cm_tui.tui.modes.memory.groups import Item, key_of
 from cm_tui.tui.tasks.ask import Ask
@@ -23,6 +24,7 @@ from cm_tui.tui.widgets.text import count
 
 SETTLING = 0.06
 """Seconds that the cursor stays on a note before it is read, so that scrolling reads nothing."""
+ABOUT_DELAY = 0.15
 LINES = 400
 """Lines of a note that are read at once."""
 NOTHING = "What the cursor is on is shown here."
@@ -55,6 +57,9 @@ class ItemPanel(Vertical):
         self.item: Item | None = None
         self.text = ""
         """What is shown of its text."""
+        self._about = About()
+        self.doubles_of: Callable[[Entry], Sequence[Duplicates]] = lambda _: ()
+        """Returns what is known of entries that say nearly the same as one."""
         self._next: int | None = None
         """The line of a note that was not read yet; None: all of it is here."""
 
@@ -76,6 +81,9 @@ class ItemPanel(Vertical):
             return
         same = self.item is not None and key_of(item) == key_of(self.item)
         self.item = item
+        if not same:
+            self._about = About()
+        self._read_about(item)
         self.border_title = {Entry: "Entry", Note: "Note"}.get(type(item), "Proposal")
         if isinstance(item, Note):
             self._read(item, keep=same)
@@ -86,6 +94,7 @@ class ItemPanel(Vertical):
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
         self._drop("text")
+        self._drop("about")
         self.item, self.text, self._next = None, "", None
         self.query_one("#item-facts", Static).display = False
         self.border_title, self.border_subtitle = "", Content("")
@@ -106,9 +115,9 @@ class ItemPanel(Vertical):
         if item is None or not width:
             return
         if isinstance(item, Entry):
-            told = entry_facts(item, width)
+            told = entry_facts(item, width, self._about, self.doubles_of(item))
         elif isinstance(item, Note):
-            told = note_facts(item, tokens(self.text) if self._next is None and self.text else None, width)
+            told = note_facts(item, tokens(self.text) if self._next is None and self.text else None, width, self._about)
         else:
             told = proposal_facts(item, width)
         facts.display = True
@@ -118,6 +127,26 @@ class ItemPanel(Vertical):
         self.border_subtitle = Content(
             f"{lines:,} of {count(item.lines, 'line')}" if whole and isinstance(item, Note) else count(lines, "line")
         )
+
+    def _read_about(self, item: Item) -> None:
+        """Ask what there is to say besides; nothing waits for that."""
+        path = path_of(item)
+        if not path:
+            self._drop("about")
+            return
+
+        def got(about: About) -> None:
+            if about != self._about:
+                self._about = about
+                self._tell()
+
+        self._ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
+
+    def again(self) -> None:
+        """Tell what is known of the item once more."""
+        if self.item is not None:
+            self._read_about(self.item)
+            self._tell()
 
     def on_resize(self) -> None:
         """The same at the new width."""

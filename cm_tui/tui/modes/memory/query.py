@@ -11,9 +11,11 @@ from cm_tui.tui.modes.memory.groups import GROUPS, KINDS
 from cm_tui.tui.state.filter_line import pieces_of
 
 SHOWS = ("entries", "notes")
-STATES = ("pinned", "held", "problem", "forgotten")
-"""What of entries and notes can be asked for: `problem` is a note that is not searched, or not wholly understood."""
-_ENTRIES_ALONE = frozenset({"pinned", "held", "forgotten"})
+STATES = ("pinned", "held", "stale", "double", "never", "unapproved", "problem", "forgotten")
+"""What of entries and notes can be asked for: `double` says nearly the same as another one, `never` is never recalled,
+`problem` is a note that is not searched, or not wholly understood."""
+_OF_BOTH = frozenset({"stale"})
+_OF_NOTES = frozenset({"problem"})
 _KNOWN = {"show": SHOWS, "kind": KINDS, "scope": get_args(Scope), "state": STATES}
 _MANY = frozenset({"kind"})
 
@@ -37,7 +39,7 @@ class MemoryFilter:
         if group.holds == "proposals":
             # What waits for a person is told whatever else is listed, but for a look at something else altogether.
             return self == MemoryFilter(show=self.show) and self.show != "notes"
-        if self.state and (self.state in _ENTRIES_ALONE) != (group.holds == "entries"):
+        if self.state and self.state not in _OF_BOTH and (self.state in _OF_NOTES) != (group.holds == "notes"):
             return False
         return self.show in {"", group.holds} and (not self.kinds or key in self.kinds)
 

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
+from cm_tui.tui.modes.memory.about import Marks, read_marks
 from cm_tui.tui.modes.memory.groups import Item
 from cm_tui.tui.modes.memory.inventory import Inventory, read_inventory
 from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 LOOK_AGAIN = 3.0
 """Seconds after which it is looked whether somebody wrote something; files change without anybody telling."""
+MARKS_DELAY = 0.5
 LOOK_SHARE = 20
 """Looking takes one part in so many of the time that passes, at most."""
 TYPING = 0.12
@@ -75,6 +77,7 @@ class MemoryView(ModeScreen):
             with self.prevent(Input.Changed):
                 self.filter_input.value = text
             self.where, self._wrong = read_line(text)
+        self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
         super().on_mount()
@@ -199,7 +202,20 @@ class MemoryView(ModeScreen):
             self.panel.clear("")
         self._say(self._wrong)
         self._title(found)
+        self._read_marks()
         self.refresh_keys()
+
+    def _read_marks(self) -> None:
+        """Ask what rows are marked with; that compares every entry with every other, so it is not asked too often."""
+
+        def got(marks: Marks) -> None:
+            if marks != self.items.marks:
+                self.items.marks = marks
+                self.items.redraw()
+                self.panel.again()
+                self.refresh_keys()
+
+        self.ask("marks", read_marks, got, lambda _: None, delay=MARKS_DELAY)
 
     def _title(self, found: Inventory) -> None:
         panel = self.query_one("#memory-list-panel")

@@ -78,7 +78,9 @@ def edit_entry(screen: MemoryView, entry: Entry) -> None:
 
         edit = edit_between(began, wanted)
         screen.do(
-            lambda engine: engine.update_entry(entry.id, edit), changed, lambda error: answer(words_of_error(error))
+            lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
+            changed,
+            lambda error: answer(words_of_error(error)),
         )
 
     screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
@@ -122,7 +124,8 @@ def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
         # What was written is not lost: its file stays.
         screen.cm.tell(f"{words_of_error(error)} Your text is in {file}.", severity="error", timeout=10)
 
-    screen.do(lambda engine: engine.update_entry(entry.id, EntryEdit(content=text)), changed, failed)
+    edit = EntryEdit(content=text)
+    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), changed, failed)
 
 
 # --- notes ---
