@@ -15,6 +15,7 @@ from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.messages import (
     OpenEpisode,
+    OpenMemory,
     OpenPath,
     OpenRevision,
     OpenSearch,
@@ -121,6 +122,13 @@ class ModeApp(ThemedApp):
 
         await self.action_go("search")
         self.modes.screen(SearchScreen).ask_for(message.query)
+
+    async def on_open_memory(self, message: OpenMemory) -> None:
+        """Show an entry or a note in the memory mode."""
+        from cm_tui.tui.modes.memory.screen import MemoryScreen
+
+        await self.action_go("memory")
+        self.modes.screen(MemoryScreen).open_item(message)
 
     # --- words to the user ---
 

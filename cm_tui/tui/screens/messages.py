@@ -71,6 +71,15 @@ class OpenSearch(Message):
         self.query = query
 
 
+class OpenMemory(Message):
+    """Show an entry or a note in the memory mode: its kind, `entry` or `note`, and its id."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.name = name
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 

@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
+from cm_tui.errors import CmError
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.widgets.text import elide_end, one_line
 
@@ -23,6 +24,11 @@ Answer = Callable[[str], None]
 Submit = Callable[[V, Answer], None]
 """Stores what was written, and says later what came of it."""
 _TITLE = 70
+
+
+def words_of_error(error: CmError) -> str:
+    """Return an error and what to do about it, in one line."""
+    return one_line(f"{error.message} {error.hint}".strip())
 
 
 class WritingScreen(ModalScreen[None], Generic[V]):

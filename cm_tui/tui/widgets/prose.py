@@ -69,6 +69,7 @@ class ProseList(RowList[ProseLine]):
         self._work = work
         self._text = ""
         self._width = 0
+        self._first = 1
         self._added = 0
         """Lines that were added: all of them are shown, as somebody came to each."""
         self._marked = range(0)
@@ -82,6 +83,7 @@ class ProseList(RowList[ProseLine]):
         best: range = range(0),
         words: Iterable[str] = (),
         *,
+        first: int = 1,
         keep: bool = False,
     ) -> None:
         """Show a text.
@@ -91,17 +93,18 @@ class ProseList(RowList[ProseLine]):
             marked: lines with a mark.
             best: those of them that are on screen first.
             words: what stands out in marked lines.
+            first: number of the text's first line.
             keep: leave the cursor on the line that it is on: more of the same text came.
         """
         known = sorted({word for word in words if word}, key=len, reverse=True)
         self._words = re.compile("|".join(map(re.escape, known)), re.IGNORECASE) if known else None
         self._text, self._marked, self._best = text, marked, best
-        self._added = 0
+        self._added, self._first = 0, first
         self._wrap(keep=keep)
 
     def add(self, text: str) -> None:
         """Show further lines below those that are shown."""
-        first = self._text.count("\n") + 2
+        first = self._first + self._text.count("\n") + 1
         lines = text.count("\n") + 1
         before = self._text = f"{self._text}\n{text}"
         self._added += lines
@@ -139,7 +142,7 @@ class ProseList(RowList[ProseLine]):
             self.set_rows(lines, cursor=place)
             self.call_after_refresh(self.scroll_to, 0, max(0, place - above), animate=False, force=True)
 
-        self._work(partial(prose_lines, text, width, most=MOST_LINES + self._added), got)
+        self._work(partial(prose_lines, text, width, self._first, MOST_LINES + self._added), got)
 
     def draw(self, row: ProseLine, width: int) -> Content:  # noqa: ARG002 - lines were wrapped for this width
         """Mark and line."""

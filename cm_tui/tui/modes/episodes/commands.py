@@ -15,6 +15,7 @@ from cm_tui.tui.modes.episodes.edits import (
     rate,
 )
 from cm_tui.tui.modes.episodes.filter_dialog import FilterDialog
+from cm_tui.tui.modes.episodes.promotion import to_entry, to_note
 from cm_tui.tui.modes.episodes.purge import cannot_purge, purge
 from cm_tui.tui.modes.episodes.query import filter_of
 from cm_tui.tui.modes.episodes.selection import select, select_all
@@ -195,6 +196,10 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             partial(step, by=1), bar=False, blocked=_no_turns),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
             blocked=_cannot_replay),
+    Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", to_entry, bar=False,
+            blocked=_no_episode),
+    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, shown_as="W",
+            bar=False, blocked=_no_episode),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),

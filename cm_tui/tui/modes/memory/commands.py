@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from cm_tui.model import Entry, Note, Proposal
+from cm_tui.model import EPISODES, Entry, Episode, Note, Proposal
 from cm_tui.tui.modes.memory.edits import (
     add_to_pack,
     approve,
@@ -32,7 +32,7 @@ from cm_tui.tui.modes.memory.writing import (
     write_into_note,
 )
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.messages import OpenSearch
+from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
 from cm_tui.tui.screens.undo import undo
 
 
@@ -44,6 +44,16 @@ def _no_item(screen: MemoryView) -> str | None:
     return None if screen.item is not None else "there is nothing under the cursor"
 
 
+def _nothing_to_read(screen: MemoryView) -> str | None:
+    return None if screen.is_asking and screen.hits.current is not None else _no_item(screen)
+
+
+def _not_asked(screen: MemoryView) -> str | None:
+    if not screen.is_asking:
+        return "answers alone are ranked: s asks"
+    return None if screen.has_class("-narrow") else "both are on screen"
+
+
 def _no_rows(screen: MemoryView) -> str | None:
     return None if screen.items.rows else "nothing is listed"
 
@@ -51,16 +61,41 @@ def _no_rows(screen: MemoryView) -> str | None:
 def find(screen: MemoryView) -> None:
     """Type what is looked for."""
     screen.unzoom()
+    if screen.is_asking:
+        screen.end_asking()
     screen.filter_input.focus()
 
 
 def read(screen: MemoryView) -> None:
-    """Go into the text."""
+    """Go into the text; of a past session's turn, tell it among those of its session."""
+    hit = screen.hits.current if screen.is_asking else None
+    if hit is not None and hit.source == EPISODES:
+        name = hit.path.partition("/")[2]
+
+        def found(episode: Episode) -> None:
+            screen.post_message(ReadEpisode(episode.id, episode.session))
+
+        screen.ask("episode", lambda engine: engine.episode(name), found)
+        return
     screen.panel.prose.focus()
 
 
+def ask_in_words(screen: MemoryView) -> None:
+    """Ask what is remembered, by meaning and by words."""
+    screen.unzoom()
+    screen.begin_to_ask()
+
+
+def switch_side(screen: MemoryView) -> None:
+    """Show the text, or why the answer ranks where it does."""
+    screen.toggle_class("-why")
+
+
 def next_show(screen: MemoryView) -> None:
-    """List all, entries alone, notes alone, in turn."""
+    """List all, entries alone, notes alone, in turn; of answers, those of all memory or of notes alone."""
+    if screen.is_asking:
+        screen.question.next_profile()
+        return
     turn = ("", *SHOWS)
     value = turn[(turn.index(screen.where.show) + 1) % len(turn)]
     screen.filter_input.value = with_field(screen.filter_input.value, "show", value)
@@ -262,9 +297,13 @@ def ask_elsewhere(screen: MemoryView) -> None:
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read", "Go into the text under the cursor; esc leads back", read, palette=False,
-            blocked=_no_item),
+            blocked=_nothing_to_read),
     Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
             blocked=_not_open),
+    Command("memory.ask", "s", "Search", "Ask in words: entries, notes and past sessions that answer, ranked",
+            ask_in_words, blocked=_not_open),
+    Command("memory.why", "v", "Why", "Switch between the text of an answer and why it ranks there", switch_side,
+            bar=False, shown=lambda screen: _not_asked(screen) is None, blocked=_not_asked),
     Command("memory.new", "n", "New", "Write an entry: a rule, something known, something learned", new_entry,
             blocked=_not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,

@@ -172,4 +172,4 @@ def add_to_pack(screen: MemoryView) -> None:
     else:
         return
     screen.post_message(AddToPack(request))
-    screen.items.cursor += 1
+    screen.list_shown.cursor += 1

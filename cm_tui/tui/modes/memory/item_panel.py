@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,13 +15,17 @@ from textual.widgets import Static
 
 from cm_tui.engine.api.weight import tokens
 from cm_tui.errors import CmError
-from cm_tui.model import Duplicates, Entry, Note, NoteText
+from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Note, NoteText
 from cm_tui.tui.modes.memory.about import About, path_of, read_about
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
 from cm_tui.tui.modes.memory.groups import Item, key_of
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.prose import ProseLine, ProseList
+from cm_tui.tui.widgets.sourcelist import matching
 from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
 
 SETTLING = 0.06
 """Seconds that the cursor stays on a note before it is read, so that scrolling reads nothing."""
@@ -60,6 +65,10 @@ class ItemPanel(Vertical):
         self._about = About()
         self.doubles_of: Callable[[Entry], Sequence[Duplicates]] = lambda _: ()
         """Returns what is known of entries that say nearly the same as one."""
+        self._hit: Hit | None = None
+        """What is shown as an answer; None: it is shown as it is listed."""
+        self._first = 1
+        """The first line that is shown."""
         self._next: int | None = None
         """The line of a note that was not read yet; None: all of it is here."""
 
@@ -77,8 +86,10 @@ class ItemPanel(Vertical):
 
     def show(self, item: Item) -> None:
         """Show an item; where it is the one that is shown, and nothing of it has changed, whoever reads it reads on."""
-        if item == self.item:
+        if item == self.item and self._hit is None:
             return
+        self._drop("hit")
+        self._hit, self._first = None, 1
         same = self.item is not None and key_of(item) == key_of(self.item)
         self.item = item
         if not same:
@@ -91,11 +102,45 @@ class ItemPanel(Vertical):
         self._drop("text")
         self._take(item.content if isinstance(item, Entry) else proposal_text(item), None, keep=same)
 
+    def show_hit(self, hit: Hit) -> None:
+        """Show what a hit is of, with the lines that answer on screen."""
+        if self._hit == hit:
+            return
+        self._hit, self.item = hit, None
+        first = max(1, hit.start_line - LINES // 2)
+
+        def call(engine: Engine) -> tuple[Item | None, str]:
+            name = hit.path.partition("/")[2]
+            if hit.source == NOTES:
+                found = engine.note(name, start=first, lines=LINES)
+                return found.note, found.text
+            text = engine.source(hit.path).text
+            return (engine.entry(name) if hit.source == ENTRIES else None), text
+
+        def got(told: tuple[Item | None, str]) -> None:
+            self.item, self.text = told
+            self._next, self._about = None, About()
+            self._first = first if hit.source == NOTES else 1
+            self.border_title = hit.source.capitalize()
+            self._tell()
+            self.query_one("#item-facts", Static).display = self.item is not None
+            if self.item is not None:
+                self._read_about(self.item)
+            self.prose.show(self.text, *matching(hit), first=self._first)
+            self.post_message(self.Shown())
+
+        def failed(error: CmError) -> None:
+            self.clear(f"✖ {error.message} {error.hint}".strip())
+
+        self._drop("text")
+        self._ask("hit", call, got, failed, delay=SETTLING)
+
     def clear(self, words: str = NOTHING) -> None:
         """Show nothing."""
         self._drop("text")
         self._drop("about")
-        self.item, self.text, self._next = None, "", None
+        self._drop("hit")
+        self.item, self.text, self._next, self._hit = None, "", None, None
         self.query_one("#item-facts", Static).display = False
         self.border_title, self.border_subtitle = "", Content("")
         self.prose.set_rows((), empty=words)
@@ -117,15 +162,16 @@ class ItemPanel(Vertical):
         if isinstance(item, Entry):
             told = entry_facts(item, width, self._about, self.doubles_of(item))
         elif isinstance(item, Note):
-            told = note_facts(item, tokens(self.text) if self._next is None and self.text else None, width, self._about)
+            weight = tokens(self.text) if self.is_whole and self.text else None
+            told = note_facts(item, weight, width, self._about)
         else:
             told = proposal_facts(item, width)
         facts.display = True
         facts.update(told)
         lines = self.text.count("\n") + 1 if self.text else 0
-        whole = isinstance(item, Note) and self._next is not None
+        partly = isinstance(item, Note) and not self.is_whole
         self.border_subtitle = Content(
-            f"{lines:,} of {count(item.lines, 'line')}" if whole and isinstance(item, Note) else count(lines, "line")
+            f"{lines:,} of {count(item.lines, 'line')}" if partly and isinstance(item, Note) else count(lines, "line")
         )
 
     def _read_about(self, item: Item) -> None:
@@ -195,4 +241,6 @@ class ItemPanel(Vertical):
     @property
     def is_whole(self) -> bool:
         """True when all of the text is here."""
+        if isinstance(self.item, Note) and self._hit is not None:
+            return self._first == 1 and self.item.lines <= LINES
         return self._next is None

@@ -1,8 +1,7 @@
-"""Writing a note, changing one, and both sides of lines that two have changed."""
+"""Changing a note in place, and both sides of lines that two have changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 from typing import ClassVar, cast
@@ -13,57 +12,16 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widget import Widget
-from textual.widgets import Button, Input, Static
+from textual.widgets import Button
 
 from cm_tui.model import Decision, NoteConflict
-from cm_tui.tui.screens.writing import Submit, WritingScreen
+from cm_tui.tui.screens.writing import WritingScreen
 from cm_tui.tui.widgets.patches import patch_style
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 
 _AROUND = 2
 """Lines that are shown around those that differ."""
-
-
-@dataclass(frozen=True)
-class NoteDraft:
-    """What is to be written at the end of a note."""
-
-    name: str
-    """Of the note; empty: the log of today."""
-    text: str
-
-
-class NoteDialog(WritingScreen[NoteDraft]):
-    """Asks what is to be written, and where to.
-
-    Args:
-        name: of the note that is suggested.
-        text: what stands there already.
-        submit: stores it.
-    """
-
-    def __init__(self, name: str, text: str, submit: Submit[NoteDraft]) -> None:
-        super().__init__(
-            "Write into a note", text, submit,
-            "To: empty for the log of today, `router` for a topic, `user:style.md` for a note of yours. It comes at the end.",
-        )  # fmt: skip
-        self._note_name = name
-
-    def fields(self) -> Iterable[Widget]:
-        """The note."""
-        with Horizontal(classes="writing-field"):
-            yield Static(Content.styled(f"{'to':<10}", "$muted"), classes="writing-label")
-            yield Input(self._note_name, placeholder="the log of today", id="note-name", compact=True)
-
-    def value(self) -> NoteDraft:
-        """Return what was written."""
-        return NoteDraft(self.query_one("#note-name", Input).value.strip(), self.area.text)
-
-    def wrong(self, value: NoteDraft) -> str:
-        """Return what is wrong with it."""
-        return "" if value.text.strip() else "There is nothing to write down yet."
 
 
 class NoteEditScreen(WritingScreen[str]):

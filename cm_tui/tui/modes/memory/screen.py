@@ -8,7 +8,8 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from cm_tui.tui.modes.memory.commands import MEMORY_COMMANDS
+from cm_tui.tui.modes.memory.commands import MEMORY_COMMANDS, read
+from cm_tui.tui.modes.memory.hit_list import HitList
 from cm_tui.tui.modes.memory.item_list import ItemList
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.view import TYPING, MemoryView
@@ -50,22 +51,47 @@ class MemoryScreen(MemoryView):
 
     def action_into_list(self) -> None:
         """Down from the input goes into the list."""
-        if self.focused is self.filter_input:
-            self.items.focus()
+        if self.focused in (self.filter_input, self.question_input):
+            self.list_shown.focus()
 
     # --- the list ---
 
     @on(ItemList.Highlighted, "#memory-list")
     def _came_to(self, event: ItemList.Highlighted) -> None:
         event.stop()
-        if self.item is not None:
-            self.panel.show(self.item)
+        if self.items.item is not None and not self.is_asking:
+            self.panel.show(self.items.item)
         self.refresh_keys()
+
+    # --- a question ---
+
+    @on(Input.Changed, "#memory-question")
+    def _asked(self, event: Input.Changed) -> None:
+        event.stop()
+        self.question.ask(self.question_input.value.strip(), delay=TYPING)
+
+    @on(Input.Submitted, "#memory-question")
+    def _take_answer(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    @on(HitList.Highlighted, "#memory-hits")
+    def _came_to_hit(self, event: HitList.Highlighted) -> None:
+        event.stop()
+        hit = self.hits.current
+        if self.is_asking and hit is not None:
+            self.panel.show_hit(hit)
+            self.explain(hit)
+
+    @on(HitList.Chosen, "#memory-hits")
+    def _enter_hit(self, event: HitList.Chosen) -> None:
+        event.stop()
+        read(self)
 
     @on(ItemList.Chosen, "#memory-list")
     def _enter(self, event: ItemList.Chosen) -> None:
         event.stop()
-        self.panel.prose.focus()
+        read(self)
 
     @on(ItemList.Wanted)
     def _rows_wanted(self, event: ItemList.Wanted) -> None:
@@ -86,11 +112,13 @@ class MemoryScreen(MemoryView):
     # --- back ---
 
     def action_escape(self) -> None:
-        """Leave zoom, then the input or the text, then the filter."""
+        """Leave zoom, then the input or the text, then the question, then the filter."""
         if self.has_class("-zoomed"):
             self.unzoom()
-        elif self.focused is self.filter_input or self.focused is self.panel.prose:
-            self.items.focus()
+        elif self.focused in (self.filter_input, self.question_input, self.panel.prose):
+            self.list_shown.focus()
+        elif self.is_asking:
+            self.end_asking()
         elif self.filter_input.value:
             self.filter_input.value = ""
         else:

@@ -14,13 +14,18 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cm_tui.errors import CmError
+from cm_tui.model import Hit
 from cm_tui.tui.modes.memory.about import Marks, read_marks
 from cm_tui.tui.modes.memory.groups import Item
+from cm_tui.tui.modes.memory.hit_list import HitList
 from cm_tui.tui.modes.memory.inventory import Inventory, read_inventory
 from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
+from cm_tui.tui.modes.memory.question import Question
+from cm_tui.tui.screens.messages import OpenMemory
 from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
@@ -34,6 +39,7 @@ LOOK_SHARE = 20
 """Looking takes one part in so many of the time that passes, at most."""
 TYPING = 0.12
 """Seconds without a key after which letters are looked for."""
+ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
 NOTHING = (
     "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
     "w writes into the log of today, or another note."
@@ -52,6 +58,7 @@ class MemoryView(ModeScreen):
         """What the cursor goes to as soon as it is listed."""
         self._wrong = ""
         """What is wrong with the line of the filter."""
+        self.question = Question(self.ask, self.drop_question, self.show_answer, self._named)
         self._limits: dict[str, int] = {}
         self._news = -1
         self._due = 0.0
@@ -61,14 +68,20 @@ class MemoryView(ModeScreen):
         yield Input(
             placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
         )
+        yield Input(placeholder="s ask what is remembered, in words", id="memory-question", compact=True)
         yield Static(id="memory-problem", markup=False)
         with Split(id="memory-body"):
             with Vertical(id="memory-list-panel", classes="panel") as panel:
                 panel.border_title = "Memory"
                 yield ItemList(empty="Reading…", id="memory-list")
-            yield ItemPanel(
-                self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
-            )
+                yield HitList(empty=ASK, id="memory-hits")
+            with Vertical(id="memory-side"):
+                yield ItemPanel(
+                    self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
+                )
+                with Vertical(id="memory-why-panel", classes="panel") as why:
+                    why.border_title = "Why"
+                    yield ScoreExplanation(id="memory-why")
 
     def on_mount(self) -> None:
         """Take up what the last run left."""
@@ -107,7 +120,73 @@ class MemoryView(ModeScreen):
     @property
     def item(self) -> Item | None:
         """The entry, note or proposal that is meant."""
-        return self.items.item
+        return self.panel.item if self.is_asking else self.items.item
+
+    # --- asking in words ---
+
+    @property
+    def question_input(self) -> Input:
+        """Where a question is typed."""
+        return self.query_one("#memory-question", Input)
+
+    @property
+    def hits(self) -> HitList:
+        """What answers it."""
+        return self.query_one(HitList)
+
+    @property
+    def is_asking(self) -> bool:
+        """True while answers are listed, not everything."""
+        return self.has_class("-asking")
+
+    @property
+    def list_shown(self) -> ItemList | HitList:
+        """The list that is on screen."""
+        return self.hits if self.is_asking else self.items
+
+    def begin_to_ask(self) -> None:
+        """Ask in words."""
+        self.add_class("-asking")
+        self.question_input.focus()
+        self.show_answer()
+
+    def end_asking(self) -> None:
+        """List everything again."""
+        self.remove_class("-asking")
+        self.items.focus()
+        if self.items.item is not None:
+            self.panel.show(self.items.item)
+        self._title(self.inventory or Inventory())
+
+    def show_answer(self) -> None:
+        """Show what answers the question."""
+        question = self.question
+        hits = question.result.hits if question.result else ()
+        problem = question.problem
+        empty = f"✖ {problem.message} {problem.hint}" if problem else "Nothing answers that." if question.query else ASK
+        here = self.hits.current
+        place = next((n for n, hit in enumerate(hits) if here is not None and hit.passage == here.passage), 0)
+        self.hits.set_rows(hits, cursor=place, empty=empty)
+        if not hits and self.is_asking:
+            self.panel.clear("")
+            self.explain(None)
+        panel = self.query_one("#memory-list-panel")
+        panel.border_title = f"Answers by {question.profile}"
+        found = question.result
+        panel.border_subtitle = Content(f"{len(hits):,} of {count(found.total, 'candidate')}" if found else "")
+        self._say(" ".join(map(one_line, found.notes)) if found else "")
+        self.refresh_keys()
+
+    def explain(self, hit: Hit | None) -> None:
+        """Show every part of a hit's score."""
+        self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of an answer's score is listed here.")
+        panel = self.query_one("#memory-why-panel")
+        panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
+        panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
+
+    def _named(self) -> None:
+        self.hits.authors = self.question.authors
+        self.hits.redraw()
 
     # --- asking ---
 
@@ -120,6 +199,8 @@ class MemoryView(ModeScreen):
         elif self._news != view.index_news:
             self._news = view.index_news
             self.reload()
+            if self.is_asking:
+                self.question.ask(self.question.query)
         self.refresh_keys()
 
     @on(events.ScreenResume)
@@ -131,6 +212,17 @@ class MemoryView(ModeScreen):
         """Ask whether something was written meanwhile."""
         if self.is_current and self.inventory is not None and time.monotonic() >= self._due:
             self.reload()
+
+    def open_item(self, message: OpenMemory) -> None:
+        """Show what another mode leads to, whatever was filtered before."""
+        self.pending = (message.kind, message.name)
+        if self.is_asking:
+            self.end_asking()
+        kind = "show:notes" if message.kind == "note" else "show:entries"
+        with self.prevent(Input.Changed):
+            # Its id finds it, however many there are.
+            self.filter_input.value = f"{kind} {message.name}"
+        self.ask_anew()
 
     def ask_anew(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves."""
@@ -198,7 +290,7 @@ class MemoryView(ModeScreen):
         if self.pending is not None and (place := self.items.place_of(self.pending, rows)) is not None:
             self.items.cursor = place
             self.pending = None
-        if not rows:
+        if not rows and not self.is_asking:
             self.panel.clear("")
         self._say(self._wrong)
         self._title(found)
@@ -219,6 +311,9 @@ class MemoryView(ModeScreen):
 
     def _title(self, found: Inventory) -> None:
         panel = self.query_one("#memory-list-panel")
+        if self.is_asking:
+            return
+        panel.border_title = "Memory"
         words = []
         if waiting := found.total("proposals"):
             words.append(f"{waiting:,} proposed")

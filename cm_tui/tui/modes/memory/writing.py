@@ -15,27 +15,21 @@ from cm_tui.tui.modes.memory.groups import key_of
 from cm_tui.tui.modes.memory.note_dialogs import (
     ConflictLines,
     ConflictScreen,
-    NoteDialog,
-    NoteDraft,
     NoteEditScreen,
     lines_of,
 )
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
-from cm_tui.tui.screens.writing import Answer
+from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
+from cm_tui.tui.screens.writing import Answer, words_of_error
 from cm_tui.tui.terminal.editor import edit_over
-from cm_tui.tui.widgets.text import count, one_line, size
+from cm_tui.tui.widgets.text import count, size
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 MOST_IN_PLACE = 200_000
 """Bytes of a note that is changed in place: a longer one takes too long to lay out at each key."""
-
-
-def words_of_error(error: CmError) -> str:
-    """Return an error and what to do about it, in one line."""
-    return one_line(f"{error.message} {error.hint}".strip())
 
 
 # --- entries ---
