@@ -130,9 +130,10 @@ class ProseList(RowList[ProseLine]):
 
     def _wrap(self, *, keep: bool) -> None:
         text, width = self._text, self.scrollable_content_region.width
+        # Where it is not on screen yet, it is wrapped once it is.
+        self._width = width
         if not width:
             return
-        self._width = width
 
         def got(lines: list[ProseLine]) -> None:
             here = self.current.number if keep and self.current else 0

@@ -21,10 +21,28 @@ from cm_tui.tui.modes.memory.edits import (
 )
 from cm_tui.tui.modes.memory.merging import merge
 from cm_tui.tui.modes.memory.query import SHOWS, with_field
+from cm_tui.tui.modes.memory.reasons import (
+    cannot_accept,
+    cannot_edit,
+    cannot_edit_outside,
+    cannot_fix,
+    cannot_forget,
+    cannot_move,
+    cannot_pin,
+    entry_of,
+    no_double,
+    no_item,
+    no_piece,
+    no_proposal,
+    no_rows,
+    not_asked,
+    not_open,
+    not_stale,
+    nothing_to_read,
+)
 from cm_tui.tui.modes.memory.signs import title_of
 from cm_tui.tui.modes.memory.view import MemoryView
 from cm_tui.tui.modes.memory.writing import (
-    cannot_edit_note,
     edit_entry,
     edit_entry_outside,
     edit_note,
@@ -34,28 +52,6 @@ from cm_tui.tui.modes.memory.writing import (
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.messages import OpenSearch, ReadEpisode
 from cm_tui.tui.screens.undo import undo
-
-
-def _not_open(screen: MemoryView) -> str | None:
-    return None if screen.cm.project.engine == "open" else "the project is not open"
-
-
-def _no_item(screen: MemoryView) -> str | None:
-    return None if screen.item is not None else "there is nothing under the cursor"
-
-
-def _nothing_to_read(screen: MemoryView) -> str | None:
-    return None if screen.is_asking and screen.hits.current is not None else _no_item(screen)
-
-
-def _not_asked(screen: MemoryView) -> str | None:
-    if not screen.is_asking:
-        return "answers alone are ranked: s asks"
-    return None if screen.has_class("-narrow") else "both are on screen"
-
-
-def _no_rows(screen: MemoryView) -> str | None:
-    return None if screen.items.rows else "nothing is listed"
 
 
 def find(screen: MemoryView) -> None:
@@ -111,104 +107,9 @@ def next_scope(screen: MemoryView) -> None:
 # --- what is done with an item ---
 
 
-def _entry(screen: MemoryView) -> Entry | None:
-    return screen.item if isinstance(screen.item, Entry) else None
-
-
-def _no_entry(screen: MemoryView) -> str | None:
-    return _no_item(screen) or (None if isinstance(screen.item, Entry) else "this is no entry")
-
-
-def _fixed(entry: Entry) -> str | None:
-    if entry.forgotten is not None:
-        return "it was forgotten: d brings it back"
-    return "it came with the repository: trust it first (F9)" if entry.held else None
-
-
-def _cannot_pin(screen: MemoryView) -> str | None:
-    if isinstance(screen.item, Note):
-        return "entries are pinned; a note is changed by people alone as it is"
-    entry = _entry(screen)
-    return _no_entry(screen) if entry is None else _fixed(entry)
-
-
-def _cannot_edit(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Note):
-        return cannot_edit_note(item)
-    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
-
-
-def _cannot_edit_outside(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Note):
-        return None
-    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
-
-
-def _no_text(screen: MemoryView) -> str | None:
-    return _no_item(screen) or ("accept the proposal first (+)" if isinstance(screen.item, Proposal) else None)
-
-
-def _cannot_forget(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Note) and not item.writable:
-        return "it is changed with other programs"
-    if isinstance(item, Entry) and item.held:
-        return "it came with the repository: F9 leaves it out"
-    return "decline the proposal instead (-)" if isinstance(item, Proposal) else _no_item(screen)
-
-
-def _cannot_move(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Note):
-        return None if item.writable else "it is changed with other programs"
-    return _fixed(item) if isinstance(item, Entry) else _no_text(screen)
-
-
-def _cannot_accept(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Proposal) or (isinstance(item, Entry) and item.unapproved):
-        return None
-    return _no_item(screen) or "this is no proposal of an agent, and no Rule that waits to be approved"
-
-
-def _no_double(screen: MemoryView) -> str | None:
-    entry = _entry(screen)
-    if entry is not None and entry.id in screen.items.marks.doubles:
-        return _fixed(entry)
-    return _no_entry(screen) or "no other entry says nearly the same"
-
-
-def _not_stale(screen: MemoryView) -> str | None:
-    item = screen.item
-    if item is not None and screen.items.marks.is_stale(item):
-        return None
-    return _no_item(screen) or "everything that it names is there"
-
-
-def _cannot_fix(screen: MemoryView) -> str | None:
-    if isinstance(screen.item, Note) and _not_stale(screen) is None:
-        return "it is a file of yours: e changes it"
-    return _not_stale(screen) or _no_entry(screen)
-
-
-def _no_proposal(screen: MemoryView) -> str | None:
-    return None if isinstance(screen.item, Proposal) else "this is no proposal of an agent"
-
-
-def _no_piece(screen: MemoryView) -> str | None:
-    item = screen.item
-    if isinstance(item, Entry) and (item.held or item.forgotten is not None):
-        return "it is in no answer"
-    if isinstance(item, Note) and not item.digest:
-        return "it cannot be read"
-    return _no_text(screen)
-
-
 def pin(screen: MemoryView) -> None:
     """Pin the entry, or not any more."""
-    if (entry := _entry(screen)) is not None:
+    if (entry := entry_of(screen)) is not None:
         flip_pin(screen, entry)
 
 
@@ -229,24 +130,24 @@ def edit_outside(screen: MemoryView) -> None:
     elif isinstance(item, Note):
         line = screen.panel.prose.current
         screen.cm.edit(item.file, line.number if line is not None else 1)
-        screen.changed()
+        screen.reload()
 
 
 def never_recall(screen: MemoryView) -> None:
     """Keep the entry out of all answers, or not any more."""
-    if (entry := _entry(screen)) is not None:
+    if (entry := entry_of(screen)) is not None:
         flip_never_recall(screen, entry)
 
 
 def merge_double(screen: MemoryView) -> None:
     """Merge the entry with the one that says nearly the same."""
-    if (entry := _entry(screen)) is not None:
+    if (entry := entry_of(screen)) is not None:
         merge(screen, screen.items.marks.doubles[entry.id])
 
 
 def fix(screen: MemoryView) -> None:
     """Write the new names of what the entry names."""
-    if (entry := _entry(screen)) is not None:
+    if (entry := entry_of(screen)) is not None:
         fix_names(screen, entry)
 
 
@@ -297,55 +198,55 @@ def ask_elsewhere(screen: MemoryView) -> None:
 MEMORY_COMMANDS: tuple[Command[MemoryView], ...] = (
     # The key bar ends where there is no room any more: what is used most comes first.
     Command("memory.read", "enter", "Read", "Go into the text under the cursor; esc leads back", read, palette=False,
-            blocked=_nothing_to_read),
+            blocked=nothing_to_read),
     Command("memory.find", "slash", "Find", "Leave what has these words, and what fits `kind:` or `state:`", find,
-            blocked=_not_open),
+            blocked=not_open),
     Command("memory.ask", "s", "Search", "Ask in words: entries, notes and past sessions that answer, ranked",
-            ask_in_words, blocked=_not_open),
+            ask_in_words, blocked=not_open),
     Command("memory.why", "v", "Why", "Switch between the text of an answer and why it ranks there", switch_side,
-            bar=False, shown=lambda screen: _not_asked(screen) is None, blocked=_not_asked),
+            bar=False, shown=lambda screen: not_asked(screen) is None, blocked=not_asked),
     Command("memory.new", "n", "New", "Write an entry: a rule, something known, something learned", new_entry,
-            blocked=_not_open),
+            blocked=not_open),
     Command("memory.write", "w", "Write", "Write into a note: the log of today, or the one under the cursor", write,
-            blocked=_not_open),
+            blocked=not_open),
     Command("memory.edit", "e", "Edit", "Change it in place; what others change meanwhile stays", edit,
-            blocked=_cannot_edit),
+            blocked=cannot_edit),
     Command("memory.forget", "d", "Forget", "Forget the entry or delete the note; d brings a forgotten entry back", drop,
-            blocked=_cannot_forget),
+            blocked=cannot_forget),
     Command("memory.undo", "u", "Undo", "Take back your last change in this project, of any kind",
-            lambda screen: undo(screen, screen.changed), blocked=_not_open),
+            lambda screen: undo(screen, screen.reload), blocked=not_open),
     Command("memory.accept", "plus", "Accept", "Accept what the agent proposes, or approve the Rule that waits for you",
-            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: _cannot_accept(screen) is None,
-            blocked=_cannot_accept),
+            partial(answer_proposal, accept=True), bar=False, shown=lambda screen: cannot_accept(screen) is None,
+            blocked=cannot_accept),
     Command("memory.decline", "minus", "Decline", "Decline what the agent proposes; nothing is changed",
-            partial(answer_proposal, accept=False), bar=False, shown=lambda screen: _no_proposal(screen) is None,
-            blocked=_no_proposal),
-    Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=_not_open),
+            partial(answer_proposal, accept=False), bar=False, shown=lambda screen: no_proposal(screen) is None,
+            blocked=no_proposal),
+    Command("memory.show", "f", "Show", "All, entries alone, notes alone", next_show, blocked=not_open),
     Command("memory.pin", "p", "Pin", "Agents leave a pinned entry as it is; the same key takes that back", pin,
-            blocked=_cannot_pin),
+            blocked=cannot_pin),
     Command("memory.move", "m", "Move", "To all projects, or to this one; of a note: give it another name", move, bar=False,
-            blocked=_cannot_move),
+            blocked=cannot_move),
     Command("memory.never", "r", "Never recall", "No answer has it and no agent is given it; the same key takes that back",
-            never_recall, bar=False, blocked=_cannot_pin),
+            never_recall, bar=False, blocked=cannot_pin),
     Command("memory.merge", "x", "Merge", "Show it beside the entry that says nearly the same, and make one of both",
-            merge_double, bar=False, shown=lambda screen: _no_double(screen) is None, blocked=_no_double),
+            merge_double, bar=False, shown=lambda screen: no_double(screen) is None, blocked=no_double),
     Command("memory.fix", "F", "Fix names", "Write the new names of what it names and what was renamed", fix,
-            shown_as="F", bar=False, shown=lambda screen: _cannot_fix(screen) is None, blocked=_cannot_fix),
+            shown_as="F", bar=False, shown=lambda screen: cannot_fix(screen) is None, blocked=cannot_fix),
     Command("memory.true", "t", "Still true", "It is true all the same, though what it names is gone", still_true,
-            bar=False, shown=lambda screen: _not_stale(screen) is None, blocked=_not_stale),
+            bar=False, shown=lambda screen: not_stale(screen) is None, blocked=not_stale),
     Command("memory.outside", "E", "Editor", "Change it in $VISUAL or $EDITOR: the file of a note, the text of an entry",
-            edit_outside, shown_as="E", bar=False, blocked=_cannot_edit_outside),
-    Command("memory.add", "a,space", "Pack", "Put it into the pack", add_to_pack, blocked=_no_piece),
-    Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=_no_item),
+            edit_outside, shown_as="E", bar=False, blocked=cannot_edit_outside),
+    Command("memory.add", "a,space", "Pack", "Put it into the pack", add_to_pack, blocked=no_piece),
+    Command("memory.copy", "y", "Copy", "Copy the text", copy_text, bar=False, blocked=no_item),
     Command("memory.copy-name", "Y", "Copy name", "Copy the id of an entry, the path of a note", copy_name,
-            shown_as="Y", bar=False, blocked=_no_item),
+            shown_as="Y", bar=False, blocked=no_item),
     Command("memory.search", "o", "In Search", "Ask in Search for what this is called", ask_elsewhere, bar=False,
-            blocked=_no_piece),
+            blocked=no_piece),
     Command("memory.scope", "S", "Scope", "Of both, of this project alone, of all projects alone", next_scope,
-            shown_as="S", bar=False, blocked=_not_open),
+            shown_as="S", bar=False, blocked=not_open),
     Command("memory.before", "left_square_bracket", "Group before", "To the group before this one",
-            lambda screen: screen.items.jump(-1), bar=False, blocked=_no_rows),
+            lambda screen: screen.items.jump(-1), bar=False, blocked=no_rows),
     Command("memory.after", "right_square_bracket", "Group after", "To the group after this one",
-            lambda screen: screen.items.jump(1), bar=False, blocked=_no_rows),
+            lambda screen: screen.items.jump(1), bar=False, blocked=no_rows),
     Command("memory.zoom", "z", "Zoom", "Show the panel with the focus alone, and back", MemoryView.zoom, bar=False),
 )  # fmt: skip

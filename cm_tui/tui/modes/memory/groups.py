@@ -37,6 +37,13 @@ GROUPS = (
 KINDS = tuple(group.key for group in GROUPS if group.holds != "proposals")
 
 
+def is_same(one: Item | None, other: Item | None) -> bool:
+    """Return whether nothing of an item has changed; that a Rule was approved is no part of what it says."""
+    if isinstance(one, Entry) and isinstance(other, Entry) and one.unapproved != other.unapproved:
+        return False
+    return one == other
+
+
 def key_of(item: Item) -> tuple[str, str]:
     """Return what names an item among all others."""
     kind = "entry" if isinstance(item, Entry) else "note" if isinstance(item, Note) else "proposal"

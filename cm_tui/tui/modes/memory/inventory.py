@@ -10,7 +10,7 @@ from cm_tui.errors import StoreError
 from cm_tui.model import Entry, Note, Page
 from cm_tui.model.page import MOST_ROWS
 from cm_tui.tui.modes.memory.about import doubles, path_of, stale_paths
-from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item
+from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item, is_same
 from cm_tui.tui.modes.memory.query import MemoryFilter
 from cm_tui.tui.widgets.text import one_line
 
@@ -38,6 +38,14 @@ class Inventory:
     """Groups that have something."""
     notes: tuple[str, ...] = ()
     """What has to be said: a file that cannot be read."""
+
+    def is_same(self, other: Inventory | None) -> bool:
+        """Return whether nothing has changed."""
+        return self == other and all(
+            is_same(*pair)
+            for mine, theirs in zip(self.pages, other.pages, strict=True)
+            for pair in zip(mine.items, theirs.items, strict=True)
+        )
 
     def total(self, holds: str) -> int:
         """Return how many entries, notes or proposals there are."""

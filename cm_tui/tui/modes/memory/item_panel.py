@@ -18,7 +18,7 @@ from cm_tui.errors import CmError
 from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Note, NoteText
 from cm_tui.tui.modes.memory.about import About, path_of, read_about
 from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
-from cm_tui.tui.modes.memory.groups import Item, key_of
+from cm_tui.tui.modes.memory.groups import Item, is_same, key_of
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.widgets.prose import ProseLine, ProseList
 from cm_tui.tui.widgets.sourcelist import matching
@@ -86,7 +86,7 @@ class ItemPanel(Vertical):
 
     def show(self, item: Item) -> None:
         """Show an item; where it is the one that is shown, and nothing of it has changed, whoever reads it reads on."""
-        if item == self.item and self._hit is None:
+        if is_same(item, self.item) and self._hit is None:
             return
         self._drop("hit")
         self._hit, self._first = None, 1

@@ -96,7 +96,7 @@ class MemoryScreen(MemoryView):
     @on(ItemList.Wanted)
     def _rows_wanted(self, event: ItemList.Wanted) -> None:
         event.stop()
-        self.read_on(event.group.key, event.many)
+        self.stock.read_on(event.group.key, event.many)
 
     @on(ItemPanel.Shown)
     def _shown(self, event: ItemPanel.Shown) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.containers import Vertical
@@ -18,7 +16,8 @@ from cm_tui.model import Hit
 from cm_tui.tui.modes.memory.about import Marks, read_marks
 from cm_tui.tui.modes.memory.groups import Item
 from cm_tui.tui.modes.memory.hit_list import HitList
-from cm_tui.tui.modes.memory.inventory import Inventory, read_inventory
+from cm_tui.tui.modes.memory.inventory import Inventory
+from cm_tui.tui.modes.memory.inventory_watch import InventoryWatch
 from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
 from cm_tui.tui.modes.memory.item_panel import ItemPanel
 from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
@@ -29,14 +28,9 @@ from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.split import Split
 from cm_tui.tui.widgets.text import count, one_line
 
-if TYPE_CHECKING:
-    from cm_tui.engine.api.engine import Engine
-
 LOOK_AGAIN = 3.0
 """Seconds after which it is looked whether somebody wrote something; files change without anybody telling."""
 MARKS_DELAY = 0.5
-LOOK_SHARE = 20
-"""Looking takes one part in so many of the time that passes, at most."""
 TYPING = 0.12
 """Seconds without a key after which letters are looked for."""
 ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
@@ -51,17 +45,13 @@ class MemoryView(ModeScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.where = MemoryFilter()
-        """What the line of the filter asks for."""
-        self.inventory: Inventory | None = None
+        self.stock = InventoryWatch(self.ask, self._take, self._failed, LOOK_AGAIN)
         self.pending: tuple[str, str] | None = None
         """What the cursor goes to as soon as it is listed."""
         self._wrong = ""
         """What is wrong with the line of the filter."""
         self.question = Question(self.ask, self.drop_question, self.show_answer, self._named)
-        self._limits: dict[str, int] = {}
         self._news = -1
-        self._due = 0.0
 
     def compose_body(self) -> Iterable[Widget]:
         """The filter above; the list at the left, what the cursor is on at the right."""
@@ -89,7 +79,7 @@ class MemoryView(ModeScreen):
         if isinstance(text, str):
             with self.prevent(Input.Changed):
                 self.filter_input.value = text
-            self.where, self._wrong = read_line(text)
+            self.stock.where, self._wrong = read_line(text)
         self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
         self.items.focus()
         self.set_interval(LOOK_AGAIN, self._look_again)
@@ -101,6 +91,11 @@ class MemoryView(ModeScreen):
         self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
 
     # --- parts ---
+
+    @property
+    def where(self) -> MemoryFilter:
+        """What the line of the filter asks for."""
+        return self.stock.where
 
     @property
     def filter_input(self) -> Input:
@@ -156,7 +151,7 @@ class MemoryView(ModeScreen):
         self.items.focus()
         if self.items.item is not None:
             self.panel.show(self.items.item)
-        self._title(self.inventory or Inventory())
+        self._title(self.stock.found or Inventory())
 
     def show_answer(self) -> None:
         """Show what answers the question."""
@@ -194,24 +189,24 @@ class MemoryView(ModeScreen):
         """Ask when there is somebody to ask, and again when somebody changed something."""
         view = self.cm.project
         if view.engine != "open":
-            if self.inventory is None:
+            if self.stock.found is None:
                 self.items.set_rows((), empty=view.why_not_searchable or "Opening the project…")
         elif self._news != view.index_news:
             self._news = view.index_news
             self.reload()
+            self._read_marks()
             if self.is_asking:
                 self.question.ask(self.question.query)
         self.refresh_keys()
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        self._due = 0.0
-        self._look_again()
+        self._look_again(due=True)
 
-    def _look_again(self) -> None:
+    def _look_again(self, *, due: bool = False) -> None:
         """Ask whether something was written meanwhile."""
-        if self.is_current and self.inventory is not None and time.monotonic() >= self._due:
-            self.reload()
+        if self.is_current:
+            self.stock.look(due=due)
 
     def open_item(self, message: OpenMemory) -> None:
         """Show what another mode leads to, whatever was filtered before."""
@@ -226,45 +221,20 @@ class MemoryView(ModeScreen):
 
     def ask_anew(self, *, delay: float = 0.0) -> None:
         """Ask for what the line of the filter leaves."""
-        before = self.where
-        self.where, self._wrong = read_line(self.filter_input.value)
+        where, self._wrong = read_line(self.filter_input.value)
         self._say(self._wrong)
-        if self.where != before:
-            self._limits.clear()
-        self.reload(delay=delay)
+        self.stock.filter_by(where, delay=delay)
 
-    def reload(self, *, delay: float = 0.0) -> None:
-        """Ask for the same once more, as far as it was read."""
-        where, limits, began = self.where, dict(self._limits), time.monotonic()
-
-        def call(engine: Engine) -> Inventory:
-            return read_inventory(engine, where, limits)
-
-        def got(found: Inventory) -> None:
-            self._due = time.monotonic() + max(0.0, LOOK_SHARE * (time.monotonic() - began - delay) - LOOK_AGAIN)
-            self._take(found)
-
-        self.ask("inventory", call, got, self._failed, delay=delay)
-
-    def read_on(self, group: str, many: int) -> None:
-        """Read a group as far as somebody looks, and a good deal further."""
-        page = (
-            next((page for page in self.inventory.pages if page.group.key == group), None) if self.inventory else None
-        )
-        if page is not None and len(page.items) < page.total:
-            self._limits[group] = min(page.total, max(4 * len(page.items), many + len(page.items)))
-            self.reload()
+    def reload(self) -> None:
+        """Ask for the same once more."""
+        self.stock.read()
 
     def _failed(self, error: CmError) -> None:
         """Say why nothing can be read; what is on screen stays where only the daemon is gone."""
-        if self.inventory is None:
+        if self.stock.found is None:
             self.items.set_rows((), empty=f"✖ {error.message} {error.hint}".strip())
         else:
             self.cm.tell_error(error)
-
-    def changed(self) -> None:
-        """Show what there is after something was changed here."""
-        self.reload()
 
     def told(self, words: str, *, undoable: bool) -> None:
         """Say what was done, and show what there is then."""
@@ -276,26 +246,27 @@ class MemoryView(ModeScreen):
 
     def _say(self, wrong: str) -> None:
         """Say what is wrong with the filter, and what has to be said of what is listed."""
-        words = "\n".join([*([wrong] if wrong else []), *(self.inventory.notes if self.inventory else ())])
+        words = "\n".join([*([wrong] if wrong else []), *(self.stock.found.notes if self.stock.found else ())])
         problem = self.query_one("#memory-problem", Static)
         problem.update(Content(words))
         problem.display = bool(words)
 
     def _take(self, found: Inventory) -> None:
-        if found == self.inventory and self.pending is None:
-            return
-        self.inventory = found
         rows = rows_of(found)
         self.items.show(rows, self._empty_text())
-        if self.pending is not None and (place := self.items.place_of(self.pending, rows)) is not None:
-            self.items.cursor = place
-            self.pending = None
+        self._come_to_pending()
         if not rows and not self.is_asking:
             self.panel.clear("")
         self._say(self._wrong)
         self._title(found)
         self._read_marks()
         self.refresh_keys()
+
+    def _come_to_pending(self) -> None:
+        """Put the cursor on what it is to come to, where that is listed by now."""
+        if self.pending is not None and (place := self.items.place_of(self.pending, self.items.rows)) is not None:
+            self.items.cursor = place
+            self.pending = None
 
     def _read_marks(self) -> None:
         """Ask what rows are marked with; that compares every entry with every other, so it is not asked too often."""

@@ -23,11 +23,13 @@ from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
 from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
 from cm_tui.tui.screens.writing import Answer, words_of_error
 from cm_tui.tui.terminal.editor import edit_over
-from cm_tui.tui.widgets.text import count, size
+from cm_tui.tui.widgets.text import count, one_line, size
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
+_UNREAD = "\ufffd"
+"""Stands for what is no UTF-8: written back, it would be lost."""
 MOST_IN_PLACE = 200_000
 """Bytes of a note that is changed in place: a longer one takes too long to lay out at each key."""
 
@@ -48,7 +50,7 @@ def new_entry(screen: MemoryView) -> None:
             said = "That was written down already." if entry.again else "Written down; u takes it back."
             taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
             screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
-            screen.changed()
+            screen.reload()
 
         screen.do(partial(_remember, draft=wanted), wrote, lambda error: answer(words_of_error(error)))
 
@@ -175,20 +177,21 @@ def edit_note(screen: MemoryView, note: Note) -> None:
     """Change a note in place; what others change in it meanwhile stays."""
 
     def read(base: str) -> None:
-        # What was stored once is what the next step is merged with.
-        known = [base]
+        if note.problem and _UNREAD in base:
+            screen.cm.tell(f"Edit: {one_line(note.problem)}; E opens its file", severity="warning")
+            return
 
         def submit(text: str, answer: Answer) -> None:
-            _write(screen, note.id, text, known, "", answer)
+            _write(screen, note.id, base, text, "", answer)
 
         screen.app.push_screen(NoteEditScreen(note.id, base, submit))
 
     screen.ask("edit", lambda engine: whole_text(engine, note.id), read)
 
 
-def _write(screen: MemoryView, name: str, text: str, known: list[str], decision: Decision, answer: Answer) -> None:
+def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decision, answer: Answer) -> None:
     def call(engine: Engine) -> tuple[NoteChange, ConflictLines | None]:
-        change = engine.write_note(name, text, base=known[-1], decision=decision)
+        change = engine.write_note(name, text, base=base, decision=decision)
         # Comparing long texts takes a moment, which nobody waits for here.
         return change, lines_of(change.conflict) if change.conflict is not None else None
 
@@ -201,7 +204,7 @@ def _write(screen: MemoryView, name: str, text: str, known: list[str], decision:
 
         def decided(choice: Decision | None) -> None:
             if choice:
-                _write(screen, name, text, known, choice, answer)
+                _write(screen, name, base, text, choice, answer)
             else:
                 answer("Not saved yet: the file was changed in the same lines. ctrl+s shows both sides again.")
 
