@@ -160,9 +160,9 @@ def _heading(row: HeadingRow, width: int) -> Content:
 
 
 def _entry(entry: Entry, signs: Content, width: int) -> Content:
-    title, text = title_of(entry), _flat(entry.content)
-    if text.startswith(title.rstrip("…")):
-        text = text[len(title) :].lstrip(" .:")
+    title, (first, _, rest) = title_of(entry), entry.content.strip()[:_LOOKED_AT].partition("\n")
+    # What the title says already is not said twice.
+    text = _flat(rest if _flat(first).startswith(title.rstrip("…")) and len(title) > len(first) // 2 else entry.content)
     gone = entry.forgotten is not None or entry.held or entry.never_recall
     return _line(signs, title, text, age(time.time() - entry.timestamp / 1000), width, muted=gone)
 

@@ -147,7 +147,7 @@ class MemoryView(ModeScreen):
 
     def end_asking(self) -> None:
         """List everything again."""
-        self.remove_class("-asking")
+        self.remove_class("-asking", "-why")
         self.items.focus()
         if self.items.item is not None:
             self.panel.show(self.items.item)
