@@ -57,6 +57,7 @@ from cm_tui.model.imports import (
 )
 from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
 from cm_tui.model.need import Need
+from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
@@ -86,6 +87,7 @@ __all__ = [
     "CODE",
     "ENTRIES",
     "EPISODES",
+    "NOTES",
     "RECALL",
     "Actor",
     "AllImports",
@@ -98,6 +100,7 @@ __all__ = [
     "CheckoutHead",
     "CommitPoint",
     "Conflict",
+    "Decision",
     "Drift",
     "DriftRow",
     "Duplicates",
@@ -134,6 +137,11 @@ __all__ = [
     "MemoryChange",
     "Mode",
     "Need",
+    "Note",
+    "NoteChange",
+    "NoteConflict",
+    "NoteKind",
+    "NoteText",
     "Outcome",
     "Pack",
     "PackFormat",

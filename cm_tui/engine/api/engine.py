@@ -13,6 +13,7 @@ from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
+from cm_tui.engine.api.notes import NotesApi
 from cm_tui.engine.api.recalls import RecallsApi
 from cm_tui.engine.api.search import SearchApi
 from cm_tui.engine.api.tuning import TuningApi
@@ -28,6 +29,7 @@ class Engine(
     EntriesApi,
     CurationApi,
     RecallsApi,
+    NotesApi,
     ImportsApi,
     ContextApi,
     Protocol,
