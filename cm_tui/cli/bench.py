@@ -29,6 +29,7 @@ BENCHES = {
     "sessions": "Importing agents' sessions: episodes and bytes a second, memory.",
     "symbols": "Definitions found beside those of Universal Ctags on the same files, where it is installed.",
     "episodes": "A hundred thousand episodes: lists, filters, words, totals; store and memory; appends beside kills.",
+    "inject": "Choosing what an agent is given of thousands of entries: milliseconds, with and without a prompt.",
     "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
 

@@ -13,9 +13,7 @@ from cm_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
-    from cm_tui.model import Entry, EntryEdit, MemoryChange, Page, Scope
-
-_TITLE = 60
+    from cm_tui.model import Entry, EntryEdit, Page, Scope
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +58,7 @@ def remember(
                 raise UsageError("--match and --forgotten go with the list, which has no --id.")
             if scope is not None:
                 raise UsageError(
-                    "An entry stays in its scope.", hint="Write it anew with --scope, and forget this one."
+                    "--scope goes with a new entry.", hint=f"`cm entries move {name} --scope {scope}` moves this one."
                 )
             words = None if keywords is None else tuple(keywords.split("|"))
             _change(engine, name, EntryEdit(given, title, cast("Any", category), words, pin), as_json=as_json)
@@ -88,7 +86,7 @@ def _write(
     *,
     as_json: bool,
 ) -> None:
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.entry_rows import tell_written
 
     if scope not in {None, "user", "project"}:
         raise UsageError(f"There is no scope {scope!r}.", hint="Use `user` or `project`.")
@@ -99,47 +97,28 @@ def _write(
         keywords=tuple((keywords or "").split("|")),
         scope=cast("Scope", scope or "project"),
     )
-    for note in entry.notes:
-        narrate(f"note: {note}")
-    if as_json:
-        print_json(entry)
-        return
-    write(line_of(entry))
-    if entry.again:
-        narrate(f"it stood there already, for {_where(entry)}: nothing was written")
-        return
-    narrate(f"remembered for {_where(entry)}; `cm forget {entry.id}` takes it back")
-    if entry.redacted:
-        narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
-
-
-def _where(entry: Entry) -> str:
-    return "all your projects" if entry.scope == "user" else "this project, in .cm/memory.json"
+    tell_written(entry, as_json=as_json)
 
 
 def _change(engine: Engine, name: str, edit: EntryEdit, *, as_json: bool) -> None:
     """Change an entry; show it where nothing is to change."""
-    from cm_tui.cli.output import narrate, print_json, write
+    from cm_tui.cli.entry_rows import show_entry, tell_changed
+    from cm_tui.cli.output import print_json
     from cm_tui.model import EntryEdit
 
     if edit == EntryEdit():
         entry = engine.entry(name)
-        print_json(entry) if as_json else _show(entry)
+        print_json(entry) if as_json else show_entry(entry)
         return
-    done: MemoryChange = engine.update_entry(name, edit)
-    if as_json:
-        print_json(done.entry)
-        return
-    assert done.entry is not None
-    write(line_of(done.entry))
-    narrate(f"{done.words}; `cm undo` takes it back" if done.change else f"{done.words}: nothing was changed")
+    tell_changed(engine.update_entry(name, edit), as_json=as_json)
 
 
 def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, forgotten: bool, as_json: bool) -> None:
+    from cm_tui.cli.entry_rows import entry_line
     from cm_tui.cli.output import narrate, print_page
 
     page: Page[Entry] = engine.entries(match=match, category=category, scope=scope, forgotten=forgotten, limit=limit)
-    print_page(page, line_of, as_json=as_json)
+    print_page(page, entry_line, as_json=as_json)
     if as_json:
         return
     if forgotten:
@@ -150,43 +129,3 @@ def _list(engine: Engine, match: str, category: str, scope: str, limit: int, *, 
     if waiting := engine.proposals().total:
         wait = f"{count(waiting, 'proposal')} of agents {noun(waiting, 'waits', 'wait')}"
         narrate(f"{wait} for you: `cm forget --proposed` lists {noun(waiting, 'it', 'them')}")
-
-
-def line_of(entry: Entry) -> str:
-    """Return an entry as a line of a list."""
-    from cm_tui.model.dates import local_minute
-
-    by = entry.agent or entry.actor
-    if entry.changed_by:
-        by += f", changed by {entry.changed_agent or entry.changed_by}"
-    marks = [
-        mark
-        for mark, is_so in (("pinned", entry.pinned), ("held", entry.held), ("user", entry.scope == "user"))
-        if is_so
-    ]
-    said = " ".join(entry.content.split())
-    title = "" if said.startswith(entry.title.rstrip("…")) else f"{entry.title[:_TITLE]}: "
-    marked = f" ({', '.join(marks)})" if marks else ""
-    return f"{entry.id}  {local_minute(entry.timestamp / 1000)}  {entry.category}  {by}{marked}  {title}{said}"
-
-
-def _show(entry: Entry) -> None:
-    from cm_tui.cli.episode_rows import forgotten
-    from cm_tui.cli.output import write, write_text
-    from cm_tui.model.dates import local_minute
-
-    write(f"{entry.category} {entry.id}  {entry.title}", bold=entry.id)
-    by = f"{entry.actor} {entry.agent}".strip()
-    last = f", changed by {entry.changed_by} {entry.changed_agent}".rstrip() if entry.changed_by else ""
-    at = f", at {entry.commit[:10]}" if entry.commit else ""
-    session = f", session {entry.session}" if entry.session else ""
-    write(
-        f"by {by}{last}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{', pinned' if entry.pinned else ''}"
-    )
-    if entry.forgotten is not None:
-        write(f"{forgotten(entry.forgotten)}; `cm forget --undo {entry.id}` brings it back")
-    if entry.held:
-        write("it came with the repository and is in no answer until you trust it: `cm trust`")
-    if entry.keywords:
-        write(f"keywords: {', '.join(entry.keywords)}")
-    write_text(f"\n{entry.content}")

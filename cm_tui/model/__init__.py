@@ -2,7 +2,17 @@
 
 from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
 from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
-from cm_tui.model.entry import Category, Entry, EntryEdit, MemoryChange, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.model.entry import (
+    Category,
+    Duplicates,
+    Entry,
+    EntryEdit,
+    MemoryChange,
+    Proposal,
+    ProposalKind,
+    Remembered,
+    Scope,
+)
 from cm_tui.model.episode import (
     Actor,
     Conflict,
@@ -45,6 +55,7 @@ from cm_tui.model.imports import (
     ProjectSessions,
     UnknownRecord,
 )
+from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
 from cm_tui.model.need import Need
 from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
@@ -52,6 +63,7 @@ from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
 from cm_tui.model.progress import Cancel, IndexSummary, Progress
 from cm_tui.model.projects import KnownProject
+from cm_tui.model.recalls import RecalledBy, Recalls
 from cm_tui.model.recording import Recording, RecordingState
 from cm_tui.model.search import (
     CODE,
@@ -91,6 +103,7 @@ __all__ = [
     "Decision",
     "Drift",
     "DriftRow",
+    "Duplicates",
     "Edge",
     "Edited",
     "Entry",
@@ -116,8 +129,11 @@ __all__ = [
     "ImportSummary",
     "IndexPlan",
     "IndexSummary",
+    "InjectedEntry",
+    "Injection",
     "KnownProject",
     "LayerState",
+    "LeftOut",
     "MemoryChange",
     "Mode",
     "Need",
@@ -141,6 +157,8 @@ __all__ = [
     "ProposalKind",
     "PruneReport",
     "PurgeReport",
+    "RecalledBy",
+    "Recalls",
     "Recording",
     "RecordingState",
     "Remembered",

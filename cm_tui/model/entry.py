@@ -48,10 +48,16 @@ class Entry:
     commit: str = ""
     """HEAD when it was written; empty: there was none."""
     pinned: bool = False
+    never_recall: bool = False
+    """It is listed, and in no answer, no pack and nothing that an agent is given."""
+    made_from: tuple[str, ...] = ()
+    """What it was made from, such as `episode/18ea…`: the episode that was promoted, the entries that were merged into it."""
     redacted: int = 0
     """Secrets that were taken out of it."""
     held: bool = False
     """It came with the repository and nobody has trusted it: it is in no answer."""
+    unapproved: bool = field(default=False, compare=False)
+    """A Rule that no person approved: it is found, and never injected."""
     again: bool = field(default=False, compare=False)
     """It stood there already when it was to be remembered: nothing was written."""
     forgotten: Forgetting | None = field(default=None, compare=False)
@@ -69,6 +75,25 @@ class EntryEdit:
     category: Category | None = None
     keywords: tuple[str, ...] | None = None
     pinned: bool | None = None
+    never_recall: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """Two entries that say nearly the same, and why that is thought."""
+
+    first: Entry
+    """The one that was written earlier."""
+    second: Entry
+    likeness: float
+    """From 0 to 1: the mean of `words` and `cosine`, or `words` alone."""
+    words: float
+    """Words that both have, as a share of the words that either has."""
+    cosine: float | None
+    """Of their vectors; None: one of them has none."""
+    only_first: tuple[str, ...]
+    """Words that the second one lacks."""
+    only_second: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,17 @@ from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
-from cm_tui.model import Cancel, EntryEdit, EpisodeEdit, EpisodeFilter, PackRequest, Page, SearchResult, SymbolKey
+from cm_tui.model import (
+    Cancel,
+    Entry,
+    EntryEdit,
+    EpisodeEdit,
+    EpisodeFilter,
+    PackRequest,
+    Page,
+    SearchResult,
+    SymbolKey,
+)
 from cm_tui.model.tuning import Mark
 from tests.cli.conftest import git
 from tests.daemon.conftest import daemons_allowed, make_project
@@ -237,6 +247,29 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=False),
         lambda engine: engine.decide(engine.proposals().rows[0].id, accept=True),
     ],
+    "approve_entry": [lambda engine: engine.approve_entry(rule_of(engine, "Round half up, here."))],
+    "move_entry": [lambda engine: engine.move_entry(engine.remember("Moved away.").id, "user")],
+    "merge_entries": [
+        lambda engine: engine.merge_entries([engine.remember(text).id for text in ("Tea at one.", "Tea at two.")]),
+    ],
+    "duplicate_entries": [
+        lambda engine: (
+            [engine.remember(f"Receipts are printed on thick blue paper {n}.") for n in (1, 2)],
+            [pair.only_second for pair in engine.duplicate_entries().rows if "thick" in pair.first.content],
+        )[1],
+    ],
+    "promote_episode": [
+        lambda engine: engine.promote_episode("last", content="Tax is a share.", category="rule"),
+        lambda engine: engine.promote_episode(engine.episodes().rows[0].id, title="What was asked"),
+    ],
+    "inject": [
+        lambda engine: len(engine.inject(prompt="tax", files=("shop/money.py",)).rows) > 0,
+        lambda engine: engine.inject(budget=0).text,
+    ],
+    "note_recalled": [lambda engine: engine.note_recalled(["entry/gggggg1"], actor="agent", agent="a")],
+    "recall_counts": [
+        lambda engine: [one.path for one in engine.recall_counts(["entry/gggggg1", "entry/never"])],
+    ],
     "put_mark": [
         lambda engine: engine.put_mark(MARK),
         lambda engine: engine.put_mark(dataclasses.replace(MARK, question="how  is a cart\tsummed", right=False)),
@@ -252,6 +285,12 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "episode_moments": [lambda engine: engine.episode_moments()],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
+
+
+def rule_of(engine: Engine, text: str) -> Entry:
+    return engine.remember(text, category="rule", actor="agent", agent="a")
+
+
 CHANGING = {"rebuild", "reset", "save_profile", "reset_profile", "record_episode", "retention", "purge"}
 """What is tested on a project of its own, below."""
 
@@ -259,7 +298,7 @@ _answers: dict[tuple[str, int], dict[str, Any]] = {}
 VOLATILE = {
     "took_ms", "seconds", "indexed_at", "disk_bytes", "store", "root", "identity", "name", "estimated_seconds", "head",
     "indexed_head", "sha", "time", "asked", "text", "id", "began", "ended", "timestamp", "commit", "change", "proposal",
-    "target", "words"}  # fmt: skip
+    "target", "words", "made_from"}  # fmt: skip
 
 
 def test_every_method_is_in_the_contract():
@@ -362,6 +401,12 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.forget("no-such-episode"), NotFoundError),
         (lambda engine: engine.forget("last", undo=True), NotFoundError),
         (lambda engine: engine.remember("  "), UsageError),
+        (lambda engine: engine.approve_entry(engine.remember("No rule.")), UsageError),
+        (lambda engine: engine.move_entry("no-such-entry", "user"), NotFoundError),
+        (lambda engine: engine.merge_entries(["no-such-entry"]), NotFoundError),
+        (lambda engine: engine.promote_episode("no-such-episode"), NotFoundError),
+        (lambda engine: engine.promote_episode("last", actor="agent"), RefusedError),
+        (lambda engine: engine.entry("no-such-entry", scope="world"), UsageError),
         (lambda engine: engine.remember("x", category="Wisdom"), UsageError),
         (lambda engine: engine.entries(scope="world"), UsageError),
         (lambda engine: engine.note("nope.md"), NotFoundError),

@@ -7,12 +7,14 @@ from typing import Protocol
 
 from cm_tui.engine.api.code import CodeApi
 from cm_tui.engine.api.context import ContextApi
+from cm_tui.engine.api.curation import CurationApi
 from cm_tui.engine.api.entries import EntriesApi
 from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
 from cm_tui.engine.api.notes import NotesApi
+from cm_tui.engine.api.recalls import RecallsApi
 from cm_tui.engine.api.search import SearchApi
 from cm_tui.engine.api.tuning import TuningApi
 
@@ -25,6 +27,8 @@ class Engine(
     HistoryApi,
     MemoryApi,
     EntriesApi,
+    CurationApi,
+    RecallsApi,
     NotesApi,
     ImportsApi,
     ContextApi,

@@ -104,12 +104,16 @@ class EntriesApi(Protocol):
         """
 
     @needs("nothing")
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str, *, scope: str = "") -> Entry:
         """Return an entry by its id, or a beginning that no other has; one that was forgotten says so.
+
+        Args:
+            name: its id, or a beginning of it.
+            scope: only that of this one, where both scopes have one of that id.
 
         Raises:
             NotFoundError: there is none of that name.
-            UsageError: there are several.
+            UsageError: there are several, or there is no such scope.
         """
 
     @needs("nothing")
@@ -118,6 +122,7 @@ class EntriesApi(Protocol):
         name: str,
         edit: EntryEdit,
         *,
+        scope: str = "",
         actor: Actor = "person",
         agent: str = "",
         session: str = "",
@@ -128,6 +133,7 @@ class EntriesApi(Protocol):
         Args:
             name: its id, or a beginning that no other has.
             edit: what is to change.
+            scope: only of this one, where both scopes have an entry of that id.
             actor: who changes it.
             agent: name of the agent, where one does.
             session: id of its session.
@@ -145,6 +151,7 @@ class EntriesApi(Protocol):
         name: str,
         *,
         undo: bool = False,
+        scope: str = "",
         actor: Actor = "person",
         agent: str = "",
         session: str = "",
@@ -155,6 +162,7 @@ class EntriesApi(Protocol):
         Args:
             name: its id, or a beginning that no other has.
             undo: bring one back that was forgotten.
+            scope: only an entry of this one, where both scopes have one of that id.
             actor: who forgets it; anyone but a person only proposes it where a person wrote or chose it, of what holds in
                 all projects, and of what was imported or something approved stands on.
             agent: name of the agent, where one does.

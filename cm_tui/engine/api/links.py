@@ -17,6 +17,7 @@ from cm_tui.engine.git.identity import claimed, identify
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.journal.merge import take_over
+from cm_tui.engine.recalls.recall_log import RecallLog
 from cm_tui.errors import RefusedError, StoreError, UsageError
 
 
@@ -88,6 +89,7 @@ def link(shown: MemoryLink) -> MemoryLink:
     own = Journal.of(root)
     take_over(own, Journal(base() / shown.project))
     ledger.take_over(LedgerFile(own.folder.name), LedgerFile(shown.project))
+    RecallLog.named(shown.project).take_over(RecallLog.named(own.folder.name))
     checkout_links.link(shown.project, root)
     _remove(own.folder)
     entry_backup.take_waiting(root)

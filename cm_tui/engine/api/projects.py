@@ -215,8 +215,10 @@ def drop_episodes(name: str) -> None:
     """
     from cm_tui.engine.journal import location, removal
     from cm_tui.engine.journal.journal import Journal
+    from cm_tui.engine.recalls.recall_log import RecallLog
 
     removal.remove(Journal(location.base() / name))
+    RecallLog.named(name).drop()
     # Where the daemon stood in it says who worked in which folder.
     (paths.state_dir() / "hook" / f"{name}.json").unlink(missing_ok=True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED
-from cm_tui.engine.entries.ledger import entry_in
+from cm_tui.engine.entries import entry_events
+from cm_tui.engine.entries.entry_events import CHANGED, REVERTED
 
 _FAMILIES = ("entry.", "episode.", "change.", "memory.")
 """Beginnings of the kinds that are looked at: what they say is acted upon."""
@@ -18,12 +18,7 @@ def is_sound(kind: str, data: Mapping[str, Any]) -> bool:
         return True
     if not all(fits(data[name]) for name, fits in _FIELDS.items() if data.get(name) is not None):
         return False
-    return kind not in (CHANGED, REVERTED) or _is_change(data)
-
-
-def _is_change(data: Mapping[str, Any]) -> bool:
-    states = [data.get("before"), data.get("after")]
-    return any(states) and all(one is None or entry_in(one) is not None for one in states)
+    return kind not in (CHANGED, REVERTED) or entry_events.is_sound(data)
 
 
 def _is_text(value: object) -> bool:

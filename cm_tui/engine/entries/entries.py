@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cm_tui.counts import count
-from cm_tui.engine.entries.entry_file import Content, EntryFile, writing
-from cm_tui.engine.entries.entry_names import one_named
-from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, new_id, read_entry, says_the_same
+from cm_tui.engine.entries.entry_events import CHANGED, State
+from cm_tui.engine.entries.entry_file import EntryFile, writing
+from cm_tui.engine.entries.entry_names import checked_scope, one_named
+from cm_tui.engine.entries.entry_record import digest, new_id, says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
-from cm_tui.engine.entries.ledger import LedgerFile
-from cm_tui.engine.git.git_dir import git_folders, head_of
-from cm_tui.engine.journal.journal import Journal
-from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.engine.entries.entry_writing import Change, Writer, head_at
+from cm_tui.engine.entries.ledger import LedgerFile, Standing
+from cm_tui.errors import UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
 
-CHANGED = "entry.changed"
-"""Kind of the event that says what an entry was before a change and what it is after."""
-REVERTED = "entry.reverted"
-"""Kind of the event that says the same of a change that was taken back: it is not itself taken back."""
 MOST_ENTRIES = 20_000
 """Of one file."""
 
@@ -36,24 +33,13 @@ class Found:
 
     @property
     def shown(self) -> tuple[Entry, ...]:
-        """Return those that may be in an answer."""
+        """Return those that a person wrote here or trusted, and those of agents."""
         return tuple(one for one in self.entries if not one.held)
 
-
-class Change(NamedTuple):
-    """One change of an entry.
-
-    Attributes:
-        event: id of the event that tells of it.
-        before: the entry before; None: there was none.
-        after: the entry after; None: it was forgotten.
-        notes: what has to be said.
-    """
-
-    event: str
-    before: Entry | None
-    after: Entry | None
-    notes: tuple[str, ...] = ()
+    @property
+    def recalled(self) -> tuple[Entry, ...]:
+        """Return those that may be in an answer."""
+        return tuple(one for one in self.entries if not (one.held or one.never_recall))
 
 
 class Entries:
@@ -72,7 +58,8 @@ class Entries:
 
     def stamp(self) -> str:
         """Return what changes when any of it changes."""
-        return repr([*(file.stamp() for file in self.files.values()), self.ledger.stamp(), str(self.root)])
+        ledgers = (ledger.stamp() for ledger in self.ledgers.values())
+        return repr([*(file.stamp() for file in self.files.values()), *ledgers, str(self.root)])
 
     def all(self) -> Found:
         """Return all entries.
@@ -81,33 +68,41 @@ class Entries:
             RefusedError: the project's file leads elsewhere.
             StoreError: a file cannot be read.
         """
-        known = self.ledger.read().known()
         found: list[Entry] = []
         notes: list[str] = []
         for scope, file in self.files.items():
-            content = file.read()
+            content, standing = file.read(), self.ledgers[scope].read().standing()
             notes += content.notes
-            found += (
-                replace(one, held=scope == "project" and digest(one) not in known) for one in content.entries.values()
-            )
+            found += (_marked(one, standing) for one in content.entries.values())
         held = sum(one.held for one in found)
         if held:
             notes.append(_held(held))
+        in_both = Counter(one.id for one in found)
+        notes += (_in_both(id_) for id_, times in in_both.items() if times > 1)
         return Found(tuple(found), tuple(notes))
 
-    def named(self, name: str, *, held: bool = True) -> Entry:
+    def named(self, name: str, scope: str = "", *, held: bool = True) -> Entry:
         """Return the entry of an id, or of the beginning of one.
 
         Args:
             name: what was typed.
+            scope: only that of this one; empty: of either.
             held: also one that came with the repository and that nobody trusted.
 
         Raises:
             NotFoundError: there is none.
-            UsageError: there are several.
+            UsageError: there are several, or there is no such scope.
         """
         found = self.all()
-        return one_named(found.entries if held else found.shown, name)
+        return one_named(found.entries if held else found.shown, name, checked_scope(scope))
+
+    def is_approved(self, entry: Entry) -> bool:
+        """Return whether an entry is no Rule, or one that a person wrote, approved or trusted.
+
+        Raises:
+            StoreError: what was approved cannot be read.
+        """
+        return self.ledgers[entry.scope].read().standing().is_approved(entry, digest(entry))
 
     def is_protected(self, entry: Entry) -> bool:
         """Return whether only a person changes an entry: one wrote, changed, pinned or trusted it, or it holds everywhere.
@@ -141,11 +136,23 @@ class Entries:
             StoreError: it cannot be written.
         """
         new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
+        return self.add_new(new, author)
+
+    def add_new(self, new: Entry, author: Author, *, approves: bool | None = None) -> tuple[Entry, tuple[str, ...]]:
+        """Write down an entry that was drafted; arguments, answer and errors are otherwise those of `add`.
+
+        Args:
+            new: the entry, without an id.
+            author: who writes it down.
+            approves: of a Rule, as `put` has it.
+        """
+        scope = new.scope
         with writing():
-            content = self.files[scope].read()
-            known = self.ledger.read().known()
-            for one in content.entries.values():
-                if _same_words(one, new) and (scope == "user" or digest(one) in known):
+            writer = self._writer()
+            content = writer.content(scope)
+            standing = self.ledgers[scope].read().standing()
+            for one in (_marked(one, standing) for one in content.entries.values()):
+                if _same_words(one, new) and not one.held:
                     return replace(one, again=True), content.notes
             if len(content.items) >= MOST_ENTRIES:
                 raise UsageError(
@@ -154,8 +161,9 @@ class Entries:
                 )
             taken = {*content.entries, *self.files["user" if scope == "project" else "project"].read().entries}
             made = replace(new, id=new_id(taken))
-            change = self._make(scope, content, None, made, author)
-        return made, change.notes
+            change = writer.write([State(None, made)], author, approves=approves)
+        assert change.after is not None
+        return replace(change.after, notes=()), change.notes
 
     def draft(
         self,
@@ -168,7 +176,7 @@ class Entries:
         scope: Scope = "project",
     ) -> Entry:
         """Return the entry that `add` would write, without an id; its arguments and errors are those of `add`."""
-        head = self.head() or ""
+        head = head_at(self.root) or ""
         return new_entry(text, author, category=category, title=title, keywords=keywords, scope=scope, head=head)
 
     def change(self, entry: Entry, edit: EntryEdit, author: Author) -> Change:
@@ -182,112 +190,58 @@ class Entries:
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
             raise UsageError(f"The entry {entry.id} says that already.", hint="Give what is to change.")
-        if edit != EntryEdit(pinned=edit.pinned):
+        if edit != EntryEdit(pinned=edit.pinned, never_recall=edit.never_recall):
             # A pin protects as long as it is there; a text that a person changed stays theirs.
             wanted = changed_by(wanted, author)
-        return self.put(entry.scope, entry, wanted, author)
+        says_it = author.actor == "person" and (edit.content is not None or edit.category is not None)
+        return self.put([State(entry, wanted)], author, approves=True if says_it else None)
 
     def put(
         self,
-        scope: Scope,
-        before: Entry | None,
-        after: Entry | None,
+        states: Sequence[State],
         author: Author,
         *,
         kind: str = CHANGED,
+        approves: bool | None = None,
         **more: Any,
     ) -> Change:
-        """Put one state of an entry in the place of another one.
+        """Put one state of each entry in the place of another one, as one change.
 
         Args:
-            scope: of the file.
-            before: as it is thought to be; None: there is none.
-            after: as it is to be; None: none.
-            author: who changes it.
+            states: as they are thought to be, and as they are to be.
+            author: who changes them.
             kind: of the event.
+            approves: of Rules: a person said what they say now, or (False) nobody has; None: that stays as it was.
             more: what the event says besides.
 
         Raises:
-            NotFoundError: it is not, or no longer, as it was thought to be.
+            NotFoundError: one is not, or no longer, as it was thought to be.
+            RefusedError: one is to go to a scope that has another one by its id.
             StoreError: it cannot be written.
         """
         with writing():
-            content = self.files[scope].read()
-            id_ = (before or after).id  # type: ignore[union-attr] # one of them is there
-            if not says_the_same(content.entries.get(id_), before):
-                raise NotFoundError(f"The entry {id_} is not as it was any more.", hint="Look again, and repeat it.")
-            return self._make(scope, content, before, after, author, kind, **more)
+            writer = self._writer()
+            writer.check(states)
+            return writer.write(states, author, kind=kind, approves=approves, more=more)
 
-    def head(self) -> str | None:
-        """Return the commit that the checkout stands at."""
-        folders = git_folders(self.root)
-        return head_of(folders).sha if folders is not None else None
-
-    def _make(
-        self,
-        scope: Scope,
-        content: Content,
-        before: Entry | None,
-        after: Entry | None,
-        author: Author,
-        kind: str = CHANGED,
-        **more: Any,
-    ) -> Change:
-        """Make a change while the files are held: known first, so that it never waits for trust; told; then written."""
-        id_ = (before or after).id  # type: ignore[union-attr] # one of them is there
-        # As it will be read: what the file cannot say is not in the digest either.
-        after = None if after is None else read_entry(entry_data(after), scope)
-        self._note(scope, id_, after)
-        data = {
-            "scope": scope,
-            "id": id_,
-            "before": None if before is None else entry_data(before),
-            "after": None if after is None else entry_data(after),
-            "actor": author.actor,
-            "agent": author.agent,
-            "session": author.session,
-            **more,
-        }
-        event = Journal.of(self.root).append(kind, data, head=self.head())
-        content.items[:] = _placed(content.items, id_, after)
-        note = self.files[scope].write(content)
-        notes = (note,) if note else ()
-        return Change(event.id, before, None if after is None else replace(after, notes=notes), notes)
-
-    def _note(self, scope: Scope, id_: str, after: Entry | None) -> None:
-        """Note in the ledger that an entry is written here, or gone."""
-        ledger = self.ledgers[scope].read()
-        if after is None:
-            ledger.note_gone([id_])
-        elif scope == "project":
-            ledger.note_written(digest(after))
-        elif id_ not in ledger.gone:
-            return
-        if after is not None:
-            ledger.note_back(id_)
-        self.ledgers[scope].write(ledger)
+    def _writer(self) -> Writer:
+        return Writer(self.root, self.files, self.ledgers)
 
 
-def _placed(items: Sequence[Any], id_: str, after: Entry | None) -> list[Any]:
-    """Return the items of a file with one in its place, which keeps what this version does not know of it."""
-    placed: list[Any] = []
-    found = False
-    for item in items:
-        if found or not isinstance(item, dict) or item.get("id") != id_:
-            placed.append(item)
-            continue
-        found = True
-        if after is not None:
-            known = {*entry_data(after), *IF_SAID}
-            rest = {name: value for name, value in item.items() if name not in known}
-            placed.append({**entry_data(after), **rest})
-    if not found and after is not None:
-        placed.append(entry_data(after))
-    return placed
+def _marked(entry: Entry, standing: Standing) -> Entry:
+    """Return an entry of a file with what is known of it."""
+    said = digest(entry)
+    if entry.scope == "project" and said not in standing.known:
+        return replace(entry, held=True)
+    return entry if standing.is_approved(entry, said) else replace(entry, unapproved=True)
 
 
 def _same_words(one: Entry, other: Entry) -> bool:
     return (one.category, one.content, one.title) == (other.category, other.content, other.title)
+
+
+def _in_both(id_: str) -> str:
+    return f"Both scopes have an entry {id_}: `--scope user` or `--scope project` says which is meant."
 
 
 def _held(number: int) -> str:

@@ -10,7 +10,7 @@ from cm_tui.engine.entries.entries import MOST_ENTRIES, Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest, entry_data
 from cm_tui.engine.entries.entry_text import Author
-from cm_tui.engine.entries.ledger import entry_in
+from cm_tui.engine.entries.ledger import RULE, entry_in
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.model import Entry, Scope
@@ -121,6 +121,17 @@ def _taken(journal: Journal) -> set[str]:
     return {one for ids in told if isinstance(ids, list) for one in ids if isinstance(one, str)}
 
 
+def _doubt(entries: Entries, scope: Scope, new: Sequence[Entry]) -> None:
+    """Note the Rules that a backup brought: whoever it says wrote them, no person approved them here."""
+    ledger = entries.ledgers[scope].read()
+    approved = ledger.standing().approved
+    rules = [digest(one) for one in new if one.category == RULE and digest(one) not in approved]
+    for one in rules:
+        ledger.note_approval(one, is_approved=False)
+    if rules:
+        entries.ledgers[scope].write(ledger)
+
+
 def _read(found: Sequence[Any]) -> list[Entry]:
     return [one for data in found if (one := entry_in(redact_values(data))) is not None]
 
@@ -134,6 +145,7 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
     with writing():
         content = entries.files[scope].read()
         ledger = entries.ledger.read()
+        standing = entries.ledgers[scope].read().standing()
         gone = set(entries.ledgers[scope].read().gone) - content.entries.keys()
         wanted = [one for one in found if one.id not in gone]
         left_out = len(found) - len(wanted)
@@ -145,6 +157,7 @@ def _merge_scope(entries: Entries, scope: Scope, found: Sequence[Entry]) -> Merg
             # A file that came with a clone of it is the person's own again.
             ledger.note_written(digest(one))
         entries.ledger.write(ledger)
+        _doubt(entries, scope, [one for one in new.values() if digest(one) not in standing.written])
         if new:
             author = Author()
             said = {"scope": scope, "ids": list(new), "actor": author.actor}

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
+from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_backup import WAITING
+from cm_tui.engine.entries.entry_events import APPROVED, CHANGED, REVERTED, ids_told
 from cm_tui.engine.entries.entry_file import EntryFile, writing
 from cm_tui.engine.entries.entry_record import digest, read_entry
 from cm_tui.engine.entries.ledger import Ledger
@@ -17,14 +18,18 @@ from cm_tui.engine.journal.event import Event
 from cm_tui.engine.redaction.values import texts_of, with_texts
 from cm_tui.model import Proposal
 
-EVENTS = frozenset({CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
+EVENTS = frozenset({APPROVED, CHANGED, REVERTED, PROPOSED, DECIDED, WAITING})
 """Kinds of events that tell of an entry."""
 
 
-def entry_of(event: Event) -> str:
-    """Return the id of the entry that an event tells of; empty where it tells of none."""
-    name = event.data.get("target" if event.kind in {PROPOSED, DECIDED} else "id") if event.kind in EVENTS else None
-    return name if isinstance(name, str) else ""
+def entries_told(event: Event) -> tuple[str, ...]:
+    """Return the ids of the entries that an event tells of; none where it tells of none."""
+    if event.kind not in EVENTS:
+        return ()
+    if event.kind not in {PROPOSED, DECIDED}:
+        return ids_told(event)
+    name = event.data.get("target")
+    return (name,) if isinstance(name, str) and name else ()
 
 
 def texts(entries: Entries) -> Iterator[tuple[Path, Iterator[str]]]:
@@ -121,7 +126,7 @@ def _know_again(ledger: Ledger, file: EntryFile, before: list[Any], after: list[
         was, now = read_entry(old, file.scope), read_entry(new, file.scope)
         if old == new or was is None or now is None:
             continue
-        for known in (ledger.written, ledger.trusted, ledger.refused):
+        for known in (ledger.written, ledger.trusted, ledger.refused, ledger.approved, ledger.doubted):
             if digest(was) in known:
                 known.append(digest(now))
                 found = True

@@ -1,14 +1,13 @@
-"""Lists of entries, and all of them as text for a prompt."""
+"""Lists of entries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 from cm_tui.engine.entries.entries import Found
+from cm_tui.engine.entries.entry_names import checked_scope
 from cm_tui.engine.entries.entry_record import checked_category
-from cm_tui.errors import UsageError
-from cm_tui.model import Entry, Page, Scope
+from cm_tui.model import Entry, Page
 from cm_tui.model.page import bounded
 
 
@@ -26,14 +25,13 @@ def page(found: Found, match: str, category: str, scope: str, *, held: bool, lim
     Raises:
         UsageError: there is no such category or scope.
     """
-    if scope and scope not in get_args(Scope):
-        raise UsageError(f"There is no scope {scope[:40]!r}.", hint="Use `user` or `project`.")
+    only = checked_scope(scope)
     wanted = checked_category(category) if category else None
     words = match.lower().split()
     rows = [
         one
         for one in (found.entries if held else found.shown)
-        if wanted in {None, one.category} and scope in {"", one.scope} and _has(one, words)
+        if wanted in {None, one.category} and only in {None, one.scope} and _has(one, words)
     ]
     # Of the same moment those that stand later in the file come first: a stable sort leaves them so.
     rows.reverse()

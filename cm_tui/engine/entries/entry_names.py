@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import Entry
+from cm_tui.model import Entry, Scope
 from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 
 
-def one_named(entries: Sequence[Entry], name: str) -> Entry:
+def all_named(entries: Sequence[Entry], name: str) -> tuple[Entry, ...]:
+    """Return the entries that may be meant: those of the whole id, or else those that begin so."""
+    wanted = plain_id(name)
+    found = [one for one in entries if one.id == wanted] or [one for one in entries if one.id == wanted.lower()]
+    if not found and len(wanted) >= SHORTEST_NAME:
+        found = [one for one in entries if one.id.startswith(wanted.lower())]
+    return tuple(found)
+
+
+def one_named(entries: Sequence[Entry], name: str, scope: Scope | None = None) -> Entry:
     """Return the entry that is called so.
+
+    Args:
+        entries: all that there are.
+        name: what was typed.
+        scope: only that of this one; None: of either.
 
     Raises:
         NotFoundError: there is none.
         UsageError: there are several.
     """
     wanted = plain_id(name)
-    found = [one for one in entries if one.id == wanted] or [one for one in entries if one.id == wanted.lower()]
-    if not found and len(wanted) >= SHORTEST_NAME:
-        found = [one for one in entries if one.id.startswith(wanted.lower())]
+    found = all_named([one for one in entries if scope in {None, one.scope}], name)
     if not found:
         shown = wanted[:40].encode("ascii", "backslashreplace").decode()
-        raise NotFoundError(f"There is no entry {shown!r}.", hint=where_ids_are(wanted, "`cm remember` lists them."))
+        of_scope = f" in the scope {scope}" if scope is not None else ""
+        hint = where_ids_are(wanted, "`cm remember` lists them.")
+        raise NotFoundError(f"There is no entry {shown!r}{of_scope}.", hint=hint)
     if len(found) > 1:
         places = " and ".join(f"{one.id} ({one.scope})" for one in found[:4])
-        raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint="Give more of the id.")
+        in_both = len({one.id for one in found}) == 1
+        hint = "Say which with the scope: user or project." if in_both else "Give more of the id."
+        raise UsageError(f"{wanted!r} is more than one entry: {places}.", hint=hint)
     return found[0]
+
+
+def checked_scope(text: str) -> Scope | None:
+    """Return the scope of a name; None for an empty one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = next((one for one in get_args(Scope) if one == text), None)
+    if found is None and text:
+        raise UsageError(f"There is no scope {text[:40]!r}.", hint="Use `user` or `project`.")
+    return found

@@ -23,8 +23,10 @@ _FIRST_LETTERS = "ghjkmnqrstvwxyz"
 PROPOSAL_LETTER = "p"
 """First letter of a proposal's id."""
 _LATEST = 2**53
-IF_SAID = ("agent", "changed_by", "changed_agent", "session", "commit", "pinned", "redacted")
+IF_SAID = ("agent", "changed_by", "changed_agent", "session", "commit", "pinned", "never_recall", "from", "redacted")
 """Fields that a file has only where they say something."""
+_SOURCES = 50
+"""Of one entry, at most: it may have been merged again and again."""
 
 
 def new_id(taken: Iterable[str], first: str = _FIRST_LETTERS) -> str:
@@ -70,6 +72,8 @@ def read_entry(data: Any, scope: Scope) -> Entry | None:
         session=_text(data, "session")[:TITLE_CHARACTERS],
         commit=_text(data, "commit")[:64],
         pinned=data.get("pinned") is True,
+        never_recall=data.get("never_recall") is True,
+        made_from=split_keywords(data.get("from"), _SOURCES),
         redacted=_count(data, "redacted"),
     )
 
@@ -86,7 +90,7 @@ def entry_data(entry: Entry) -> dict[str, Any]:
         "timestamp": entry.timestamp,
         "actor": entry.actor,
     }
-    more = {name: getattr(entry, name) for name in IF_SAID}
+    more = {name: "|".join(entry.made_from) if name == "from" else getattr(entry, name) for name in IF_SAID}
     return {**data, **{name: value for name, value in more.items() if value}}
 
 
@@ -122,11 +126,11 @@ def checked_category(text: str) -> Category:
     return found
 
 
-def split_keywords(found: object) -> tuple[str, ...]:
-    """Return keywords, each once, from a text with `|` between them or from a list."""
+def split_keywords(found: object, most: int = KEYWORDS) -> tuple[str, ...]:
+    """Return keywords, each once, from a text with `|` between them or from a list; so many at most."""
     given = found.split("|") if isinstance(found, str) else found if isinstance(found, (list, tuple)) else ()
     words = (" ".join(word.replace("|", " ").split()) for word in given if isinstance(word, str))
-    return tuple(dict.fromkeys(word[:KEYWORD_CHARACTERS] for word in words if word))[:KEYWORDS]
+    return tuple(dict.fromkeys(word[:KEYWORD_CHARACTERS] for word in words if word))[:most]
 
 
 def storable(text: str) -> str:

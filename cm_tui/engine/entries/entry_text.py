@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
+from cm_tui.engine.entries.entry_names import checked_scope
 from cm_tui.engine.entries.entry_record import (
     CONTENT_CHARACTERS,
     TITLE_CHARACTERS,
@@ -57,6 +58,7 @@ def edited(entry: Entry, edit: EntryEdit) -> Entry:
         content=content,
         keywords=given or keywords_of(title, content),
         pinned=entry.pinned if edit.pinned is None else edit.pinned,
+        never_recall=entry.never_recall if edit.never_recall is None else edit.never_recall,
         timestamp=_now() if is_other else entry.timestamp,
         redacted=entry.redacted + (secrets if is_other else 0),
         held=False,
@@ -86,8 +88,7 @@ def new_entry(
         UsageError: there is nothing, it is too long, or a value cannot be.
     """
     clean_title, content, secrets = _clean(title, text)
-    if scope not in get_args(Scope):
-        raise UsageError(f"There is no scope {scope[:40]!r}.", hint="Use `user` or `project`.")
+    checked_scope(scope)
     given = split_keywords([_word(one) for one in keywords])
     return Entry(
         id="",

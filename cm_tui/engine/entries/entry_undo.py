@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from cm_tui.engine.entries.entries import CHANGED, REVERTED, Entries
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.entries.entry_record import says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by
 from cm_tui.engine.entries.forgetting import forgetting_of
-from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import START, Journal
@@ -68,20 +69,30 @@ def take_back(
         UsageError: the event tells of no change of an entry.
         StoreError: it cannot be written.
     """
-    before, after = entry_in(event.data.get("before")), entry_in(event.data.get("after"))
-    told = before or after
-    if event.kind != CHANGED or told is None:
+    states = states_of(event.data)
+    if event.kind != CHANGED or not states:
         raise UsageError(f"The event {event.id} tells of no change of an entry.")
-    words = _words(told.id, before, after)
-    now = entries.files[told.scope].read().entries.get(told.id)
-    if says_the_same(now, before):
-        return TakenBack(told.id, words)
-    if not says_the_same(now, after) and not theirs_too:
-        return TakenBack(told.id, words, conflict=Conflict(told.id, after, now, before))
-    if dry_run:
-        return TakenBack(told.id, words)
-    change = entries.put(told.scope, now, before, author, kind=REVERTED, undoes=event.id)
-    return TakenBack(told.id, words, change.event, notes=change.notes)
+    words, id_ = _words(states), states[0].told.id
+    left: list[State] = []
+    for before, after in states:
+        now = _now(entries, State(before, after))
+        if says_the_same(now, before):
+            continue
+        if not says_the_same(now, after) and not theirs_too:
+            told = State(before, after).told.id
+            return TakenBack(told, words, conflict=Conflict(told, after, now, before))
+        left.append(State(now, before))
+    if dry_run or not left:
+        return TakenBack(id_, words)
+    change = entries.put(left, author, kind=REVERTED, undoes=event.id)
+    return TakenBack(id_, words, change.event, notes=change.notes)
+
+
+def _now(entries: Entries, state: State) -> Entry | None:
+    """Return the entry of a change as it is now, in whichever of its scopes it lies."""
+    places = [one.scope for one in (state.after, state.before) if one is not None]
+    found = (entries.files[scope].read().entries.get(state.told.id) for scope in places)
+    return next((one for one in found if one is not None), None)
 
 
 def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
@@ -101,7 +112,9 @@ def restore(entries: Entries, name: str, author: Author) -> tuple[Entry, str]:
     if found is None:
         shown = name.strip()[:40].encode("ascii", "backslashreplace").decode()
         raise NotFoundError(f"No entry {shown!r} was forgotten here.", hint="`cm remember --forgotten` lists them.")
-    change = entries.put(found.scope, None, changed_by(found, author), author)
+    # Whoever brings a Rule back has not approved what it says.
+    is_approved = entries.is_approved(replace(found, held=False))
+    change = entries.put([State(None, changed_by(found, author))], author, approves=is_approved)
     assert change.after is not None
     return change.after, change.event
 
@@ -138,22 +151,27 @@ def forgotten(entries: Entries) -> tuple[Entry, ...]:
     for event in Journal.of(entries.root).read(START):
         if event.kind not in {CHANGED, REVERTED}:
             continue
-        before, after = entry_in(event.data.get("before")), entry_in(event.data.get("after"))
-        told = after or before
-        if told is None:
-            continue
-        if event.data.get(OF_BACKUP) is not True:
-            changed_here.add(told.id)
-        elif told.id in changed_here:
-            # What a backup says comes behind what was done here, and may be older than that, or anybody's.
-            continue
-        gone.pop(told.id, None)
-        if after is None:
-            gone[told.id] = replace(told, held=False, forgotten=forgetting_of(event))
+        for before, after in states_of(event.data):
+            told = after or before
+            assert told is not None
+            if event.data.get(OF_BACKUP) is not True:
+                changed_here.add(told.id)
+            elif told.id in changed_here:
+                # What a backup says comes behind what was done here, and may be older than that, or anybody's.
+                continue
+            gone.pop(told.id, None)
+            if after is None:
+                gone[told.id] = replace(told, held=False, forgotten=forgetting_of(event))
     there = {one.id for one in entries.all().entries}
     return tuple(one for id_, one in gone.items() if id_ not in there)
 
 
-def _words(id_: str, before: Entry | None, after: Entry | None) -> str:
-    done = "wrote" if before is None else "forgot" if after is None else "changed"
-    return f"{done} the entry {id_}"
+def _words(states: Sequence[State]) -> str:
+    first = states[0]
+    if len(states) > 1:
+        return f"merged the entries {', '.join(one.told.id for one in states)}"
+    if first.is_move:
+        assert first.after is not None
+        return f"moved the entry {first.told.id} to the scope {first.after.scope}"
+    done = "wrote" if first.before is None else "forgot" if first.after is None else "changed"
+    return f"{done} the entry {first.told.id}"

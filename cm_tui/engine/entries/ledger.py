@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, NamedTuple, Self, get_args
 
 from cm_tui import paths
 from cm_tui.engine.entries.entry_file import folder, stamp_of, writing
@@ -18,14 +18,44 @@ from cm_tui.engine.entries.entry_record import entry_data, read_entry
 from cm_tui.engine.journal.location import folder_of
 from cm_tui.errors import StoreError, UsageError
 from cm_tui.files import read_bounded, write_atomically
-from cm_tui.model import Entry, Proposal, ProposalKind, Remembered, Scope
+from cm_tui.model import Category, Entry, Proposal, ProposalKind, Remembered, Scope
 
 MOST_PROPOSALS = 200
 """More are not taken: nobody would read them."""
 _MOST_BYTES = 64_000_000
 _MOST_DIGESTS = 50_000
+RULE: Category = "Rule"
+"""The category whose entries tell an agent what to do: a person approves each."""
 _OF_USER = "of-the-user"
 """Name of the ledger of what is in no project: the journals' folders have a digest at the end of theirs."""
+
+
+class Standing(NamedTuple):
+    """What a ledger says of entries by their digests.
+
+    Attributes:
+        known: those that may be in an answer.
+        written: those that were written on this machine.
+        approved: Rules that a person approved, and entries that a person trusted.
+        doubted: Rules that no person approved, whoever they say wrote them.
+    """
+
+    known: frozenset[str]
+    written: frozenset[str]
+    approved: frozenset[str]
+    doubted: frozenset[str]
+
+    def is_approved(self, entry: Entry, digest: str) -> bool:
+        """Return whether an entry is no Rule, or one that a person wrote, approved or trusted.
+
+        Args:
+            entry: as its file has it.
+            digest: of all that it says.
+        """
+        if entry.category != RULE or digest in self.approved:
+            return True
+        by_person = entry.actor == "person" and entry.changed_by in {"", "person"}
+        return by_person and digest not in self.doubted and (entry.scope == "user" or digest in self.written)
 
 
 @dataclass(slots=True)
@@ -41,6 +71,15 @@ class Ledger:
     proposals: list[Proposal] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     """Ids of entries that were forgotten or erased on this machine: no backup brings them back."""
+    approved: list[str] = field(default_factory=list)
+    """Of Rules that a person approved."""
+    doubted: list[str] = field(default_factory=list)
+    """Of Rules that no person approved: those of a backup, and those that were made of what somebody else wrote."""
+
+    def standing(self) -> Standing:
+        """Return what it says of entries."""
+        approved = frozenset((*self.approved, *self.trusted))
+        return Standing(self.known(), frozenset(self.written), approved, frozenset(self.doubted) - approved)
 
     def known(self) -> frozenset[str]:
         """Return the digests of all entries that may be in an answer."""
@@ -49,6 +88,20 @@ class Ledger:
     def note_written(self, digest: str) -> None:
         """Note that an entry was written here."""
         self.written = [*(one for one in self.written if one != digest), digest][-_MOST_DIGESTS:]
+
+    def note_approval(self, digest: str, *, is_approved: bool) -> None:
+        """Note that a person approved a Rule, or that nobody has.
+
+        Args:
+            digest: of all that it says.
+            is_approved: a person has; otherwise it waits for one.
+        """
+        told, other = (self.approved, self.doubted) if is_approved else (self.doubted, self.approved)
+        if digest in other:
+            other.remove(digest)
+        if digest not in told:
+            told.append(digest)
+            del told[:-_MOST_DIGESTS]
 
     def note_gone(self, ids: Iterable[str]) -> None:
         """Note that entries were forgotten or erased here."""
@@ -79,7 +132,11 @@ class Ledger:
 
 def _wish(proposal: Proposal) -> Any:
     after = proposal.after
-    return None if after is None else (after.content, after.title, after.category, after.keywords, after.pinned)
+    return (
+        None
+        if after is None
+        else (after.content, after.title, after.category, after.keywords, after.pinned, after.never_recall)
+    )
 
 
 class LedgerFile:
@@ -131,6 +188,8 @@ class LedgerFile:
             "refused": ledger.refused,
             "proposals": [_plain(one) for one in ledger.proposals],
             "gone": ledger.gone,
+            "approved": ledger.approved,
+            "doubted": ledger.doubted,
         }
         try:
             paths.private_dir(self.path.parent)
@@ -162,6 +221,8 @@ class LedgerFile:
             _digests(found.get("refused")),
             [one for data in _list(found.get("proposals")) if (one := _proposal(data)) is not None],
             _digests(found.get("gone")),
+            _digests(found.get("approved")),
+            _digests(found.get("doubted")),
         )
 
 
@@ -173,7 +234,7 @@ def take_over(source: LedgerFile, target: LedgerFile) -> None:
     """
     with writing():
         own, other = source.read(), target.read()
-        for name in ("written", "trusted", "refused", "gone"):
+        for name in ("written", "trusted", "refused", "gone", "approved", "doubted"):
             setattr(other, name, list(dict.fromkeys((*getattr(own, name), *getattr(other, name)))))
         known = {one.id for one in other.proposals}
         other.proposals += [one for one in own.proposals if one.id not in known]

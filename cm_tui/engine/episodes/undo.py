@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui.counts import count
-from cm_tui.engine.entries.entries import CHANGED, Entries
+from cm_tui.engine.entries import approval
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import APPROVED, CHANGED
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import take_back
 from cm_tui.engine.episodes import changes
@@ -98,6 +100,11 @@ def _of_entry(asked: Asked) -> Taken:
     return Taken((found.id,), done.words, (conflict,), left=True)
 
 
+def _of_approval(asked: Asked) -> Taken:
+    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    return Taken((id_,), f"approved the Rule {id_}")
+
+
 def _of_note(asked: Asked) -> Taken:
     event = asked.events[0]
     done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
@@ -110,6 +117,7 @@ def _of_note(asked: Asked) -> Taken:
 
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
+    APPROVED: _of_approval,
     NOTE_CHANGED: _of_note,
     changes.EDITED: _of_episodes,
     FORGOTTEN: _of_episodes,

@@ -81,6 +81,7 @@ def erase_events(
     make_again: Callable[[], Sequence[str]],
     store: Path,
     entries: Entries | None = None,
+    forget_counts: Callable[[Collection[str]], None] = lambda _: None,
 ) -> ErasureReport:
     """Erase events and all that was made from them.
 
@@ -94,6 +95,7 @@ def erase_events(
         make_again: makes the index again without what the journal no longer holds, and returns notes.
         store: folder of the project's store.
         entries: the project's, where its folder is known.
+        forget_counts: forgets how often what goes was recalled, by ids.
 
     Raises:
         NotFoundError: a name is none of the journal's.
@@ -121,6 +123,7 @@ def erase_events(
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
+        forget_counts({*again, *ids, *selection.entries})
         notes = make_again()
         erasure.forget_note(journal)
     report = _report(selection, asked, others, interrupted=bool(again))

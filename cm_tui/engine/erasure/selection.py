@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple, Self
 
 from cm_tui.counts import count
-from cm_tui.engine.entries.entry_erasure import entry_of
+from cm_tui.engine.entries.entry_erasure import entries_told
 from cm_tui.engine.erasure.texts import found_in, kinds_in, texts_of_problem
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import Line
@@ -156,7 +156,7 @@ class Selection:
             self._end(turn, event, chosen)
         elif (
             event.id in self._wanted.ids
-            or entry_of(event) in self._wanted.entries
+            or not self._wanted.entries.isdisjoint(entries_told(event))
             or (event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops)
         ):
             self._chosen.append(chosen._replace(line=chosen.line._replace(origin=self._origin(event))))
@@ -208,7 +208,7 @@ class _Wanted:
             {event.id} & self._matches.keys()
         ):
             self._matches[name][event.id] = _ids_of(event)
-        if entry := entry_of(event):
+        for entry in entries_told(event):
             self._told.setdefault(entry, set()).add(event.id)
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
             self.ids |= _ids_of(event)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.code import LocalCode
+from cm_tui.engine.local.injection import LocalInjection
 from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.engine.local.search import LocalSearch
 from cm_tui.model import Edge, Pack, PackRequest, Page, Source, SymbolKey
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.index.files import FileView
 
 
-class LocalContext(LocalSearch, LocalCode):
+class LocalContext(LocalSearch, LocalCode, LocalInjection):
     """What a chat needs to know, chosen by the engine or by a person."""
 
     @of_one_generation

@@ -8,14 +8,16 @@ from typing import Self
 from cm_tui.config import load_config
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.context import LocalContext
+from cm_tui.engine.local.curation import LocalCuration
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.imports import LocalImports
 from cm_tui.engine.local.notes import LocalNotes
+from cm_tui.engine.local.recalls import LocalRecalls
 from cm_tui.engine.local.rooms import ExternalLayers
 from cm_tui.engine.local.tuning import LocalTuning
 
 
-class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalNotes, LocalImports):
+class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalNotes, LocalCuration, LocalRecalls, LocalImports):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

@@ -81,12 +81,12 @@ class LocalEntries(LocalForgetting):
         found = Found(entry_undo.forgotten(entries)) if forgotten else entries.all()
         return page(found, match, category, scope, held=held, limit=limit)
 
-    def entry(self, name: str) -> Entry:
+    def entry(self, name: str, *, scope: str = "") -> Entry:
         """Return an entry by its id."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
 
         try:
-            return self._entries().named(name)
+            return self._entries().named(name, scope)
         except NotFoundError:
             if (gone := forgotten_named(self._entries(), name)) is None:
                 raise
@@ -97,6 +97,7 @@ class LocalEntries(LocalForgetting):
         name: str,
         edit: EntryEdit,
         *,
+        scope: str = "",
         actor: Actor = "person",
         agent: str = "",
         session: str = "",
@@ -108,11 +109,11 @@ class LocalEntries(LocalForgetting):
 
         entries, who = self._entries(), Author(actor, agent, session)
         self._check_recorded(actor, session)
-        entry = self._named(entries, name, held=actor == "person")
+        entry = self._named(entries, name, scope, held=actor == "person")
         wanted = edited(entry, edit)
         if says_the_same(wanted, replace(entry, held=False)):
             return MemoryChange(entry.id, "entry", f"the entry {entry.id} says that already", entry=entry)
-        if actor != "person" and (entries.is_protected(entry) or edit.pinned is not None):
+        if actor != "person" and (entries.is_protected(entry) or (edit.pinned, edit.never_recall) != (None, None)):
             made = self._proposals().add_change(entry, changed_by(wanted, who), who, reason)
             return waits_as(made)
         change = entries.change(entry, edit, who)
@@ -171,30 +172,30 @@ class LocalEntries(LocalForgetting):
             raise RefusedError(f"Nothing was written down: {reason}.", hint="A person changes that: `cm resume`.")
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
+        from cm_tui.engine.entries.entry_events import State
         from cm_tui.engine.entries.entry_text import Author, changed_by
 
         who = Author()
         if proposal.of == "episode":
             return self._forget_episode(proposal.target, who, proposal.reason)
         entries = self._entries()
-        told = proposal.before or proposal.after
-        assert told is not None
         after = proposal.after
         if after is not None and proposal.before is not None:
             after = changed_by(after, who)
-        change = entries.put(told.scope, proposal.before, after, who, proposal=proposal.id, reason=proposal.reason)
+        more = {"proposal": proposal.id, "reason": proposal.reason}
+        change = entries.put([State(proposal.before, after)], who, approves=True, **more)
         done = {"write": "wrote", "change": "changed", "forget": "forgot"}[proposal.kind]
         self._sync_memory()
         words = f"{done} the entry {proposal.target}, as {proposal.agent or 'an agent'} proposed"
         return MemoryChange(proposal.target, "entry", words, change.event, entry=change.after)
 
     @staticmethod
-    def _named(entries: Entries, name: str, *, held: bool) -> Entry:
+    def _named(entries: Entries, name: str, scope: str, *, held: bool) -> Entry:
         """Return an entry by its id; of one that was forgotten it is told how it comes back."""
         from cm_tui.engine.entries.entry_undo import forgotten_named
 
         try:
-            return entries.named(name, held=held)
+            return entries.named(name, scope, held=held)
         except NotFoundError:
             if (gone := forgotten_named(entries, name)) is None:
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.memory import LocalMemory
@@ -24,6 +23,7 @@ class LocalForgetting(LocalMemory):
         name: str,
         *,
         undo: bool = False,
+        scope: str = "",
         actor: Actor = "person",
         agent: str = "",
         session: str = "",
@@ -38,7 +38,7 @@ class LocalForgetting(LocalMemory):
         if kind == EPISODES:
             return self._forget_episode(name, who, reason)
         try:
-            entry = self._entries().named(name, held=actor == "person")
+            entry = self._entries().named(name, scope, held=actor == "person")
         except NotFoundError:
             return self._forget_episode(name, who, reason)
         return self._forget_entry(entry, who, reason)
@@ -56,9 +56,11 @@ class LocalForgetting(LocalMemory):
         return Proposals(self._entries())
 
     def _forget_entry(self, entry: Entry, who: Author, reason: str) -> MemoryChange:
+        from cm_tui.engine.entries.entry_events import State
+
         if who.actor != "person" and self._entries().is_protected(entry):
             return waits_as(self._proposals().add_change(entry, None, who, reason))
-        change = self._entries().put(entry.scope, replace(entry, held=False), None, who, reason=reason)
+        change = self._entries().put([State(entry, None)], who, reason=reason)
         self._sync_memory()
         return MemoryChange(entry.id, "entry", f"forgot the entry {entry.id}", change.event)
 

@@ -81,6 +81,7 @@ class LocalIndex(LocalRooms):
 
             # First: what is left when this is ended in the middle is an index that the next run mends.
             projects.drop_episodes(location.folder_of(self._root).name)
+            self._recall_log.drop()
         self._begin_anew(projects.remove_store)
 
     def doctor(self, *, full: bool = False) -> tuple[Check, ...]:

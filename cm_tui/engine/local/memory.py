@@ -142,6 +142,7 @@ class LocalMemory(LocalIndex):
         report = retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
         if not report.ids or dry_run:
             return report
+        self._recall_log.forget(report.ids)
         # A database keeps what was deleted until something is written over it.
         return replace(report, notes=tuple(self._make_memory_again()))
 
@@ -174,8 +175,9 @@ class LocalMemory(LocalIndex):
         if dry_run:
             return preview(journal, asked)
         return erase_events(
-            journal, asked, make_again=self._make_memory_again, store=self.store, entries=Entries(self._root)
-        )
+            journal, asked, make_again=self._make_memory_again, store=self.store, entries=Entries(self._root),
+            forget_counts=self._recall_log.forget,
+        )  # fmt: skip
 
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Forget an episode, or bring it back."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.git.repository import Repository
     from cm_tui.engine.graph.graph import Graph
     from cm_tui.engine.history.time_travel import HistoricalView
+    from cm_tui.engine.recalls.recall_log import RecallLog
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
     from cm_tui.engine.vectors.by_source import ProjectVectors
@@ -143,6 +144,8 @@ class LocalRooms:
             self._searcher.close()
         if is_built(self, "_episodes"):
             self._episodes.close()
+        if is_built(self, "_recall_log"):
+            self._recall_log.close()
 
     @shared_property
     def _repository(self) -> Repository:
@@ -178,6 +181,12 @@ class LocalRooms:
         tables = EpisodeTables.of(self._db)
         journal, revisions = Journal.of(self._root), self._history.revisions
         return Episodes(journal, tables, revisions, self._repository, is_awaited=not self._reads_beside)
+
+    @shared_property
+    def _recall_log(self) -> RecallLog:
+        from cm_tui.engine.recalls.recall_log import RecallLog
+
+        return RecallLog.of(self._root)
 
     @shared_property
     def _provider(self) -> Provider:

@@ -49,7 +49,7 @@ class EntrySource:
         except CmError as error:
             db.set_meta(_STAMP, "")
             return Changes([], [], [f"Entries are as they were: {error.message}"])
-        wanted = {_key(one): one for entry in found.shown for one in passages_of(entry)}
+        wanted = {_key(one): one for entry in found.recalled for one in passages_of(entry)}
         held = {} if anew else {tuple(row[1:]): row[0] for row in db.rows(_HELD, [self.name])}
         db.set_meta(_STAMP, stamp)
         gone = [id_ for key, id_ in held.items() if key not in wanted]

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cm_tui.engine.entries.entries import CHANGED, Entries
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import CHANGED, State
 from cm_tui.engine.entries.entry_file import FILE
 from cm_tui.engine.entries.entry_list import page
 from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
@@ -139,7 +140,7 @@ def test_a_change_and_its_way_back(root: Path):
 def test_what_is_forgotten_can_be_brought_back(root: Path):
     entries = Entries(root)
     entry, _ = entries.add("Once more.", AGENT)
-    entries.put("project", entry, None, PERSON)
+    entries.put([State(entry, None)], PERSON)
     assert texts(root) == []
     back, event = restore(entries, entry.id, PERSON)
     assert replace(back, changed_by="") == entry
@@ -298,7 +299,7 @@ def test_whatever_was_done_the_journal_leads_back_to_nothing(tmp_path_factory: p
             elif one is not None and what == "change":
                 entries.change(one, EntryEdit(content=text, pinned=bool(number % 2)), AGENT)
             elif one is not None and what == "forget":
-                entries.put(one.scope, one, None, PERSON)
+                entries.put([State(one, None)], PERSON)
         except UsageError:
             continue
     assert all(not one.held for one in entries.all().entries)

@@ -10,6 +10,7 @@ import pytest
 
 from cm_tui.engine.api import entry_trust, links
 from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import State
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
@@ -95,7 +96,7 @@ def test_a_branch_of_ones_own_stays_known(theirs: Path):
     entries = Entries(theirs)
     mine, _ = entries.add("one", PERSON)
     before = (theirs / ".cm/memory.json").read_text()
-    entries.put("project", mine, None, PERSON)
+    entries.put([State(mine, None)], PERSON)
     (theirs / ".cm/memory.json").write_text(before)
     assert [one.id for one in Entries(theirs).all().shown] == [mine.id]
 

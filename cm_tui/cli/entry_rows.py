@@ -1,0 +1,152 @@
+"""Entries on stdout: as lines of a list, whole, and as JSON."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.cli.output import narrate, plain, print_json, write, write_text
+from cm_tui.counts import count
+from cm_tui.model.dates import age, local_minute
+from cm_tui.model.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.model import Duplicates, Entry, Injection, MemoryChange, Recalls
+
+_TITLE = 60
+
+
+def entry_line(entry: Entry) -> str:
+    """Return an entry as a line of a list."""
+    by = entry.agent or entry.actor
+    if entry.changed_by:
+        by += f", changed by {entry.changed_agent or entry.changed_by}"
+    marked = f" ({', '.join(marks)})" if (marks := _marks(entry)) else ""
+    said = " ".join(entry.content.split())
+    title = "" if said.startswith(entry.title.rstrip("…")) else f"{entry.title[:_TITLE]}: "
+    return f"{entry.id}  {local_minute(entry.timestamp / 1000)}  {entry.category}  {by}{marked}  {title}{said}"
+
+
+def _marks(entry: Entry) -> list[str]:
+    marks = (
+        ("pinned", entry.pinned),
+        ("never recalled", entry.never_recall),
+        ("held", entry.held),
+        ("not approved", entry.unapproved),
+        ("user", entry.scope == "user"),
+    )
+    return [mark for mark, is_so in marks if is_so]
+
+
+def entry_row(entry: Entry, recalls: Recalls | None = None) -> dict[str, Any]:
+    """Return an entry as a row of JSON, with how often it was recalled where that is known."""
+    counted = {} if recalls is None else {"recalls": plain(recalls)}
+    return {**plain(entry), **counted}
+
+
+def show_entry(entry: Entry, recalls: Recalls | None = None) -> None:
+    """Print an entry whole, with who wrote it, and how often it was recalled where that is known."""
+    from cm_tui.cli.episode_rows import forgotten
+
+    write(f"{entry.category} {entry.id}  {entry.title}", bold=entry.id)
+    by = f"{entry.actor} {entry.agent}".strip()
+    last = f", changed by {entry.changed_by} {entry.changed_agent}".rstrip() if entry.changed_by else ""
+    at = f", at {entry.commit[:10]}" if entry.commit else ""
+    session = f", session {entry.session}" if entry.session else ""
+    pinned = ", pinned" if entry.pinned else ""
+    write(f"by {by}{last}{session}, {local_minute(entry.timestamp / 1000)}{at}, {entry.scope}{pinned}")
+    if entry.made_from:
+        write(f"made from {', '.join(entry.made_from)}")
+    if recalls is not None:
+        write(_recalled(recalls))
+    if entry.forgotten is not None:
+        write(f"{forgotten(entry.forgotten)}; `cm forget --undo {entry.id}` brings it back")
+    if entry.held:
+        write("it came with the repository and is in no answer until you trust it: `cm trust`")
+    if entry.never_recall:
+        write(f"it is in no answer: `cm entries update {entry.id} --recall` changes that")
+    if entry.unapproved:
+        write(f"no person approved this Rule, and no agent is given it: `cm entries approve {entry.id}`")
+    if entry.keywords:
+        write(f"keywords: {', '.join(entry.keywords)}")
+    write_text(f"\n{entry.content}")
+
+
+def _recalled(recalls: Recalls) -> str:
+    if recalls.last is None:
+        return "never recalled yet"
+    by = ", ".join(f"{one_line(one.who)} {one.times:,}" for one in recalls.by[:5])
+    return f"recalled {count(recalls.times, 'time')}, last {age(time.time() - recalls.last)}: {by}"
+
+
+def tell_unapproved(entry: Entry) -> None:
+    """Say of a Rule that no person approved how that is done."""
+    if entry.unapproved:
+        narrate(f"no person approved this Rule yet: `cm entries approve {entry.id}`")
+
+
+def where(entry: Entry) -> str:
+    """Return for whom an entry holds."""
+    return "all your projects" if entry.scope == "user" else "this project, in .cm/memory.json"
+
+
+def pair_lines(pair: Duplicates) -> list[str]:
+    """Return two entries that say nearly the same, with the words that differ."""
+    cosine = "" if pair.cosine is None else f", cosine {pair.cosine:.2f}"
+    lines = [f"{pair.likeness:.2f}  {pair.first.id} and {pair.second.id}  ({pair.words:.0%} of their words{cosine})"]
+    for entry, only in ((pair.first, pair.only_first), (pair.second, pair.only_second)):
+        lines.append(f"      {entry.id}  {' '.join(entry.content.split())[:100]}")
+        if only:
+            lines.append(f"      only there: {' '.join(only[:20])}")
+    return lines
+
+
+def show_injection(found: Injection, *, explain: bool) -> None:
+    """Print what an agent would be given, and why; what stays out goes to stderr."""
+    if explain:
+        for row in found.rows:
+            parts = ", ".join(f"{part.name} {part.contribution:+.2f}" for part in row.parts)
+            write(f"{row.value:6.2f}  {row.entry.id}  {row.tokens:>4} tokens  {parts or 'nothing speaks for it'}")
+        for left in found.left_out:
+            write(f"{left.value:6.2f}  {left.id}  left out  {' '.join(left.title.split())[:_TITLE]}")
+    elif found.text:
+        write_text(found.text)
+    narrate(f"{count(len(found.rows), 'entry', 'entries')}, {found.tokens:,} of {found.budget:,} tokens")
+    kept = (
+        ("left out for want of room", found.left_out_total),
+        ("waiting for trust", found.held),
+        ("never recalled", found.never_recall),
+        ("Rules that no person approved", found.unapproved),
+    )
+    out = ", ".join(f"{number:,} {why}" for why, number in kept if number)
+    if out:
+        narrate(f"not among them: {out}")
+    for note in found.notes:
+        narrate(f"note: {note}")
+
+
+def tell_written(entry: Entry, *, as_json: bool) -> None:
+    """Print an entry that was written, and say what has to be said of it."""
+    for note in entry.notes:
+        narrate(f"note: {note}")
+    if as_json:
+        print_json(entry)
+        return
+    write(entry_line(entry))
+    if entry.again:
+        narrate(f"it stood there already, for {where(entry)}: nothing was written")
+    else:
+        narrate(f"remembered for {where(entry)}; `cm undo` takes it back")
+    tell_unapproved(entry)
+    if entry.redacted and not entry.again:
+        narrate(f"note: taken out of it: {count(entry.redacted, 'secret')}")
+
+
+def tell_changed(done: MemoryChange, *, as_json: bool) -> None:
+    """Print an entry as it is after a change, and say what was done."""
+    assert done.entry is not None
+    if as_json:
+        print_json(done.entry)
+        return
+    write(entry_line(done.entry))
+    narrate(f"{done.words}; `cm undo` takes it back" if done.change else f"{done.words}: nothing was changed")

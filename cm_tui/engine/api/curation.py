@@ -1,0 +1,102 @@
+"""Looking after entries: approving Rules, moving and merging entries, making one of an episode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from cm_tui.engine.api.needs import needs
+from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
+
+
+class CurationApi(Protocol):
+    """What a person does with entries beside writing and changing them; `undo` takes each of it back."""
+
+    @needs("nothing")
+    def approve_entry(self, shown: Entry) -> MemoryChange:
+        """Approve a Rule exactly as it was shown: from now on agents are given it.
+
+        Args:
+            shown: the Rule as a person read it.
+
+        Raises:
+            NotFoundError: it is gone.
+            UsageError: it is no Rule, or approved already.
+            RefusedError: it says something else by now, or came with the repository and waits for trust.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
+        """Move an entry to the other scope; it keeps its id and who wrote it.
+
+        Args:
+            name: its id, or a beginning that no other has.
+            to: the scope.
+            actor: who moves it.
+
+        Raises:
+            NotFoundError: there is none of that name.
+            UsageError: there are several, or it is there already.
+            RefusedError: it is not a person who moves it, it waits for trust, or the scope has an entry of that id.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
+        """Make one entry of several: the first takes the texts of the others along, which are forgotten.
+
+        Args:
+            names: ids, or beginnings that no other has; title, category and scope are those of the first.
+            scope: only entries of this one; empty: of both.
+            actor: who merges them.
+
+        Raises:
+            NotFoundError: there is none of a name.
+            UsageError: there are several of a name, it is one entry alone, or together they are too long.
+            RefusedError: it is not a person who merges them, or one of them waits for trust.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def duplicate_entries(self, *, limit: int = 200) -> Page[Duplicates]:
+        """Return pairs of entries that say nearly the same, the likest first.
+
+        They are compared by their words, and by their vectors where the index has some.
+
+        Args:
+            limit: how many at most.
+
+        Raises:
+            StoreError: a file cannot be read.
+        """
+
+    @needs("nothing")
+    def promote_episode(
+        self,
+        name: str,
+        *,
+        content: str = "",
+        category: str = "Experience",
+        title: str = "",
+        keywords: tuple[str, ...] = (),
+        scope: Scope = "project",
+        actor: Actor = "person",
+    ) -> Entry:
+        """Write down what an episode taught as an entry, which says which episode, session and commit it comes from.
+
+        Args:
+            name: the episode's id, or a beginning that no other has; `last` is the newest.
+            content: what is to be remembered; empty: what came of the episode. A Rule is approved only where it is given.
+            category: Knowledge, Rule or Experience.
+            title: what it is called; empty: what was asked.
+            keywords: words that it is found by; taken from the text when not given.
+            scope: of the entry.
+            actor: who promotes it.
+
+        Raises:
+            NotFoundError: there is no episode of that name.
+            UsageError: there are several, nothing came of it, or a value cannot be.
+            RefusedError: it is not a person who promotes it.
+            StoreError: it cannot be written.
+        """
