@@ -95,7 +95,7 @@ def test_the_persons_own_settings_win(tmp_path: Path):
     assert (embedding.base_url, embedding.api_key, embedding.model) == (
         "http://localhost:1/v1",
         "mine",
-        "code-static-256",
+        None,
     )
     assert repository_trust(root).state == "nothing", "nothing of it would count"
 

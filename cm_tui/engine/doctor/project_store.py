@@ -18,6 +18,7 @@ from cm_tui.engine.store.failures import damaged
 from cm_tui.engine.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
+from cm_tui.model.dates import local_minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
         yield from _database(parts.db, full=full)
         yield from _log(parts.db)
         yield from _vectors(parts, full=full)
+        yield from _embedding(parts)
         yield from examine_small_files(parts.root, parts.db)
         yield from examine_repository(parts.root, parts.db, parts.repository, full=full)
         yield from examine_journal_position(parts.root, parts.db)
@@ -101,3 +103,21 @@ def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
         )  # fmt: skip
     elif not problems:
         yield Check("vectors", "ok", f"{embedded:,} of {count(passages, 'passage')}, {vectors.state}")
+
+
+def _embedding(parts: StoreParts) -> Iterator[Check]:
+    """Which model is used, since when, and why it is not the one that was chosen."""
+    if not parts.with_vectors:
+        return
+    vectors = parts.vectors()
+    now = vectors.in_use
+    if now.instead_of:
+        yield Check(
+            "embedding", "warning", now.note, "Mend what is said there; `cm index` goes back to the first choice."
+        )
+        return
+    other = f"; {vectors.fallback_name} is used where it fails" if vectors.fallback_name else ""
+    since = f", since {local_minute(now.since)}" if vectors.is_noted else ", from the next index run on"
+    yield Check("embedding", "ok", f"{now.fingerprint}{since}, as the settings ask{other}")
+    if jobs := vectors.jobs_note:
+        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch what is done.")

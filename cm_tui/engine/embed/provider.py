@@ -22,6 +22,10 @@ def passage_text(title: str, text: str) -> str:
     return f"{title}\n{text}" if title else text
 
 
+class NotChosenError(ModelError):
+    """The settings do not name this model any more: nothing is wrong with it."""
+
+
 class Provider(Protocol):
     """A source of vectors. Safe to use from several threads."""
 
