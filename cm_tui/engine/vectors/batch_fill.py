@@ -61,10 +61,9 @@ class BatchFill:
         """Return the names of texts that are in a job."""
         return frozenset(name for job in self._state.of(self._provider.fingerprint) for name in job.names)
 
-    @property
-    def note(self) -> str:
-        """Return what is to be said of jobs; empty where there are none."""
-        return self._state.note(self._provider.fingerprint)
+    def keeps_the_rest(self) -> bool:
+        """Return whether texts that are in no job yet are many enough to wait for one."""
+        return not self._state.gave_up and len(self._index.unstored(self.waiting, WORTH_A_JOB)) >= WORTH_A_JOB
 
     def run(self, cancel: Cancel) -> Iterator[tuple[int, int]]:
         """Fetch what jobs made, hand over more, and wait for them where the settings say so.

@@ -220,6 +220,8 @@ class ProjectVectors:
                     yield from jobs.run(cancel or Cancel())
                 finally:
                     self._say_of_jobs(side)
+                if jobs.keeps_the_rest():
+                    return
                 waiting = jobs.waiting
         yield from side.code.fill(cancel, waiting)
 
