@@ -11,6 +11,7 @@ from cm_tui.engine.doctor import store_rows
 from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_files
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
+from cm_tui.engine.embed.provider import model_name
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store import blocks, schema, seal
 from cm_tui.engine.store.database import Database
@@ -116,7 +117,8 @@ def _embedding(parts: StoreParts) -> Iterator[Check]:
             "embedding", "warning", now.note, "Mend what is said there; `cm index` goes back to the first choice."
         )
         return
-    other = f"; {vectors.fallback_name} is used where it fails" if vectors.fallback_name else ""
+    fallback = vectors.fallback_name
+    other = f"; {model_name(fallback)} is used where it fails" if fallback else ""
     since = f", since {local_minute(now.since)}" if vectors.is_noted else ", from the next index run on"
     yield Check("embedding", "ok", f"{now.fingerprint}{since}, as the settings ask{other}")
     if jobs := vectors.jobs_note:

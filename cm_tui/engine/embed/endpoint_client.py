@@ -28,6 +28,9 @@ _TOO_MUCH = ("token", "too long", "too large", "length", "batch size", "at most"
 """Words of servers for a request that is larger than they take."""
 
 
+KEYWORD_ONLY = "Until then search is by keyword only."
+
+
 class TooMuchError(ModelError):
     """A request is larger than the endpoint takes; a part of it may be taken."""
 
@@ -45,6 +48,7 @@ class EndpointClient:
         timeout: seconds until an answer has to begin.
         sleep: waits between attempts.
         is_allowed: asked before each request; False: nothing is sent any more.
+        meanwhile: what search does while the endpoint fails, for hints.
     """
 
     def __init__(
@@ -54,8 +58,10 @@ class EndpointClient:
         timeout: float,
         sleep: Callable[[float], None] = time.sleep,
         is_allowed: Callable[[], bool] = lambda: True,
+        meanwhile: str = KEYWORD_ONLY,
     ) -> None:
         self.endpoint = endpoint
+        self._meanwhile = meanwhile
         self._key_headers = key_headers
         self._timeout = timeout
         self._sleep = sleep
@@ -127,7 +133,7 @@ class EndpointClient:
         for secret in self.endpoint.secrets:
             if len(secret) > 3:  # a server may repeat what it was sent
                 message = message.replace(secret, "…")
-        return kind(message, hint=f"{hint} Until then search is by keyword only.")
+        return kind(message, hint=f"{hint} {self._meanwhile}")
 
     def _once(self, method: str, url: str, content: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
         """One request; redirects are not followed, for the key would go along."""

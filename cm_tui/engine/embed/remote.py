@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.config.endpoints import Endpoint
+from cm_tui.config.endpoints import Endpoint, fallback_of
 from cm_tui.counts import count
 from cm_tui.engine.embed.dialects import DIALECTS, Purpose
-from cm_tui.engine.embed.endpoint_client import ATTEMPTS, EndpointClient, TooMuchError
+from cm_tui.engine.embed.endpoint_client import ATTEMPTS, KEYWORD_ONLY, EndpointClient, TooMuchError
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.engine.redaction.key_lines import mark_key_lines
 from cm_tui.engine.redaction.redact import BEYOND, redact
@@ -50,7 +50,8 @@ class RemoteProvider:
         self.settings = config
         self.dialect = dialect = DIALECTS[endpoint.kind]
         key_headers = dialect.key_headers(endpoint.key)
-        self.client = EndpointClient(endpoint, key_headers, config.timeout_seconds, sleep, is_allowed)
+        meanwhile = KEYWORD_ONLY if fallback_of(config) is None else "Until then index runs go over to the fallback."
+        self.client = EndpointClient(endpoint, key_headers, config.timeout_seconds, sleep, is_allowed, meanwhile)
         self._texts = min(config.batch_size, dialect.most_texts)
         self._lock = threading.Lock()
         self._failure: tuple[float, ModelError] | None = None

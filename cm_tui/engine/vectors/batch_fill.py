@@ -69,7 +69,7 @@ class BatchFill:
         """Fetch what jobs made, hand over more, and wait for them where the settings say so.
 
         Yields:
-            (done, total) passages with a vector.
+            (done, total) passages with a vector, first as it was found.
 
         Raises:
             CancelledError: `cancel` was set; a later run fetches what was handed over.
@@ -78,6 +78,7 @@ class BatchFill:
         """
         settings = self._provider.settings.batch
         until = time.monotonic() + 60 * settings.timeout_minutes
+        yield self._index.coverage()
         while True:
             cancel.check()
             if self._fetch():

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed.choice import ask, passages_provider_for, prose_provider_for
-from cm_tui.engine.embed.provider import NotChosenError, Provider
+from cm_tui.engine.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import batch_state, in_use
@@ -220,6 +220,7 @@ class ProjectVectors:
                     yield from jobs.run(cancel or Cancel())
                 finally:
                     self._say_of_jobs(side)
+                    self._news += [self._jobs] if self._jobs else []
                 if jobs.keeps_the_rest():
                     return
                 waiting = jobs.waiting
@@ -232,7 +233,6 @@ class ProjectVectors:
             side.code.notes.remove(before)
         if self._jobs:
             side.code.notes.append(self._jobs)
-            self._news.append(self._jobs)
 
     def _answers(self, *, patiently: bool) -> bool:
         """Ask the first choice for a vector, where a fallback is named and that was not done lately; returns whether it was.
@@ -260,7 +260,8 @@ class ProjectVectors:
             return
         before, self._side = self._side, first
         self._news.append(
-            f"{first.provider.fingerprint} answers again, and is used instead of {before.provider.fingerprint}."
+            f"{model_name(first.provider.fingerprint)} answers again, and is used instead of "
+            f"{model_name(before.provider.fingerprint)}."
         )
         self._note(InUse(first.provider.fingerprint, time.time()))
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cm_tui.engine.embed.provider import model_name
 from cm_tui.files import read_regular, write_atomically
 from cm_tui.model.dates import local_minute
 
@@ -32,7 +33,8 @@ class InUse:
         if not self.instead_of:
             return ""
         return (
-            f"{self.fingerprint} is used instead of {self.instead_of} since {local_minute(self.since)}: {self.reason} "
+            f"{model_name(self.fingerprint)} is used instead of {model_name(self.instead_of)} "
+            f"since {local_minute(self.since)}: {self.reason} "
             "Index runs ask the first choice again, and go back to it when it answers."
         )
 

@@ -15,8 +15,10 @@ from cm_tui.engine.doctor import installation
 from cm_tui.engine.embed import prose as prose_model
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.vectors import by_source, in_use
+from cm_tui.tui.modes.health.texts import index_text
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
+from tests.mcp.served import answering
 
 KEY = "key-that-nobody-may-see"
 Write = Callable[..., None]
@@ -220,7 +222,7 @@ def test_a_fallback_that_fails_too_is_keyword_only_with_both_reasons(
     assert "gemini-embedding-001:batchEmbedContents HTTP 401" in said
 
 
-@pytest.mark.parametrize("damage", [b"", b"[]", b'{"fingerprint": 1}', b"\xff\xfe", b'{"since": {}}'])
+@pytest.mark.parametrize("damage", [b"[]", b"\xff\xfe", b'{"fingerprint": 1, "since": {}}'])
 def test_a_damaged_note_is_made_anew(shop: Repo, endpoint: Endpoint, settings: Write, damage: bytes):
     settings()
     refuse(endpoint)
@@ -247,3 +249,19 @@ def test_doctor_says_what_is_used_and_since_when(shop: Repo, endpoint: Endpoint,
     assert KEY not in chosen.message
     assert load_config(shop.root).embedding.fallback == "bundled"
     assert prose_model.NAME not in checks["embedding"].message
+
+
+async def test_agents_and_the_application_are_told(shop: Repo, endpoint: Endpoint, settings: Write):
+    settings()
+    refuse(endpoint)
+    run(shop.root)
+    async with answering(shop.root) as agent:
+        _, found = await agent.ok("memory_search", query="pay", min_score=0)
+    assert found["fallback"]
+    assert found["provider"].startswith("bundled/")
+    assert any("HTTP 401" in note for note in found["notes"])
+    with LocalEngine.open(shop.root) as engine:
+        shown = index_text(engine.status(), 100).plain
+    assert "as a fallback" in shown
+    assert "is used instead of openai" in shown
+    assert "/native/r1" not in shown.partition("! ")[2]
