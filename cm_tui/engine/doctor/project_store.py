@@ -112,14 +112,17 @@ def _embedding(parts: StoreParts) -> Iterator[Check]:
         return
     vectors = parts.vectors()
     now = vectors.in_use
+    if jobs := vectors.jobs_note:
+        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch what is done.")
     if now.instead_of:
         yield Check(
             "embedding", "warning", now.note, "Mend what is said there; `cm index` goes back to the first choice."
         )
         return
     fallback = vectors.fallback_name
+    if now.fingerprint.startswith("bundled/") and not fallback:
+        # Nothing was chosen, and the model that comes with the install has a line of its own.
+        return
     other = f"; {model_name(fallback)} is used where it fails" if fallback else ""
     since = f", since {local_minute(now.since)}" if vectors.is_noted else ", from the next index run on"
     yield Check("embedding", "ok", f"{now.fingerprint}{since}, as the settings ask{other}")
-    if jobs := vectors.jobs_note:
-        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch what is done.")

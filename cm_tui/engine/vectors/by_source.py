@@ -9,34 +9,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.choice import ask, passages_provider_for, prose_provider_for
+from cm_tui.engine.embed.choice import ask
 from cm_tui.engine.embed.provider import NotChosenError, Provider, model_name
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import batch_state, in_use
 from cm_tui.engine.vectors.in_use import InUse
 from cm_tui.engine.vectors.index import State, VectorIndex
+from cm_tui.engine.vectors.side import Choice, Side, open_side
 from cm_tui.engine.vectors.snapshot import FALLBACK_FOLDER, PROSE_FOLDER
 from cm_tui.errors import ModelError
 from cm_tui.model import CODE, Cancel
 
 ASK_AGAIN_SECONDS = 60.0
 """Where a fallback is named, index runs ask the first choice whether it answers, at most so often."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A model of code with its vectors, and those of prose beside them."""
-
-    provider: Provider
-    settings: EmbeddingConfig
-    code: VectorIndex
-    prose_provider: Provider | None
-    prose: VectorIndex | None
 
 
 class ProjectVectors:
@@ -57,7 +46,7 @@ class ProjectVectors:
         provider: Provider,
         embedding: EmbeddingConfig,
         *,
-        fallback: tuple[Provider, EmbeddingConfig] | None = None,
+        fallback: Choice | None = None,
     ) -> None:
         self._db = db
         self._folder = folder
@@ -208,7 +197,7 @@ class ProjectVectors:
         if not self.is_noted:
             self._note(InUse(self.provider.fingerprint, time.time()))
 
-    def _fill_all(self, side: _Side, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
+    def _fill_all(self, side: Side, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
         """Embed code, large amounts by batch jobs where the settings ask for that."""
         waiting: frozenset[str] = frozenset()
         if side.settings.batch.enabled:
@@ -226,13 +215,15 @@ class ProjectVectors:
                 waiting = jobs.waiting
         yield from side.code.fill(cancel, waiting)
 
-    def _say_of_jobs(self, side: _Side) -> None:
+    def _say_of_jobs(self, side: Side) -> None:
         """Have questions and the status say what is waited for."""
         before, self._jobs = self._jobs, batch_state.read(self._folder).note(side.provider.fingerprint)
-        if before in side.code.notes:
-            side.code.notes.remove(before)
+        # Those of a first choice that comes back are told while the fallback still serves.
+        notes = self.code.notes
+        if before in notes:
+            notes.remove(before)
         if self._jobs:
-            side.code.notes.append(self._jobs)
+            notes.append(self._jobs)
 
     def _answers(self, *, patiently: bool) -> bool:
         """Ask the first choice for a vector, where a fallback is named and that was not done lately; returns whether it was.
@@ -265,7 +256,7 @@ class ProjectVectors:
         )
         self._note(InUse(first.provider.fingerprint, time.time()))
 
-    def _fall_back(self, fallback: tuple[Provider, EmbeddingConfig], error: ModelError) -> None:
+    def _fall_back(self, fallback: Choice, error: ModelError) -> None:
         """Use the fallback from now on, and note why."""
         # What a server says of a request may repeat some of it.
         said = redact(error.message).text.rstrip(".")
@@ -283,29 +274,15 @@ class ProjectVectors:
         self._in_use = now
         in_use.write(self._folder, now)
 
-    def _open_fallback(self, fallback: tuple[Provider, EmbeddingConfig], now: InUse) -> _Side:
+    def _open_fallback(self, fallback: Choice, now: InUse) -> Side:
         # Files of its own: those of the first choice are there when that returns.
         side = self._open(fallback, self._folder / FALLBACK_FOLDER)
         side.code.notes.append(now.note)
         return side
 
-    def _open(self, choice: tuple[Provider, EmbeddingConfig], folder: Path) -> _Side:
-        provider, embedding = choice
-        prose = prose_provider_for(embedding)
-        entries = embedding.cache_entries
-        every = [one for one in (self._first[0], self._fallback and self._fallback[0], prose) if one is not None]
-        beside = [one.fingerprint for one in every]
-        code = VectorIndex(
-            self._db, folder, provider, entries=entries, scope="all" if prose is None else "code", beside=beside
-        )
-        if prose is None:
-            return _Side(provider, embedding, code, None, None)
-        # A name such as `episode/18a0…` says nothing.
-        said = VectorIndex(
-            self._db, self._folder / PROSE_FOLDER, passages_provider_for(prose), entries=entries, path_weight=0.0,
-            scope="prose", beside=beside,
-        )  # fmt: skip
-        return _Side(provider, embedding, code, prose, said)
+    def _open(self, choice: Choice, folder: Path) -> Side:
+        every = [self._first[0].fingerprint, self.fallback_name]
+        return open_side(self._db, folder, self._folder / PROSE_FOLDER, choice, [one for one in every if one])
 
     def fill_prose(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Embed what was said and has no vector, newest first; why the model cannot be used is in the notes.

@@ -16,7 +16,7 @@ import pytest
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import REMOTE
 from cm_tui.engine.embed import batch_jobs
-from cm_tui.engine.embed.choice import provider_for
+from cm_tui.engine.embed.choice import fallback_provider_for, provider_for
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors import batch_fill, batch_state
 from cm_tui.engine.vectors.by_source import ProjectVectors
@@ -43,18 +43,26 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 class Project:
     """Vectors of some passages, opened as a process would."""
 
-    def __init__(self, db: Database, endpoint: Endpoint, kind: str, **batch: Any) -> None:
+    def __init__(self, db: Database, endpoint: Endpoint, kind: str, *, fallback: str = "none", **batch: Any) -> None:
         self.db = db
         self.folder = db.folder
         settings = {"enabled": True, "poll_interval_seconds": 0.01, **batch}
         self.config = EmbeddingConfig.model_validate(
-            {"provider": kind, "base_url": endpoint.url, "api_key": KEY, "model": "m", "batch": settings}
+            {
+                "provider": kind,
+                "base_url": endpoint.url,
+                "api_key": KEY,
+                "model": "m",
+                "batch": settings,
+                "fallback": fallback,
+            }
         )
         self.reopen()
 
     def reopen(self) -> ProjectVectors:
         """Open it anew."""
-        self.vectors = ProjectVectors(self.db, self.folder, provider_for(self.config), self.config)
+        fallback = fallback_provider_for(self.config)
+        self.vectors = ProjectVectors(self.db, self.folder, provider_for(self.config), self.config, fallback=fallback)
         return self.vectors
 
     def run(self, cancel: Cancel | None = None) -> tuple[int, int]:
@@ -308,3 +316,19 @@ def test_without_the_setting_there_are_no_jobs(db: Database, passages: Passages,
     project = Project(db, endpoint, "openai", enabled=False)
     assert project.run() == (20, 20)
     assert not endpoint.jobs
+
+
+def test_a_fallback_serves_until_the_jobs_are_fetched(db: Database, passages: Passages, endpoint: Endpoint):
+    passages.add(*map(said, range(7)))
+    project = Project(db, endpoint, "voyage", fallback="local")
+    endpoint.fails = lambda _: (401, {}, "no")
+    assert project.run() == (7, 7)
+    endpoint.fails = lambda _: None
+    project.reopen()
+    assert project.run() == (7, 7), "those of the fallback"
+    assert (project.jobs(), project.vectors.is_fallback) == (1, True)
+    assert any("1 batch job since" in note for note in project.vectors.notes)
+    project.reopen()
+    assert project.run() == (7, 7)
+    assert (project.jobs(), project.vectors.is_fallback) == (0, False)
+    assert project.is_right(endpoint)
