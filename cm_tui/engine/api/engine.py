@@ -12,12 +12,23 @@ from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
+from cm_tui.engine.api.notes import NotesApi
 from cm_tui.engine.api.search import SearchApi
 from cm_tui.engine.api.tuning import TuningApi
 
 
 class Engine(
-    IndexApi, SearchApi, TuningApi, CodeApi, HistoryApi, MemoryApi, EntriesApi, ImportsApi, ContextApi, Protocol
+    IndexApi,
+    SearchApi,
+    TuningApi,
+    CodeApi,
+    HistoryApi,
+    MemoryApi,
+    EntriesApi,
+    NotesApi,
+    ImportsApi,
+    ContextApi,
+    Protocol,
 ):
     """One project's engine, room by room; all paths are relative to the project's root, with `/`."""
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entries import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
+from cm_tui.engine.notes.note_changes import CHANGED as NOTE_CHANGED
 from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"
@@ -20,7 +21,7 @@ CONSOLIDATED = "episode.consolidated"
 """Kind of the event that says that what episodes teach was written down elsewhere."""
 EVIDENCE = "episode.evidence"
 """Kind of the event that says that something approved stands on them."""
-UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED})
+UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, ENTRY_CHANGED, NOTE_CHANGED})
 """Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
 _TAG_CHARACTERS = 80
 _TAGS = 200

@@ -8,14 +8,14 @@ from typing import Self
 from cm_tui.config import load_config
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.context import LocalContext
-from cm_tui.engine.local.entries import LocalEntries
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.imports import LocalImports
+from cm_tui.engine.local.notes import LocalNotes
 from cm_tui.engine.local.rooms import ExternalLayers
 from cm_tui.engine.local.tuning import LocalTuning
 
 
-class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalEntries, LocalImports):
+class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalNotes, LocalImports):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

@@ -1,0 +1,134 @@
+"""Which notes there are: the folders of notes, looked through without reading a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from cm_tui.engine.notes.places import ENDINGS, Folder, Found, Places
+
+MOST_NOTES = 100_000
+"""More are not looked at: nobody wrote them."""
+_DEEPEST = 20
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed, without reading it."""
+
+    changed_ns: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True)
+class FolderScan:
+    """The notes in folders.
+
+    Args:
+        found: each with what tells that it has changed, by its id.
+        notes: what could not be looked at.
+    """
+
+    found: Mapping[str, tuple[Found, Stamp]]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def sign(self) -> str:
+        """Return what differs when any of them does."""
+        return sign_of(self.found)
+
+
+def sign_of(found: Mapping[str, tuple[Found, Stamp]]) -> str:
+    """Return what names some notes as they are."""
+    digest = hashlib.blake2b(digest_size=16)
+    for id_, (place, stamp) in found.items():
+        digest.update(repr((id_, str(place.base), *stamp)).encode())
+    return digest.hexdigest()
+
+
+def scan_folders(places: Places) -> FolderScan:
+    """Look through all folders; links are left out, whatever they lead to."""
+    found: dict[str, tuple[Found, Stamp]] = {}
+    notes: list[str] = []
+    for folder in places.folders:
+        if _leads_away(folder):
+            notes.append(f"{folder.folder} is a link, or lies below one: no notes are read from it.")
+            continue
+        for path, stamp in _walk(folder, notes):
+            if len(found) >= MOST_NOTES:
+                return FolderScan(found, (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is left out."))
+            one = folder.place_of(path)
+            found.setdefault(one.id, (one, stamp))
+    return FolderScan(found, tuple(notes))
+
+
+def fixed(places: Places) -> Iterator[tuple[Found, Stamp]]:
+    """Yield the notes that are one file each, those that are there."""
+    for one in places.single():
+        if (stamp := stamp_of(one)) is not None:
+            yield one, stamp
+
+
+def stamp_of(place: Found) -> Stamp | None:
+    """Return what tells that a note has changed; None: there is no ordinary file."""
+    try:
+        found = place.file.lstat()
+    except (OSError, ValueError):
+        return None
+    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
+    """Yield the files of a folder by their paths below its base, each level sorted by name."""
+    waiting = [(folder.path, 0)]
+    while waiting:
+        path, depth = waiting.pop()
+        try:
+            with os.scandir(folder.base / path if path else folder.base) as entries:
+                level = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            notes.append(f"{folder.base / path} cannot be looked at: {error.strerror or error}.")
+            continue
+        for entry in level:
+            below = f"{path}/{entry.name}" if path else entry.name
+            if not _is_text(below):
+                notes.append(f"{_printable(below)} has a name that is no text, and is left out.")
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if depth < _DEEPEST and not entry.name.startswith("."):
+                        waiting.append((below, depth + 1))
+                elif entry.name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
+                    yield below, _stamp(entry.stat(follow_symlinks=False))
+            except OSError:
+                continue  # it has gone meanwhile
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name can be written down; one of a system may be any bytes."""
+    return name.isprintable() and "\\" not in name
+
+
+def _printable(name: str) -> str:
+    return repr(name.encode("ascii", "backslashreplace").decode()[:120])
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _leads_away(folder: Folder) -> bool:
+    """Return whether a part of the way from the base to a folder is a link."""
+    at = folder.base
+    for part in folder.path.split("/") if folder.path else ():
+        at /= part
+        if os.path.islink(at):  # noqa: PTH114 - the link itself
+            return True
+    return False
