@@ -22,6 +22,7 @@ RULES: Mapping[str, Rule] = {
     "index.workers": "counts",
     # What names the model hangs together: half of it would be another model.
     "embedding.provider": "trust",
+    "embedding.fallback": "trust",
     "embedding.model": "trust",
     "embedding.path": "trust",
     "embedding.model_file": "trust",
@@ -31,6 +32,8 @@ RULES: Mapping[str, Rule] = {
     "embedding.api_key": "trust",
     "embedding.api_key_env": "trust",
     "embedding.headers": "trust",
+    "embedding.remote": "trust",
+    "embedding.batch": "trust",  # files that stay with the provider for a while
     "embedding.batch_size": "counts",
     "embedding.timeout_seconds": "counts",
     "embedding.concurrency": "counts",
@@ -63,6 +66,7 @@ RULES: Mapping[str, Rule] = {
 
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "embedding.provider": ("bundled", "none"),
+    "embedding.fallback": ("bundled", "none"),
     "agents.record": (False,),
     "memory.follow_transcripts": (False,),
 }

@@ -220,7 +220,7 @@ def search(
         total=found.total,
         notes=notes,
         provider=state.model,
-        fallback=found.mode != "hybrid",
+        fallback=found.mode != "hybrid" or bool(state.fallback),
         filters=list(found.filters) or None,
     )
     texts = [

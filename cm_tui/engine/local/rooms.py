@@ -202,9 +202,11 @@ class LocalRooms:
 
     @shared_property
     def _vectors(self) -> ProjectVectors:
+        from cm_tui.engine.embed.choice import fallback_provider_for
         from cm_tui.engine.vectors.by_source import ProjectVectors
 
-        return ProjectVectors(self._db, self.store, self._provider, self.config.embedding)
+        fallback = fallback_provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
+        return ProjectVectors(self._db, self.store, self._provider, self.config.embedding, fallback=fallback)
 
     @shared_property
     def _searcher(self) -> Searcher:
