@@ -113,6 +113,16 @@ class AgentsConfig(BaseModel):
     """Tokens that a prompt's context from the memory may take; 0: none is added."""
     wait_seconds: float = Field(default=1.5, ge=0, le=10)
     """How long a prompt waits for the memory; what is not there by then is left out."""
+    start_budget: int = Field(default=2_000, ge=0, le=20_000)
+    """Tokens of memory that a session is given when it begins; 0: none."""
+    flush: bool = True
+    """Remind an agent to write down what lasts before its context is compacted."""
+    window: int = Field(default=200_000, ge=10_000, le=100_000_000)
+    """Tokens of an agent's context, where the agent does not tell."""
+    reserve_tokens: int = Field(default=20_000, ge=0, le=10_000_000)
+    """Tokens of the context that an agent keeps free: it compacts before they are used."""
+    soft_tokens: int = Field(default=4_000, ge=0, le=10_000_000)
+    """So many tokens before that the reminder comes."""
     record: bool = True
     """Keep prompts and what the agent did in the project's journal."""
 
