@@ -273,6 +273,11 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: len(engine.inject(prompt="tax", files=("shop/money.py",)).rows) > 0,
         lambda engine: engine.inject(budget=0).text,
     ],
+    "cache_for_session": [lambda engine: engine.cache_for_session("s1", "k", "v")],
+    "cached_for_session": [
+        lambda engine: (engine.cache_for_session("s2", "k", "v"), engine.cached_for_session("s2", "k"))[1],
+        lambda engine: engine.cached_for_session("s3", "k"),
+    ],
     "note_recalled": [lambda engine: engine.note_recalled(["entry/gggggg1"], actor="agent", agent="a")],
     "recall_counts": [
         lambda engine: [one.path for one in engine.recall_counts(["entry/gggggg1", "entry/never"])],
