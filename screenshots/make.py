@@ -27,6 +27,7 @@ from textual.pilot import Pilot
 from cm_tui.config import Config, TuiConfig
 from cm_tui.daemon import bootstrap
 from cm_tui.daemon.open_engine import open_engine
+from cm_tui.engine.api.engine import Engine
 from cm_tui.model import EpisodeEdit
 from cm_tui.paths import state_dir
 from cm_tui.tui.app.app import CmApp
@@ -60,6 +61,9 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("story", ("enter", "v")),
     ("filter", ("f",)),
     ("replay", ("escape", "r", "down", "down", "down")),
+    ("memory", ("0", "8", "down", "down")),
+    ("answers", ("s", "type:how is a release made", "enter")),
+    ("edit", ("escape", "escape", "right_square_bracket", "right_square_bracket", "right_square_bracket", "e")),
 )
 
 
@@ -117,8 +121,27 @@ def record_sessions(root: Path) -> None:
             git(root, "reset", "-q", "--hard")
             git(root, "clean", "-qfd")
         git(root, "checkout", "-q", branch if branch != "HEAD" else tip)
+        write_memory(engine)
         engine.edit_episodes(["last"], EpisodeEdit(pinned=True, rating=1, add_tags=("release",)))
         list(engine.index())
+
+
+def write_memory(engine: Engine) -> None:
+    """Write a few entries and notes, as people and agents do."""
+    engine.remember(
+        "Every release has a line in CHANGELOG.md.\nWhoever hands in writes it.", title="Changelog", category="Rule"
+    )
+    engine.remember("Never push on fridays", category="Rule", scope="user")
+    engine.remember("The store can be thrown away and made again; the journal cannot.", category="Knowledge")
+    engine.remember(
+        "Tests of screens need no terminal.", category="Experience", actor="agent", agent="codex", session="pictures-1"
+    )
+    engine.remember("Screens are tested without a terminal.", category="Experience", actor="agent", agent="claude-code")
+    engine.append_note("A release is made on Tuesdays: first the changelog, then the tag.", name="releases")
+    engine.append_note(
+        "Found out why the build was slow: the cache was cold.", actor="agent", agent="codex", session="pictures-1"
+    )
+    engine.append_note("Short sentences. British English.", name="user:style.md")
 
 
 def picture(svg: str) -> bytes:

@@ -24,6 +24,7 @@ BENCHES = {
     "freshness": "What the check before a question costs, and how soon an edit is found by each layer.",
     "vectors": "Embedding throughput, exact search against the graph.",
     "history": "Reading the past beside git's own log, latency, branch switches, checks against fresh indexes.",
+    "stale": "Names written down at old commits of real projects, checked at HEAD against what git says; every miss.",
     "secrets": "What redaction takes for a secret in folders or commits, by kind and per 1,000; never the secret.",
     "load": "Many clients at once, with and without writes: latency as ratios, wrong answers.",
     "sessions": "Importing agents' sessions: episodes and bytes a second, memory.",

@@ -57,6 +57,8 @@ def show_remembered(hit: Hit, *, explain: bool) -> None:
     """Print what was remembered, with its kind and its age."""
     when = f"{local_minute(hit.time)}, {age(time.time() - hit.time)}" if hit.time is not None else "undated"
     write(f"{hit.rank:>3}. {hit.path}  {when}  {hit.score:.3f}", bold=hit.path)
+    if hit.stale:
+        write(f"     stale: {hit.stale}")
     if explain:
         _show_parts(hit)
     for line in hit.snippet.split("\n")[:_SHOWN_LINES]:

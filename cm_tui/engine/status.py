@@ -12,6 +12,7 @@ from cm_tui.engine.git.identity import Identity, identify
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
+from cm_tui.engine.mentions.report import count_stale
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.vectors.by_source import ProjectVectors
@@ -70,6 +71,7 @@ def status(db: Database, root: Path, repository: Repository, vectors: ProjectVec
         indexed_at=indexed_at,
         fallback=vectors.in_use.reason if vectors.is_fallback else "",
         notes=_notes(db, root, repository, vectors, identity, why),
+        stale=count_stale(db),
     )
 
 

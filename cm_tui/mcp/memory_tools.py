@@ -79,6 +79,7 @@ def _memory(hit: Hit, by: str) -> records.Memory:
         age="" if hit.time is None else age(time.time() - hit.time),
         score=round(hit.score, 4),
         text=remembered_text(cut(hit.snippet, _PASSAGE)),
+        stale=one_line(hit.stale) or None,
     )
 
 
@@ -95,7 +96,8 @@ def _author(engine: Engine, path: str) -> str:
 def _memory_text(row: records.Memory) -> str:
     who = f", by {row.by}" if row.by else ""
     when = f", {row.age}, {row.when}" if row.when else ""
-    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f})\n{row.text}"
+    stale = f"\nstale: {row.stale}" if row.stale else ""
+    return f"[{row.kind} {one_line(row.id)}{who}{when}] ({row.score:.2f}){stale}\n{row.text}"
 
 
 def remember(

@@ -40,6 +40,8 @@ class Passage(BaseModel):
     parts: list[Part] | None = None
     source: str | None = None
     """What it comes from, when that is not the project's code."""
+    stale: str | None = None
+    """Of what was written down: which name of the code it says that is gone, renamed or moved, and since when."""
     age: str | None = None
     """How long ago it was written, where that is known."""
     further: list[Place] | None = None
@@ -90,6 +92,8 @@ class Memory(BaseModel):
     age: str
     score: float
     text: str
+    stale: str | None = None
+    """Which name of the code it says that is gone, renamed or moved, and since when."""
 
 
 class Recalled(Listing):
@@ -104,7 +108,7 @@ class Kept(BaseModel):
     """What became of a wish to change the memory; `proposed`: a person decides, by the id in `proposal`."""
 
     id: str
-    kind: Literal["entry", "episode"]
+    kind: Literal["entry", "episode", "note"]
     state: Literal["done", "proposed", "unchanged"]
     proposal: str | None = None
     words: str

@@ -124,6 +124,7 @@ def passage(
         snippet_line=hit.snippet_line,
         parts=parts,
         source=None if hit.source == CODE else hit.source,
+        stale=one_line(hit.stale) or None,
         age=None if hit.time is None else age(time.time() - hit.time),
         further=_places(file) if file else None,
         more=file.more if file else None,
@@ -139,6 +140,7 @@ def passage_text(hit: Hit, file: FileHits | None = None, *, explain: bool = Fals
     contributions, total = printed(hit.parts, hit.score)
     score = f"{total:.{DIGITS}f}" if explain else f"{hit.score:.2f}"
     lines = [one_line(f"{hit.rank}. {hit.path}:{hit.start_line}-{hit.end_line}{what} ({score}{from_line})")]
+    lines += [one_line(f"   stale: {hit.stale}")] if hit.stale else []
     if explain:
         for part, adds in zip(hit.parts, contributions, strict=True):
             value, weight = f"{part.value:.4g}", f"{part.weight:.4g}"

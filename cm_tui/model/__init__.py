@@ -80,6 +80,7 @@ from cm_tui.model.search import (
     Suggestion,
 )
 from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
+from cm_tui.model.stale import Mention, MentionKind, MentionState, StaleItem
 from cm_tui.model.standing import Standing
 from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
 
@@ -135,6 +136,9 @@ __all__ = [
     "LayerState",
     "LeftOut",
     "MemoryChange",
+    "Mention",
+    "MentionKind",
+    "MentionState",
     "Mode",
     "Need",
     "Note",
@@ -176,6 +180,7 @@ __all__ = [
     "Session",
     "SkippedFile",
     "Source",
+    "StaleItem",
     "Standing",
     "Step",
     "StepKind",

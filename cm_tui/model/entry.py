@@ -15,7 +15,7 @@ REASON_CHARACTERS = 500
 """What is kept of why something is forgotten, or proposed."""
 ProposalKind = Literal["write", "change", "forget"]
 """`write`: an entry for all projects, which is none yet."""
-Remembered = Literal["entry", "episode"]
+Remembered = Literal["entry", "episode", "note"]
 """What of the memory is meant."""
 
 

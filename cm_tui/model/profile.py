@@ -37,6 +37,8 @@ class Profile:
     """Share that the turn before and the turn after lend each."""
     half_life_days: float | None = None
     """Decay `e^(-λ·age)` with λ = ln 2 / half-life; None: none."""
+    stale: float = 0.0
+    """Share of its score that is taken from what names something that is gone; what was renamed or moved loses less."""
     diversity: Literal["none", "file", "mmr"] = "none"
     diversity_lambda: float = 0.5
     """mmr: share of relevance against novelty. file: factor for each further hit of one file."""

@@ -68,6 +68,8 @@ class Hit:
     """Id of the passage in this store."""
     time: int | None = None
     """When it was written, where that is known: seconds since the epoch; code is undated."""
+    stale: str = ""
+    """Of what is remembered: which name it says that is gone or has moved, and since when; empty: none."""
     relevance: float | None = None
     """How likely it is in the right place: the share of hits with such a score and cosine that were; None: not known."""
 

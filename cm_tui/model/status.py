@@ -48,6 +48,8 @@ class ProjectStatus:
     fallback: str = ""
     """Why `model` is used instead of the one that the settings ask for; empty when it is that one."""
     notes: tuple[str, ...] = ()
+    stale: int = 0
+    """Entries and notes that name code that is gone or renamed."""
 
     @property
     def has_vectors(self) -> bool:

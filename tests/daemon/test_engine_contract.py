@@ -84,6 +84,12 @@ def new_engine(open_engine: Callable[[Path], Engine], tmp_path: Path) -> Iterato
     engine.close()
 
 
+def _refused(asked: Callable[[], object]) -> str:
+    with pytest.raises(UsageError) as told:
+        asked()
+    return str(told.value)
+
+
 NOWHERE = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"), "/nowhere")
 MARK = Mark("where is tax added", "shop/money.py", "add_tax", 6, 8, right=True)
 REQUEST = PackRequest("shop/money.py", 6, 8, "add_tax", "by hand")
@@ -248,6 +254,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.forget_memory(engine.remember("Nothing.").id),
         lambda engine: engine.forget_memory(engine.remember("Mine too.").id, actor="agent", agent="a", reason="old"),
     ],
+    "stale_items": [
+        lambda engine: engine.stale_items(),
+        lambda engine: engine.stale_items(kind="episode", everything=True, limit=1),
+    ],
+    "mentions_of": [lambda engine: engine.mentions_of(engine.remember("`add_tax` adds the tax.").id).mentions],
+    "fix_stale": [lambda engine: _refused(lambda: engine.fix_stale(engine.remember("`add_tax` is fine.").id))],
+    "confirm_stale": [lambda engine: _refused(lambda: engine.confirm_stale(engine.remember("`add_tax` is so.").id))],
     "record_task": [lambda engine: len(engine.record_task("round", plan="half up", files=("shop/money.py",)))],
     "proposals": [lambda engine: engine.proposals()],
     "decide": [

@@ -25,9 +25,20 @@ def test_every_method_declares_what_it_needs(method) -> None:
 def test_every_room_is_there() -> None:
     rooms = {method.__module__.rpartition(".")[2] for method in METHODS}
     assert rooms == {
-        "index", "search", "code", "history", "memory", "entries", "notes", "imports", "context", "tuning", "curation",
+        "index",
+        "search",
+        "code",
+        "history",
+        "memory",
+        "entries",
+        "notes",
+        "imports",
+        "context",
+        "tuning",
+        "curation",
         "recalls",
-    }  # fmt: skip
+        "stale",
+    }
 
 
 def test_what_declares_nothing_is_refused() -> None:
@@ -57,7 +68,9 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
     }  # fmt: skip
-    assert declared["checkout"] == {"drift", "files", "skipped"}
+    assert declared["checkout"] == {
+        "drift", "files", "skipped", "stale_items", "mentions_of", "fix_stale", "confirm_stale",
+    }  # fmt: skip
 
 
 # These two read first what agents have just recorded.

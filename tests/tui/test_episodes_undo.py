@@ -12,8 +12,8 @@ from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
-from cm_tui.tui.modes.episodes.edits import sides
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.undo import sides
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record_story, sha_of_head
 from tests.tui.test_episodes_mode import states, turns

@@ -10,8 +10,9 @@ import pytest
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Hit
 from cm_tui.tui.modes.episodes.screen import EpisodesScreen
-from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, answering_line, rows_of
+from cm_tui.tui.modes.search.memory_rows import FROM_MEMORY, Heading, rows_of
 from cm_tui.tui.modes.search.screen import SearchScreen
+from cm_tui.tui.screens.memory_hit import answering_line
 from tests.tui.mode_driver import Driver, driving
 from tests.tui.recorded_sessions import record, record_story, sha_of_head
 from tests.tui.test_search_mode import make_hit

@@ -13,9 +13,9 @@ from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import StoreError
 from cm_tui.model import Hit, ScorePart
 from cm_tui.tui.modes.search.results import ResultList
-from cm_tui.tui.modes.search.score_explanation import explain
 from cm_tui.tui.modes.search.screen import SearchScreen
 from cm_tui.tui.widgets.bars import cells_of, score_bar
+from cm_tui.tui.widgets.score_explanation import explain
 from tests.tui.mode_driver import driving, make_project
 
 SIZES = [(80, 24), (120, 40), (200, 50)]

@@ -17,6 +17,7 @@ from cm_tui.integrations.external_layers import outside_layers
 from tests.tui.mode_driver import driving
 from tests.tui.recorded_sessions import record_story, sha_of_head
 from tests.tui.snapshot_project import NOW, StillEngine, prepare, shown
+from tests.tui.written_memory import write_memory
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 QUESTION = "where are records kept"
@@ -61,6 +62,16 @@ MODES: dict[str, Scenes] = {
         ("nothing", ("escape", "slash", "type:xyz", "escape")),
         ("help", ("escape", "escape", "question_mark")),
     ),
+    "memory": (
+        ("list", ("8",)),
+        ("entry", ("down", "down", "enter")),
+        ("note", ("escape", "right_square_bracket", "right_square_bracket", "right_square_bracket", "enter")),
+        ("asked", ("escape", "s", "type:which port does the router use", "enter")),
+        ("why", ("v",)),
+        ("new", ("escape", "n")),
+        ("edit", ("escape", "e")),
+        ("help", ("escape", "question_mark")),
+    ),
 }
 
 
@@ -85,6 +96,8 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
     if scenes is MODES["episodes"]:
         # Recorded here alone: what was recorded is among what other modes count.
         record_story(shop, sha_of_head(shop), now=NOW)
+    if scenes is MODES["memory"]:
+        write_memory(shop)
     config = Config(tui=TuiConfig(theme=theme))
     async with driving(
         shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop, external_layers=outside_layers)
@@ -110,11 +123,11 @@ async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: 
     await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
 
 
-@pytest.mark.parametrize("mode", ["search", "history", "episodes"])
+@pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory"])
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 
 
-@pytest.mark.parametrize("mode", ["search", "symbols", "episodes"])
+@pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")

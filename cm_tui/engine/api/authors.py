@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cm_tui.engine.api.engine import Engine
-from cm_tui.errors import NotFoundError, UsageError
-from cm_tui.model import ENTRIES, EPISODES, Actor
+from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
+from cm_tui.model import ENTRIES, EPISODES, NOTES, Actor
 
 _ASKED = 400
 """Characters of what was asked."""
@@ -21,12 +21,13 @@ class Author:
     """
 
     id: str
-    """Of the entry or episode."""
-    actor: Actor
+    """Of the entry, note or episode."""
+    actor: Actor | Literal[""]
+    """Empty: nobody knows, as with a file that any program may write."""
     agent: str = ""
     session: str = ""
     title: str = ""
-    """Of the entry, or of the episode's session."""
+    """Of the entry or note, or of the episode's session."""
     commit: str = ""
     changed_by: Actor | Literal[""] = ""
     """Who changed an entry last, where somebody else than its author did."""
@@ -54,7 +55,10 @@ def author_of(engine: Engine, path: str) -> Author | None:
                 episode.id, episode.actor, episode.agent, episode.session, episode.title, episode.sha,
                 asked=asked[:_ASKED],
             )  # fmt: skip
-    except (NotFoundError, UsageError):
+        if kind == NOTES:
+            note = engine.note(name, lines=1).note
+            return Author(note.id, "", title=note.title)
+    except (NotFoundError, UsageError, RefusedError, StoreError):
         # Forgotten a moment ago, or of an id that no path can hold.
         pass
     return None

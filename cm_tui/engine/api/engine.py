@@ -16,6 +16,7 @@ from cm_tui.engine.api.memory import MemoryApi
 from cm_tui.engine.api.notes import NotesApi
 from cm_tui.engine.api.recalls import RecallsApi
 from cm_tui.engine.api.search import SearchApi
+from cm_tui.engine.api.stale import StaleApi
 from cm_tui.engine.api.tuning import TuningApi
 
 
@@ -27,9 +28,10 @@ class Engine(
     HistoryApi,
     MemoryApi,
     EntriesApi,
+    NotesApi,
     CurationApi,
     RecallsApi,
-    NotesApi,
+    StaleApi,
     ImportsApi,
     ContextApi,
     Protocol,

@@ -100,11 +100,6 @@ def _of_entry(asked: Asked) -> Taken:
     return Taken((found.id,), done.words, (conflict,), left=True)
 
 
-def _of_approval(asked: Asked) -> Taken:
-    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
-    return Taken((id_,), f"approved the Rule {id_}")
-
-
 def _of_note(asked: Asked) -> Taken:
     event = asked.events[0]
     done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
@@ -115,11 +110,23 @@ def _of_note(asked: Asked) -> Taken:
     return Taken((done.id,), done.words, (conflict,), left=True)
 
 
+def _of_approval(asked: Asked) -> Taken:
+    id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
+    return Taken((id_,), f"approved the Rule {id_}")
+
+
+def _of_confirmation(asked: Asked) -> Taken:
+    path = asked.events[0].data.get("path")
+    name = path if isinstance(path, str) else ""
+    return Taken((name,), f"still true: {name}")
+
+
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
-    APPROVED: _of_approval,
     NOTE_CHANGED: _of_note,
+    APPROVED: _of_approval,
     changes.EDITED: _of_episodes,
+    changes.CONFIRMED: _of_confirmation,
     FORGOTTEN: _of_episodes,
     RESTORED: _of_episodes,
     episode_record.KIND: _of_recording,

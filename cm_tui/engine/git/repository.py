@@ -21,6 +21,7 @@ from cm_tui.engine.git.ignored_files import is_passed, untracked
 from cm_tui.engine.git.loose_objects import LooseObjects
 from cm_tui.engine.git.opening import private_repository, repository_around
 from cm_tui.engine.git.reach import has_foreign_history
+from cm_tui.engine.git.renames import renames_between
 from cm_tui.engine.git.special_files import refuse_special_below, refuse_special_ignores
 from cm_tui.engine.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
@@ -291,6 +292,10 @@ class Repository:
             MissingError: the tree is not in this clone, or damaged.
         """
         return entries_of(self._repository, self._loose, tree)
+
+    def renames(self, before: str, after: str) -> dict[str, str]:
+        """Return the new path of each file that was renamed between two commits, by its old one."""
+        return renames_between(self._repository, before, after) if self.git else {}
 
     def _current(self) -> Commits:
         assert self._repository is not None

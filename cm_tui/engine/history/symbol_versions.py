@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from cm_tui.engine.history import missing_blobs
@@ -95,6 +95,14 @@ class SymbolVersions:
             for key in self._versions
             if wanted.fits(key.qualname, key.kind) or wanted.fits_in(key.path, key.qualname, key.kind)
         ]
+
+    def load_of(self, keys: Iterable[SymbolKey]) -> None:
+        """Load the versions of symbols, and of all that bear the same names."""
+        self._load({end for key in keys for end in QualifiedName(key.qualname).ends})
+
+    def knows(self, key: SymbolKey) -> bool:
+        """Return whether a symbol has versions that are loaded."""
+        return key in self._versions
 
     def load_same_bodies(self, keys: Collection[SymbolKey]) -> None:
         """Load also what bears other names and came or went with the same bodies at the same commits."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from cm_tui.engine.git.repository import Repository
     from cm_tui.engine.graph.graph import Graph
     from cm_tui.engine.history.time_travel import HistoricalView
+    from cm_tui.engine.mentions.mention_index import MentionIndex
+    from cm_tui.engine.mentions.report import StaleReport
     from cm_tui.engine.recalls.recall_log import RecallLog
     from cm_tui.engine.search.pipeline import Searcher
     from cm_tui.engine.store.database import Database
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_PATIENCE_S = 60.0
+"""How long a batch of somebody who writes is waited for."""
 
 ExternalLayers = Callable[[Path], "Sequence[LayerState]"]
 
@@ -214,8 +219,41 @@ class LocalRooms:
         from cm_tui.engine.search.pipeline import Searcher
 
         return Searcher(
-            self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called()
+            self._db, None, self.config, sides=self._vectors.of, root=self._root, languages=languages.called(),
+            flags_of=self._stale_report.flags,
+        )  # fmt: skip
+
+    @shared_property
+    def _stale_report(self) -> StaleReport:
+        from cm_tui.engine.mentions.report import StaleReport
+
+        return StaleReport(self._db, self._history.commits)
+
+    @shared_property
+    def _mentions(self) -> MentionIndex:
+        from cm_tui.engine.mentions.confirmations import Confirmations
+        from cm_tui.engine.mentions.mention_index import MentionIndex
+        from cm_tui.engine.mentions.written_at import WrittenCommits
+
+        commits, confirmed = WrittenCommits(self._db, self._root), Confirmations(self._episodes)
+        return MentionIndex(
+            self._db, self._repository, self._history.revisions, self._read_text, commits.of, confirmed.all
         )
+
+    def _follow_mentions(self, wait: float | None = 0.0) -> None:
+        """Bring what became of names up to the files, the history and what is remembered, unless somebody writes.
+
+        Args:
+            wait: seconds that it may take; None: as long as it takes.
+        """
+        from cm_tui.engine.store.writer_lock import WriterLock
+
+        if self._db.is_read_only or not self._db.get_meta("indexed_at") or not self._mentions.has_changed():
+            return
+        lock = WriterLock.of(self._db)
+        with lock.question_within(_PATIENCE_S if wait is None else wait) as is_held:
+            if is_held:
+                self._mentions.sync(wait)
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

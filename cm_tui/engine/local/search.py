@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from cm_tui.engine.search.why_not import WhyNot
 
 
+_MENTIONS_S = 0.5
+"""How long a question about what was remembered waits for what became of its names."""
+
+
 class LocalSearch(LocalRooms):
     """Questions in words, answered by keyword and by meaning."""
 
@@ -111,6 +115,7 @@ class LocalSearch(LocalRooms):
         # What comes beside was not asked for: it waits for nobody, and that some of it is late is no news.
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)
+        self._follow_mentions(_MENTIONS_S if is_asked else 0.0)
         return note if is_asked else ""
 
 

@@ -56,6 +56,11 @@ class EntrySource:
         return Changes(gone, [one for key, one in wanted.items() if key not in held])
 
 
+def path_of(entry: str) -> str:
+    """Return the name of an entry among paths."""
+    return f"{ENTRIES}/{_NOT_IN_A_PATH.sub('_', entry)}"
+
+
 def passages_of(entry: Entry) -> Iterator[SourcePassage]:
     """Yield the passages of an entry: what it says, under its category, its title, and keywords that stand nowhere else."""
     # Once more by the rules of today: the file of a project is not ours alone.
@@ -67,7 +72,7 @@ def passages_of(entry: Entry) -> Iterator[SourcePassage]:
     seconds = entry.timestamp // 1000
     for chunk in chunk_lines(lines):
         yield SourcePassage(
-            path=f"entry/{_NOT_IN_A_PATH.sub('_', entry.id)}",
+            path=path_of(entry.id),
             start_line=chunk.start_line,
             end_line=chunk.end_line,
             title=title,

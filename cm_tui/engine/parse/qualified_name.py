@@ -25,6 +25,11 @@ class QualifiedName:
         self._headings = self.text.split(BETWEEN_HEADINGS)
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """Its parts, as of a qualified name of code."""
+        return tuple(self._parts)
+
+    @property
     def ends(self) -> list[str]:
         """Names that the symbol that is meant may bear; none when nothing was typed."""
         return [*self._parts[-1:], *(heading for heading in self._headings[-1:] if heading)]

@@ -61,6 +61,8 @@ class CandidateTable:
     """Whether the query is nothing but a name."""
     now: int = 0
     """When the question was asked, seconds since the epoch."""
+    stale: Mapping[str, str] = field(default_factory=dict)
+    """What is to be said of those that name what is gone or has moved, by path."""
     beside: tuple[Candidates, Profile] | None = None
     """What another profile found for the same query, to be shown beside, and its numbers."""
 

@@ -26,6 +26,7 @@ from cm_tui.engine.search.rank import Ranking, rank, ranked
 from cm_tui.engine.search.rerank import FastembedReranker, Reranker, TimedReranker
 from cm_tui.engine.search.retrieve import Nearness
 from cm_tui.engine.search.spelling import Spelling, said
+from cm_tui.engine.search.stale import FlagsOf, flagged
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import ConfigError, ModelError, UsageError
 from cm_tui.model import CODE, Candidates, Mode, Profile, SearchResult
@@ -63,14 +64,15 @@ class Searcher:
         provider: makes the question's vector; None when there is none.
         sides: the vector side and the model of a source, where sources have several.
         root: the project's root, where changed profiles are saved.
+        flags_of: says what of what is remembered is stale.
         reranker: instead of the configured one.
         languages: the languages that a name stands for, for filters.
     """
 
     def __init__(
         self, db: Database, vectors: VectorSearch | None, config: Config, *, provider: Provider | None = None,
-        sides: Sides | None = None, root: Path | None = None, reranker: Reranker | None = None,
-        languages: Mapping[str, tuple[str, ...]] | None = None,
+        sides: Sides | None = None, root: Path | None = None, flags_of: FlagsOf | None = None,
+        reranker: Reranker | None = None, languages: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:  # fmt: skip
         self._records = PassageCache(db)
         self._sides: Sides = sides or (lambda _: (vectors, provider))
@@ -87,6 +89,7 @@ class Searcher:
         self._loaded: tuple[object, Mapping[str, Profile]] | None = None
         model = config.search.reranker
         given = reranker or (FastembedReranker(model) if model else None)
+        self._flags_of = flags_of
         self._reranker = TimedReranker(given) if given else None
 
     def close(self) -> None:
@@ -134,6 +137,7 @@ class Searcher:
             self._records, self._keyword, question, chosen, nearness, keyword=is_keyword, only=asked.only, also=also
         )
         table = asked.named(table, self._records.get)
+        table = table if self._flags_of is None else flagged(table, self._flags_of)
         documents = self._keyword.documents()
         if len(documents.ids) and not any(len(self._keyword.documents(source).ids) for source in chosen.sources):
             notes.append(f"The profile {chosen.name} searches {_listed(chosen.sources)}; the index holds none.")

@@ -24,7 +24,15 @@ _ADAPTER = TypeAdapter(Profile)
 _POSITIVE = ("pool", "limit", "beside_limit", "snippet_chars", "rerank_depth", "rrf_k")
 _WEIGHTS = ("keyword_weight", "vector_weight")
 _LENT = ("thread", "neighbours")
-_SHARES = ("coordination", "diversity_lambda", "rerank_alpha", "min_score", "beside_min_score", "weak_relevance")
+_SHARES = (
+    "coordination",
+    "stale",
+    "diversity_lambda",
+    "rerank_alpha",
+    "min_score",
+    "beside_min_score",
+    "weak_relevance",
+)
 _MOST_COUNT = 1_000_000_000
 _MOST_WEIGHT = 1_000_000
 TABLES = ("quotas", "adjustments")

@@ -20,6 +20,7 @@ from cm_tui.engine.search.relevance import is_calibrated, relevance
 from cm_tui.engine.search.rerank import Reranker, rerank
 from cm_tui.engine.search.scale import to_unit, unit
 from cm_tui.engine.search.snippet import snippet
+from cm_tui.engine.search.stale import penalise
 from cm_tui.engine.search.wording import wording_of
 from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 
@@ -27,7 +28,7 @@ from cm_tui.model import Candidates, Hit, Profile, ScorePart, SearchResult
 def rank(
     candidates: Candidates, profile: Profile, *, limit: int | None = None, reranker: Reranker | None = None
 ) -> SearchResult:
-    """Fuse, lend, adjust, decay, diversify, rerank, bring to the scale from 0 to 1, and cut.
+    """Fuse, lend, adjust, decay, take from what is stale, diversify, rerank, bring to the scale from 0 to 1, and cut.
 
     The contributions of a hit's parts add up to its score. All steps look at the whole pool, so a larger limit never
     changes the first hits; ties go by path and line.
@@ -102,6 +103,8 @@ def ranked(candidates: Candidates, profile: Profile, *, reranker: Reranker | Non
     stages += more
     score, more = decay(table, score, profile)
     stages += more
+    score, more = penalise(table, score, profile)
+    stages += more
     likely = relevance(table, score) if is_calibrated(table, profile, candidates.mode) else None
     enough = (unit(score) if likely is None else likely) >= profile.min_score
     score, more = diversify(table, score, profile)
@@ -161,6 +164,7 @@ def _hit(
         parts=parts,
         passage=table.ids[row],
         time=table.times[row],
+        stale=table.stale.get(table.paths[row], ""),
     )
 
 

@@ -15,8 +15,10 @@ from cm_tui.tui.app.typed_keys import TypedKeys
 from cm_tui.tui.screens.app_services import Severity
 from cm_tui.tui.screens.messages import (
     OpenEpisode,
+    OpenMemory,
     OpenPath,
     OpenRevision,
+    OpenSearch,
     OpenSymbol,
     OpenSymbolHistory,
     ProjectChanged,
@@ -113,6 +115,20 @@ class ModeApp(ThemedApp):
 
         await self.action_go("episodes")
         self.modes.screen(EpisodesScreen).open_turn(message)
+
+    async def on_open_search(self, message: OpenSearch) -> None:
+        """Ask a question in the search mode."""
+        from cm_tui.tui.modes.search.screen import SearchScreen
+
+        await self.action_go("search")
+        self.modes.screen(SearchScreen).ask_for(message.query)
+
+    async def on_open_memory(self, message: OpenMemory) -> None:
+        """Show an entry or a note in the memory mode."""
+        from cm_tui.tui.modes.memory.screen import MemoryScreen
+
+        await self.action_go("memory")
+        self.modes.screen(MemoryScreen).open_item(message)
 
     # --- words to the user ---
 

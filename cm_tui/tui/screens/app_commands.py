@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cm_tui.tui.screens.app_services import AppServices
 from cm_tui.tui.screens.commands import Command
-from cm_tui.tui.screens.mode_list import MODES, TITLES
+from cm_tui.tui.screens.mode_list import MODES, TITLES, keys_of_mode
 from cm_tui.tui.widgets.split import Split
 
 
@@ -94,7 +94,7 @@ def _is_now(screen: AnyMode) -> str | None:
 APP_COMMANDS: tuple[Command[AnyMode], ...] = (
     Command("app.help", "question_mark,f12", "Help", "Every key of this mode", lambda screen: screen.cm.show_help()),
     *(
-        Command(f"app.{mode.name}", f"{number},f{number}", mode.title, mode.help, show_mode(mode.name), bar=False)
+        Command(f"app.{mode.name}", keys_of_mode(number), mode.title, mode.help, show_mode(mode.name), bar=False)
         for number, mode in enumerate(MODES, start=1)
     ),
     Command("app.now", "0", "Back to now", "Leave the past revision that is shown",

@@ -63,6 +63,23 @@ class ReadEpisode(Message):
         self.session = session
 
 
+class OpenSearch(Message):
+    """Ask a question in the search mode."""
+
+    def __init__(self, query: str) -> None:
+        super().__init__()
+        self.query = query
+
+
+class OpenMemory(Message):
+    """Show an entry or a note in the memory mode: its kind, `entry` or `note`, and its id."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__()
+        self.kind = kind
+        self.name = name
+
+
 class AddToPack(Message):
     """Put lines of a file into the pack."""
 

@@ -11,7 +11,7 @@ _KINDS = (EPISODES, ENTRIES)
 
 def who(author: Author | None) -> str:
     """Return who wrote it, in a word or two; empty while that is not known."""
-    if author is None:
+    if author is None or not author.actor:
         return ""
     people = {"person": "a person", "narrator": "the narrator"}
     return people.get(author.actor) or one_line(author.agent) or "an agent"

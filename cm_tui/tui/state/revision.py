@@ -75,6 +75,14 @@ def asked_of(episode: Episode) -> str:
     return " ".join(one_line(first).split()) or "(no prompt)"
 
 
+def headline(episode: Episode) -> str:
+    """Return what it was about, in one line: what was asked, else what was answered."""
+    asked = asked_of(episode)
+    if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
+        return asked
+    return " ".join(one_line(episode.answer[:400]).split())
+
+
 def before(moment: CommitPoint) -> str:
     """The first parent of a commit, as the engine takes it; `BEFORE_FIRST` before the first of the mainline."""
     return f"{moment.sha}~1" if moment.ahead else f"#{moment.ordinal - 1}"

@@ -30,18 +30,19 @@ class ProseLine:
     text: str
 
 
-def prose_lines(text: str, width: int, first: int = 1) -> list[ProseLine]:
+def prose_lines(text: str, width: int, first: int = 1, most: int = MOST_LINES) -> list[ProseLine]:
     """Return lines that fit a width in cells, without anything that would move the cursor.
 
     Args:
         text: whoever wrote it.
         width: of the panel.
         first: number of the text's first line.
+        most: lines of it that are taken.
     """
     room = max(8, width - _MARGIN)
     return [
         ProseLine(number, piece)
-        for number, line in enumerate(plain_lines(text.rstrip())[:MOST_LINES], start=first)
+        for number, line in enumerate(plain_lines(text.rstrip())[:most], start=first)
         for piece in wrapped(line.plain[:LONGEST], room)
     ]
 
@@ -68,16 +69,53 @@ class ProseList(RowList[ProseLine]):
         self._work = work
         self._text = ""
         self._width = 0
+        self._first = 1
+        self._added = 0
+        """Lines that were added: all of them are shown, as somebody came to each."""
         self._marked = range(0)
         self._best = range(0)
         self._words: re.Pattern[str] | None = None
 
-    def show(self, text: str, marked: range = range(0), best: range = range(0), words: Iterable[str] = ()) -> None:
-        """Show a text with some of its lines marked, the best of them on screen."""
+    def show(
+        self,
+        text: str,
+        marked: range = range(0),
+        best: range = range(0),
+        words: Iterable[str] = (),
+        *,
+        first: int = 1,
+        keep: bool = False,
+    ) -> None:
+        """Show a text.
+
+        Args:
+            text: whoever wrote it.
+            marked: lines with a mark.
+            best: those of them that are on screen first.
+            words: what stands out in marked lines.
+            first: number of the text's first line.
+            keep: leave the cursor on the line that it is on: more of the same text came.
+        """
         known = sorted({word for word in words if word}, key=len, reverse=True)
         self._words = re.compile("|".join(map(re.escape, known)), re.IGNORECASE) if known else None
         self._text, self._marked, self._best = text, marked, best
-        self._wrap(keep=False)
+        self._added, self._first = 0, first
+        self._wrap(keep=keep)
+
+    def add(self, text: str) -> None:
+        """Show further lines below those that are shown."""
+        first = self._first + self._text.count("\n") + 1
+        lines = text.count("\n") + 1
+        before = self._text = f"{self._text}\n{text}"
+        self._added += lines
+
+        def got(rows: list[ProseLine]) -> None:
+            # What is wrapped anew meanwhile has these lines too.
+            if self._text is before and (not self._rows or self._rows[-1].number < first):
+                self.more_rows(rows)
+
+        if self._width:
+            self._work(partial(prose_lines, text, self._width, first, lines), got)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -92,18 +130,20 @@ class ProseList(RowList[ProseLine]):
 
     def _wrap(self, *, keep: bool) -> None:
         text, width = self._text, self.scrollable_content_region.width
+        # Where it is not on screen yet, it is wrapped once it is.
+        self._width = width
         if not width:
             return
-        self._width = width
 
         def got(lines: list[ProseLine]) -> None:
             here = self.current.number if keep and self.current else 0
             goal = here or (self._best or self._marked or range(1)).start
             place = next((place for place, line in enumerate(lines) if line.number >= goal), 0)
+            above = self.cursor - self.scroll_offset.y if here else self.size.height // 3
             self.set_rows(lines, cursor=place)
-            self.call_after_refresh(self.scroll_to, 0, max(0, place - self.size.height // 3), animate=False, force=True)
+            self.call_after_refresh(self.scroll_to, 0, max(0, place - above), animate=False, force=True)
 
-        self._work(partial(prose_lines, text, width), got)
+        self._work(partial(prose_lines, text, width, self._first, MOST_LINES + self._added), got)
 
     def draw(self, row: ProseLine, width: int) -> Content:  # noqa: ARG002 - lines were wrapped for this width
         """Mark and line."""

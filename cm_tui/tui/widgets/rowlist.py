@@ -115,6 +115,12 @@ class RowList(ScrollView, Generic[R], can_focus=True):
         if rows:
             self.post_message(self.Highlighted(self, self.current))
 
+    def more_rows(self, rows: Sequence[R]) -> None:
+        """Show further rows below those that are there; cursor and view stay."""
+        self._rows = [*self._rows, *rows]
+        self.virtual_size = Size(max(1, self.size.width), len(self._rows) * self.row_height)
+        self.refresh()
+
     def put_cursor(self, index: int) -> None:
         """Put the cursor where the rows that come next will have it; nobody is told."""
         self.set_reactive(RowList.cursor, index)

@@ -13,9 +13,9 @@ from cm_tui.tui.modes.episodes.edits import (
     forget,
     nothing_meant,
     rate,
-    undo,
 )
 from cm_tui.tui.modes.episodes.filter_dialog import FilterDialog
+from cm_tui.tui.modes.episodes.promotion import to_entry, to_note
 from cm_tui.tui.modes.episodes.purge import cannot_purge, purge
 from cm_tui.tui.modes.episodes.query import filter_of
 from cm_tui.tui.modes.episodes.selection import select, select_all
@@ -24,6 +24,7 @@ from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.erase_dialog import EraseDialog
 from cm_tui.tui.screens.messages import OpenEpisode, OpenPath
+from cm_tui.tui.screens.undo import undo
 
 
 def _not_open(screen: EpisodesView) -> str | None:
@@ -168,8 +169,8 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             select, blocked=_no_turns),
     Command("episodes.find", "slash", "Find", "Find episodes by words, and by what you type behind `file:` or `since:`",
             find, blocked=_not_open),
-    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind", undo,
-            blocked=_not_open),
+    Command("episodes.undo", "u", "Undo", "Take back your last change in this project, of any kind",
+            lambda screen: undo(screen, screen.read_again), blocked=_not_open),
     Command("episodes.forget", "d", "Forget", "Lists, search and agents have it no more; what is forgotten comes back",
             forget, blocked=nothing_meant),
     Command("episodes.tag", "t", "Tag", "Tag what is meant, or take tags away", ask_tags, blocked=nothing_meant),
@@ -195,6 +196,10 @@ EPISODES_COMMANDS: tuple[Command[EpisodesView], ...] = (
             partial(step, by=1), bar=False, blocked=_no_turns),
     Command("episodes.replay", "r", "Replay", "Show in History the commit that the agent saw, with its patch", replay,
             blocked=_cannot_replay),
+    Command("episodes.entry", "w", "Write down", "Write down what the episode taught, as an entry", to_entry, bar=False,
+            blocked=_no_episode),
+    Command("episodes.note", "W", "To a note", "Write down what the episode taught, in a note", to_note, shown_as="W",
+            bar=False, blocked=_no_episode),
     Command("episodes.copy", "c", "Copy", "Copy the story as it is unfolded", copy, bar=False, blocked=_no_story),
     Command("episodes.erase", "delete", "Erase", "Erase the episode for good; asks twice", erase, bar=False,
             blocked=_no_episode),

@@ -10,8 +10,7 @@ from textual.content import Content
 
 from cm_tui.model import Episode
 from cm_tui.model.dates import local_day, local_hour_minute
-from cm_tui.tui.state.revision import asked_of
-from cm_tui.tui.widgets.text import elide_end, one_line, short_count
+from cm_tui.tui.widgets.text import elide_end, short_count
 
 OUTCOMES = {
     "ok": ("✓", "$success", "ok"), "failed": ("✗", "$error", "failed"),
@@ -27,14 +26,6 @@ RATINGS = {1: ("▲", "$success", "useful"), -1: ("▼", "$warning", "misled")}
 _DAY = 86_400.0
 _WEEK = 6.5
 _NEAR = {0: "Today", 1: "Yesterday"}
-
-
-def headline(episode: Episode) -> str:
-    """Return what it was about, in one line: what was asked, else what was answered."""
-    asked = asked_of(episode)
-    if any(prompt.strip() for prompt in episode.prompts) or not episode.answer.strip():
-        return asked
-    return " ".join(one_line(episode.answer[:400]).split())
 
 
 def signs(episode: Episode) -> Content:

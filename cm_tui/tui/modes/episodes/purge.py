@@ -8,9 +8,9 @@ from functools import partial
 from cm_tui.model import Episode, PurgeReport
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.episodes.edits import nothing_meant, with_meant
-from cm_tui.tui.modes.episodes.marks import headline
 from cm_tui.tui.modes.episodes.view import EpisodesView
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, elide_end, size
 from cm_tui.tui.widgets.text_prompt import Prompt
 

@@ -10,6 +10,7 @@ from cm_tui.errors import UsageError
 from cm_tui.model import EpisodeFilter
 from cm_tui.model.dates import instant
 from cm_tui.model.episode import EpisodeState, EpisodeType
+from cm_tui.tui.state.filter_line import pieces_of
 
 NOBODY = "unsaid"
 """The outcome of which nobody said anything."""
@@ -45,7 +46,7 @@ class Term:
 def terms_of(text: str) -> list[Term]:
     """Take a line apart: words and values of fields, of which those with blanks stand in double quotes."""
     found = []
-    for piece in _pieces(text):
+    for piece in pieces_of(text):
         field, colon, value = piece.partition(":")
         if colon and field.lower() in FIELDS:
             values = value.split(",") if field.lower() in MANY and '"' not in value else [value]
@@ -53,19 +54,6 @@ def terms_of(text: str) -> list[Term]:
         elif word := piece.replace('"', ""):
             found.append(Term(word))
     return found
-
-
-def _pieces(text: str) -> list[str]:
-    """Split at blanks that stand outside of quotes."""
-    pieces, piece, quoted = [], "", False
-    for one in text:
-        quoted ^= one == '"'
-        if one.isspace() and not quoted:
-            pieces.append(piece)
-            piece = ""
-        else:
-            piece += one
-    return [one for one in (*pieces, piece) if one]
 
 
 def text_of(terms: Iterable[Term]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from cm_tui.model import Episode, Session
-from cm_tui.tui.modes.episodes.marks import OUTCOMES, TYPES, clock, day_name, headline, signs, weight
+from cm_tui.tui.modes.episodes.marks import OUTCOMES, TYPES, clock, day_name, signs, weight
 from cm_tui.tui.modes.episodes.story import Part
+from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.text import count, one_line
 
 _ANSWER, _VERDICT = 3, 1

@@ -7,7 +7,8 @@ from textual.content import Content
 
 from cm_tui.model import Episode
 from cm_tui.model.dates import local_day
-from cm_tui.tui.modes.episodes.marks import OUTCOMES, TYPES, clock, headline, signs, weight
+from cm_tui.tui.modes.episodes.marks import OUTCOMES, TYPES, clock, signs, weight
+from cm_tui.tui.state.revision import headline
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_end, one_line
 

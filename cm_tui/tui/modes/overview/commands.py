@@ -7,6 +7,7 @@ from cm_tui.tui.screens.app_commands import cannot_index, no_index_run, show_mod
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.skipped_files import list_skipped
+from cm_tui.tui.screens.stale_memories import list_stale
 
 
 def _open_already(screen: OverviewView) -> str | None:
@@ -23,6 +24,13 @@ def _nothing_skipped(screen: OverviewView) -> str | None:
     if view.engine != "open":
         return "the project is not open"
     return None if known and known.skipped else "no file was left out"
+
+
+def _nothing_stale(screen: OverviewView) -> str | None:
+    view = screen.cm.project
+    if view.engine != "open":
+        return "the project is not open"
+    return None if view.status and view.status.stale else "nothing that is remembered names code that is gone"
 
 
 def reopen(screen: OverviewView) -> None:
@@ -77,6 +85,8 @@ OVERVIEW_COMMANDS: tuple[Command[OverviewView], ...] = (
     Command("overview.stop", "x", "Stop", "Stop the index run; go on with i", stop_index, blocked=no_index_run),
     Command("overview.skipped", "s", "Left out", "List the files that are not indexed", list_skipped,
             blocked=_nothing_skipped),
+    Command("overview.stale", "t", "Stale", "List what is remembered and names code that is gone", list_stale, bar=False,
+            blocked=_nothing_stale),
     Command("overview.rebuild", "b", "Build anew", "Throw the index away and make it again", ask_rebuild,
             blocked=_cannot_rebuild),
     Command("overview.import", "m", "Import", "Record past sessions of Claude Code, Codex and OpenCode", import_sessions,

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from cm_tui.errors import StoreBusyError
 from cm_tui.model import IndexSummary, Progress, ProjectStatus
+from cm_tui.tui.screens.stale_memories import said
 from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.widgets.bars import share_bar
 from cm_tui.tui.widgets.text import ago, count, duration, elide_middle, fit, size
@@ -249,6 +250,8 @@ def next_text(view: ProjectView) -> Content:
         rows.append(("M", f"Stop importing past sessions{_how_far(view.importing)}"))
     elif view.sessions_to_import:
         rows.append(("m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"))
+    if view.status and view.status.stale:
+        rows.append(("t", said(view.status.stale)))
     rows.append(("?", "Every key of a mode"))
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from cm_tui.model import PackRequest
 from cm_tui.tui.modes.search.file_rows import lines_of
 from cm_tui.tui.modes.search.mark_commands import MARK_COMMANDS
-from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.remembered import open_memory, told_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import WHY_COMMANDS
 from cm_tui.tui.modes.search.why_commands import close as close_why
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.screens.messages import AddToPack, OpenSymbol
 
 

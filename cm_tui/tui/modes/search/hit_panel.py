@@ -14,16 +14,16 @@ from cm_tui.errors import CmError
 from cm_tui.model import Hit, Source, Standing
 from cm_tui.model.tuning import TuningProposal
 from cm_tui.tui.modes.search.comparison_text import pair_text, standing_text
-from cm_tui.tui.modes.search.memory_rows import is_memory, kind_and_age
 from cm_tui.tui.modes.search.profile_panel import ProfilePanel
 from cm_tui.tui.modes.search.proposal_text import proposal_text
-from cm_tui.tui.modes.search.score_explanation import ScoreExplanation
 from cm_tui.tui.modes.search.session import SearchSession
+from cm_tui.tui.screens.memory_hit import is_memory, kind_and_age
 from cm_tui.tui.state.authors import who
 from cm_tui.tui.tasks.ask import Ask
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
 from cm_tui.tui.widgets.path_panel import PathPanel
 from cm_tui.tui.widgets.prose import ProseList
+from cm_tui.tui.widgets.score_explanation import ScoreExplanation
 from cm_tui.tui.widgets.sourcelist import SourceList, code_lines, matching
 from cm_tui.tui.widgets.text import elide_end, one_line
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from cm_tui.errors import CmError
 from cm_tui.model import Page
 from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal, mark_of, marks_of_hits, normal, places_of
-from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.modes.search.why_commands import show_signs
 from cm_tui.tui.screens.commands import Command
 from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.memory_hit import is_memory
 
 if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine

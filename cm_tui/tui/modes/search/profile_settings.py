@@ -90,6 +90,7 @@ _FIXED = (
     Setting("diversity", "diversity", "Diversity", choices=("none", "file", "mmr")),
     Setting("diversity_lambda", "λ / file factor", "Diversity"),
     Setting("half_life_days", "half-life, days", "Decay", high=365.0, step=5, none_at_zero=True),
+    Setting("stale", "stale", "Decay"),
     Setting("rerank", "rerank", "Rerank", choices=("auto", "on", "off")),
     Setting("rerank_alpha", "rerank α", "Rerank"),
     Setting("rerank_depth", "rerank depth", "Rerank", low=1, high=200, step=5, whole=True),

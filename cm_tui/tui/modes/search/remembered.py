@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from cm_tui.engine.api.authors import Author
-from cm_tui.model import ENTRIES, Entry, Episode, Hit
+from cm_tui.model import ENTRIES, NOTES, Entry, Episode, Hit
 from cm_tui.model.dates import local_day
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.copy_text import copy_and_tell
 from cm_tui.tui.screens.entry_text import EntryScreen
-from cm_tui.tui.screens.messages import ReadEpisode
+from cm_tui.tui.screens.messages import OpenMemory, ReadEpisode
 from cm_tui.tui.state.authors import title_of, who
 from cm_tui.tui.widgets.text import elide_end
 
@@ -19,7 +19,7 @@ _TITLE = 60
 
 
 def open_memory(screen: SearchView, hit: Hit) -> None:
-    """Show the episode in its session, or the entry whole."""
+    """Show the episode in its session, the entry whole, the note among all others."""
     name = hit.path.partition("/")[2]
 
     def episode(found: Episode) -> None:
@@ -29,7 +29,9 @@ def open_memory(screen: SearchView, hit: Hit) -> None:
         copy = partial(copy_and_tell, screen, what="The entry is copied.")
         screen.app.push_screen(EntryScreen(found, screen.cm, copy))
 
-    if hit.source == ENTRIES:
+    if hit.source == NOTES:
+        screen.post_message(OpenMemory("note", name))
+    elif hit.source == ENTRIES:
         screen.ask("open", lambda engine: engine.entry(name), entry)
     else:
         screen.ask("open", lambda engine: engine.episode(name), episode)

@@ -16,14 +16,12 @@ from cm_tui.tui.modes.search.hit_name import hit_name
 from cm_tui.tui.modes.search.memory_rows import (
     Heading,
     ResultRow,
-    answering_line,
-    facts,
     heading,
     hit_of,
-    is_memory,
     rows_of,
 )
 from cm_tui.tui.modes.search.row_signs import RowSigns
+from cm_tui.tui.screens.memory_hit import answering_line, facts, is_memory
 from cm_tui.tui.widgets.bars import group_sums, score_bar
 from cm_tui.tui.widgets.rowlist import RowList
 from cm_tui.tui.widgets.text import elide_path, one_line

@@ -158,6 +158,11 @@ class SearchView(ModeScreen):
         if query and self.session.asked is None:
             self._show()
 
+    def ask_for(self, query: str) -> None:
+        """Ask a question that another mode leads to."""
+        self.query_input.value = query
+        self.results.focus()
+
     def refresh_results(self) -> None:
         """Ask again for what is shown; what is typed meanwhile is asked by itself."""
         if self.session.asked and self.session.query == self.query_input.value.strip():

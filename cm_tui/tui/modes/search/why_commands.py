@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cm_tui.model import Standing
-from cm_tui.tui.modes.search.memory_rows import is_memory
 from cm_tui.tui.modes.search.row_signs import signs_of
 from cm_tui.tui.modes.search.view import SearchView
 from cm_tui.tui.screens.commands import Command
+from cm_tui.tui.screens.memory_hit import is_memory
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 if TYPE_CHECKING:

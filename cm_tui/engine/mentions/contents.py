@@ -1,0 +1,85 @@
+"""Contents of files of now and of earlier commits, within a budget: what commands and settings are looked up in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history.revisions import snapshot_at
+from cm_tui.engine.store.database import Database
+from cm_tui.errors import CmError
+
+BUDGET = 96_000_000
+"""Bytes of earlier contents that are read at once; what is left over is looked up the next time."""
+_MOST_OF_FILE = 2_000_000
+_FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = f.blob"
+_VERSIONS = """
+SELECT b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob WHERE f.path = ? ORDER BY f.from_ord
+"""
+
+
+class File(NamedTuple):
+    """A file at some commit, or now."""
+
+    path: str
+    oid: str
+    language: str
+
+
+class Version(NamedTuple):
+    """A content of a file, and the stretch of the mainline that had it."""
+
+    oid: str
+    since: int
+    until: int | None
+
+
+class Contents:
+    """Reads files of one store's past and present.
+
+    Args:
+        db: the store.
+        repository: where content is.
+        read_now: reads a file of now by path and object id.
+    """
+
+    def __init__(self, db: Database, repository: Repository, read_now: Callable[[str, str], str]) -> None:
+        self._db = db
+        self._repository = repository
+        self._read_now = read_now
+        self._left = BUDGET
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether the budget is spent."""
+        return self._left <= 0
+
+    def now(self) -> list[File]:
+        """Return the files of now."""
+        return [File(*row) for row in self._db.rows(_FILES.format(files="now_file"))]
+
+    def at(self, ordinal: int) -> list[File]:
+        """Return the files at an ordinal that is known."""
+        return [File(*row) for row in self._db.rows(_FILES.format(files=snapshot_at(ordinal)))]
+
+    def versions(self, path: str) -> list[Version]:
+        """Return the contents that a file had, oldest first."""
+        return [Version(*row) for row in self._db.rows(_VERSIONS, [path])]
+
+    def text_now(self, file: File) -> bytes:
+        """Return a file of now; nothing where it cannot be read."""
+        try:
+            return self._read_now(file.path, file.oid).encode("utf-8", "replace")
+        except CmError:
+            return b""
+
+    def then(self, oid: str) -> bytes | None:
+        """Return an earlier content; None where the budget is spent, nothing where it is not in this clone or too long."""
+        if self.is_exhausted:
+            return None
+        size = self._repository.size(oid) if self._repository.git else None
+        if size is None or size > _MOST_OF_FILE:
+            return b""
+        self._left -= size
+        return self._repository.read(oid) or b""

@@ -1,0 +1,206 @@
+"""The mentions of a project, kept up: what changed is looked at again, and only what that may concern."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.history.revisions import Revisions
+from cm_tui.engine.mainline import coverage
+from cm_tui.engine.mentions import items, mention_rows
+from cm_tui.engine.mentions.check import Checker
+from cm_tui.engine.mentions.confirmations import Confirmed
+from cm_tui.engine.mentions.items import CommitsOf, WrittenAt
+from cm_tui.engine.mentions.mention_rows import Changed, Row
+from cm_tui.engine.mentions.recognise import named_in
+from cm_tui.engine.store.database import Database
+from cm_tui.engine.store.generations import GENERATION, PASSAGE_GENERATION
+from cm_tui.model import EPISODES
+
+_VERSION = 1
+"""Counted up when names are recognised or checked in another way: all items are read again then."""
+_STATE = "mentions"
+_PIECE = 400
+"""Items that are read in one transaction."""
+_PRINT = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage WHERE source <> 'code'"
+"""Ids are never given twice: other passages have another sum."""
+
+
+class _State(NamedTuple):
+    """What the mentions were compared with."""
+
+    version: int = 0
+    passages: str = ""
+    code: str = ""
+    first: int = 0
+    last: int = 0
+    spans: int = 0
+    """Version of the coverage: it rises when spans change other than by reading on."""
+    head: int = 0
+    sha: str = ""
+    confirmed: str = ""
+    """Digest of what a person said is true all the same."""
+
+    @property
+    def history(self) -> tuple[int, int, int, int, str]:
+        """Return what of it is about the mainline."""
+        return self.first, self.last, self.spans, self.head, self.sha
+
+
+class MentionIndex:
+    """Keeps the mentions of one store.
+
+    Args:
+        db: the store.
+        repository: the checkout.
+        revisions: places commits.
+        read_now: reads a file of now by path and object id.
+        commits_of: gives the commits at which items were written.
+        confirmed: gives what a person said is true all the same.
+    """
+
+    def __init__(
+        self, db: Database, repository: Repository, revisions: Revisions, read_now: Callable[[str, str], str],
+        commits_of: CommitsOf, confirmed: Callable[[], Confirmed] = frozenset,
+    ) -> None:  # fmt: skip
+        self._db = db
+        self._repository = repository
+        self._revisions = revisions
+        self._read_now = read_now
+        self._commits_of = commits_of
+        self._confirmed = confirmed
+
+    def has_changed(self) -> bool:
+        """Return whether there may be something to be looked at."""
+        return self._now() != self._stored()
+
+    def sync(self, seconds: float | None = None) -> bool:
+        """Bring the mentions up to what is remembered, the files and the history; the caller holds the writer lock.
+
+        Args:
+            seconds: what is not done by then is left for the next time; without it, all is done.
+
+        Returns:
+            Whether all of it is done.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            with self._db.generations.changing(), self._db.transaction():
+                is_whole = self._step()
+            if is_whole or (until is not None and time.monotonic() > until):
+                return is_whole
+
+    def _step(self) -> bool:
+        before, now = self._stored(), self._now()
+        if before == now:
+            return True
+        if before.version != now.version:
+            for table in ("mention", "mention_item", "mention_file"):
+                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            before = _State()
+        changed = mention_rows.changed_items(self._db) if before.passages != now.passages else []
+        gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0
+        again = self._again(before, now)
+        rows = self._read(changed[:_PIECE])
+        rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
+        different = self._look_up(rows) + self._keep_confirmed()
+        mention_rows.remember_files(self._db)
+        is_whole = len(changed) <= _PIECE
+        kept = now if is_whole else now._replace(passages="")
+        self._db.set_meta(_STATE, json.dumps(kept))
+        if different or gone:
+            # What is said of a hit is a part of the answer, which is kept for as long as the passages are the same.
+            self._db.set_meta(PASSAGE_GENERATION, str(self._db.number(PASSAGE_GENERATION) + 1))
+        return is_whole
+
+    def _again(self, before: _State, now: _State) -> list[int]:
+        """The names that have to be looked up again."""
+        if before.history != now.history and not self._goes_on(before, now):
+            self._place_again()
+            return mention_rows.every(self._db)
+        found = set(mention_rows.touched(self._db)) if before.code != now.code else set()
+        if before.history != now.history:
+            found.update(mention_rows.waiting(self._db, before.last))
+        return sorted(found)
+
+    def _goes_on(self, before: _State, now: _State) -> bool:
+        """Whether the mainline is the one of before with more commits at its end, all of them newer than what was written."""
+        if (before.first, before.spans) != (now.first, now.spans) or not before.sha:
+            return False
+        rows = self._db.rows("SELECT sha FROM line_commit WHERE ord = ?", [before.head])
+        if not rows or rows[0][0] != before.sha:
+            return False
+        oldest = self._db.value("SELECT min(time) FROM line_commit WHERE ord > ?", [before.head])
+        late = "SELECT count(*) FROM mention_item WHERE time >= ? AND sha = ''"
+        soon = "SELECT count(*) FROM mention_item WHERE ord > ?"
+        return (oldest is None or not self._db.value(late, [oldest])) and not self._db.value(soon, [before.head])
+
+    def _place_again(self) -> None:
+        """Give all items their ordinals on the mainline of now."""
+        placed = WrittenAt(self._db, self._revisions)
+        rows = self._db.rows("SELECT id, sha, time, ord FROM mention_item")
+        moved = [(id_, at) for id_, sha, when, old in rows if (at := placed.ordinal(sha, when)) != old]
+        if moved:
+            ids, ordinals = map(list, zip(*moved, strict=True))
+            sql = "UPDATE mention_item SET ord = v.ord FROM (SELECT unnest(?::INTEGER[]) AS id, unnest(?::INTEGER[]) AS ord) v WHERE v.id = mention_item.id"
+            self._db.execute(sql, [ids, ordinals])
+
+    def _read(self, changed: Sequence[Changed]) -> list[Row]:
+        """Read items that are new or changed, and keep their names."""
+        if not changed:
+            return []
+        by_path = {one.path: one for one in changed}
+        placed = WrittenAt(self._db, self._revisions)
+        found = items.read(self._db, list(by_path), self._commits_of)
+        kept = [(by_path[item.path], item, placed.ordinal(item.commit, item.time)) for item in found]
+        # A session tells of much that is not the project's: of it, only files are looked up.
+        names = [named_in(item.text, files_only=item.kind == EPISODES) for item in found]
+        return mention_rows.write_items(self._db, kept, names)
+
+    def _look_up(self, rows: Sequence[Row]) -> int:
+        if not rows:
+            return 0
+        answers = Checker(self._db, self._repository, self._read_now).check({row.asked for row in rows})
+        return mention_rows.write_answers(self._db, rows, answers)
+
+    def _keep_confirmed(self) -> int:
+        """Keep what a person said is true; returns how many of these are others than before."""
+        now, before = self._confirmed(), frozenset(self._db.rows("SELECT path, fate FROM mention_confirmed"))
+        if now == before:
+            return 0
+        self._db.execute("DELETE FROM mention_confirmed")
+        pairs = [[path for path, _ in now], [fate for _, fate in now]]
+        self._db.execute("INSERT INTO mention_confirmed SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", pairs)
+        return len(now ^ before)
+
+    # --- state ---
+
+    def _now(self) -> _State:
+        covered = coverage.load(self._db)
+        head = self._db.rows("SELECT ord, sha FROM line_commit WHERE ord = (SELECT max(ord) FROM line_commit)")
+        number, sha = head[0] if head else (0, "")
+        first, last = (covered.from_ord, covered.to_ord) if covered.to_ord else (0, 0)
+        return _State(
+            _VERSION, str(self._db.rows(_PRINT)[0]), self._db.get_meta(GENERATION) or "", first, last, covered.version,
+            number, sha, _digest(self._confirmed()),
+        )  # fmt: skip
+
+    def _stored(self) -> _State:
+        text = self._db.get_meta(_STATE)
+        try:
+            found: Any = json.loads(text) if text else []
+            return _State(*found)
+        except (ValueError, TypeError) as error:
+            raise self._db.unreadable(_STATE, text) from error
+
+
+def _digest(confirmed: Confirmed) -> str:
+    return (
+        blake2b(repr(sorted(confirmed)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        if confirmed
+        else ""
+    )

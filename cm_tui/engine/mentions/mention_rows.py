@@ -1,0 +1,209 @@
+"""Rows of mentions: what is written of items and their names, and what of them has to be looked at again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from cm_tui.engine.mentions.check import Answer, Asked
+from cm_tui.engine.mentions.finding import SOON, UNCOMMITTED
+from cm_tui.engine.mentions.items import MemoryItem
+from cm_tui.engine.mentions.recognise import Named
+from cm_tui.engine.mentions.settings import WAITS
+from cm_tui.engine.parse.qualified_name import QualifiedName
+from cm_tui.engine.store.database import Database
+from cm_tui.model import CODE
+
+_ITEMS = """
+SELECT p.path, p.source, p.number, p.newest FROM (
+    SELECT path, any_value(source) AS source, count(*)::INTEGER AS number, max(id) AS newest FROM passage WHERE source <> ? GROUP BY path
+) p LEFT JOIN mention_item i ON i.path = p.path
+WHERE i.path IS NULL OR i.passages <> p.number OR i.newest <> p.newest ORDER BY p.newest DESC
+"""
+_GONE = "SELECT id FROM mention_item WHERE path NOT IN (SELECT path FROM passage WHERE source <> ?)"
+_TOUCHED = """
+WITH changed AS (
+    SELECT path, blob FROM ((SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file)
+    UNION ALL (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file))
+), arrived AS (
+    SELECT path FROM now_file WHERE path NOT IN (SELECT path FROM mention_file)
+    UNION SELECT path FROM mention_file WHERE path NOT IN (SELECT path FROM now_file)
+)
+SELECT m.id FROM mention m WHERE m.path IN (SELECT path FROM changed)
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol')
+    AND m.word IN (SELECT s.name FROM symbol s WHERE s.blob IN (SELECT blob FROM changed))
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND EXISTS (SELECT 1 FROM arrived)
+    AND (m.word IN (SELECT split_part(path, '/', -1) FROM arrived) OR NOT contains(m.word, '.'))
+UNION SELECT m.id FROM mention m WHERE (contains(m.kinds, 'command') OR contains(m.kinds, 'setting'))
+    AND m.state IN ('gone', 'renamed', 'unknown') AND EXISTS (SELECT 1 FROM changed)
+"""
+
+
+class Changed(NamedTuple):
+    """An item whose passages are others than when it was looked at."""
+
+    path: str
+    source: str
+    passages: int
+    newest: int
+
+
+class Row(NamedTuple):
+    """A name as it is kept, to be looked up again."""
+
+    id: int
+    asked: Asked
+
+
+def changed_items(db: Database) -> list[Changed]:
+    """Return the items that are new or changed, those written last first."""
+    return [Changed(*row) for row in db.rows(_ITEMS, [CODE])]
+
+
+def drop_gone(db: Database) -> int:
+    """Remove what is remembered no more; returns how many items that were."""
+    gone = [row[0] for row in db.rows(_GONE, [CODE])]
+    _drop_items(db, gone)
+    return len(gone)
+
+
+def touched(db: Database) -> list[int]:
+    """Return the names that what changed of the files since the last comparison may concern."""
+    return [row[0] for row in db.rows(_TOUCHED)]
+
+
+def waiting(db: Database, last: int) -> list[int]:
+    """Return the names of which more may be told once history was read on.
+
+    Args:
+        db: the store.
+        last: the newest ordinal that was known when they were looked up.
+    """
+    sql = f"""
+    SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
+    WHERE m.state <> 'alive' AND (m.ord > ? OR i.ord + {SOON} > ? OR (m.ord = 0 AND m.kind <> '') OR m.ord IN ({UNCOMMITTED}, {WAITS}))
+    """  # noqa: S608 - numbers
+    return [row[0] for row in db.rows(sql, [last, last])]
+
+
+def every(db: Database) -> list[int]:
+    """Return all names."""
+    return [row[0] for row in db.rows("SELECT id FROM mention")]
+
+
+def asked(db: Database, ids: Collection[int]) -> list[Row]:
+    """Return names as they are to be looked up."""
+    sql = (
+        "SELECT m.id, m.kinds, m.text, m.plain, i.ord FROM mention m JOIN mention_item i ON i.id = m.item "
+        "WHERE m.id IN (SELECT unnest(?::INTEGER[]))"
+    )
+    rows = db.rows(sql, [list(ids)])
+    return [Row(id_, Asked(tuple(kinds.split()), text, plain, at)) for id_, kinds, text, plain, at in rows]
+
+
+def write_items(
+    db: Database, items: Sequence[tuple[Changed, MemoryItem, int]], names: Sequence[Sequence[Named]]
+) -> list[Row]:
+    """Put items and their names in the place of what was there of them; the names are still to be looked up.
+
+    Args:
+        db: the store; the caller holds the transaction.
+        items: each with its passages and the ordinal that it counts as written at.
+        names: those of each.
+    """
+    sql = "SELECT id FROM mention_item WHERE path IN (SELECT unnest(?::VARCHAR[]))"
+    _drop_items(db, [row[0] for row in db.rows(sql, [[one.path for one, _, _ in items]])])
+    first = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention_item"))
+    number = int(db.value("SELECT coalesce(max(id), 0) + 1 FROM mention"))
+    found: list[Row] = []
+    lines, owners, kept = [], [], []
+    for place, ((_, _, at), own) in enumerate(zip(items, names, strict=True)):
+        for one in own:
+            found.append(Row(number + len(found), Asked(one.kinds, one.text, one.plain, at)))
+            lines.append(one.line)
+            owners.append(first + place)
+            kept.append(one)
+    _insert(db, "mention_item", _item_columns(items, first))
+    columns: dict[str, list[object]] = {
+        "id": [row.id for row in found], "item": list(owners), "line": list(lines),
+        "kinds": [" ".join(one.kinds) for one in kept], "text": [one.text for one in kept],
+        "word": [_word(one) for one in kept], "plain": [one.plain for one in kept],
+        "kind": [""] * len(kept), "state": ["unknown"] * len(kept), "path": [""] * len(kept),
+        "start_line": [0] * len(kept), "became": [""] * len(kept), "ord": [0] * len(kept),
+    }  # fmt: skip
+    _insert(db, "mention", columns)
+    return found
+
+
+def write_answers(db: Database, rows: Iterable[Row], answers: dict[Asked, Answer]) -> int:
+    """Keep what became of names; returns how many are another than before.
+
+    Args:
+        db: the store; the caller holds the transaction.
+        rows: the names.
+        answers: what became of each.
+    """
+    told = [(row.id, answers[row.asked]) for row in rows]
+    if not told:
+        return 0
+    columns = (
+        [id_ for id_, _ in told], [one.kind or "" for _, one in told], [one.finding.state for _, one in told],
+        [one.finding.path for _, one in told], [one.finding.line for _, one in told],
+        [one.finding.became for _, one in told], [one.finding.ordinal for _, one in told],
+    )  # fmt: skip
+    values = (
+        "(SELECT unnest(?::INTEGER[]) AS id, unnest(?::VARCHAR[]) AS kind, unnest(?::VARCHAR[]) AS state, unnest(?::VARCHAR[]) AS path, "
+        "unnest(?::INTEGER[]) AS start_line, unnest(?::VARCHAR[]) AS became, unnest(?::INTEGER[]) AS ord) v"
+    )
+    differs = "(m.kind, m.state, m.path, m.start_line, m.became, m.ord) IS DISTINCT FROM (v.kind, v.state, v.path, v.start_line, v.became, v.ord)"
+    sql = f"SELECT v.* FROM {values} JOIN mention m ON m.id = v.id WHERE {differs}"  # noqa: S608 - our own columns
+    changed = db.rows(sql, list(columns))
+    if changed:
+        db.execute(
+            "UPDATE mention SET kind = v.kind, state = v.state, path = v.path, start_line = v.start_line, became = v.became, "  # noqa: S608
+            f"ord = v.ord FROM {values} WHERE v.id = mention.id",
+            [list(column) for column in zip(*changed, strict=True)],
+        )
+    return len(changed)
+
+
+def remember_files(db: Database) -> None:
+    """Note the files of now as those with which all names were compared; the caller holds the transaction."""
+    both = "SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file"
+    gone = "SELECT path FROM (SELECT path, blob FROM mention_file EXCEPT SELECT path, blob FROM now_file)"
+    db.execute(f"DELETE FROM mention_file WHERE path IN ({gone})")  # noqa: S608 - our own query
+    db.execute(f"INSERT INTO mention_file {both}")
+
+
+def _drop_items(db: Database, ids: Sequence[int]) -> None:
+    if ids:
+        db.execute("DELETE FROM mention WHERE item IN (SELECT unnest(?::INTEGER[]))", [list(ids)])
+        db.execute("DELETE FROM mention_item WHERE id IN (SELECT unnest(?::INTEGER[]))", [list(ids)])
+
+
+def _item_columns(items: Sequence[tuple[Changed, MemoryItem, int]], first: int) -> dict[str, list[object]]:
+    return {
+        "id": list(range(first, first + len(items))), "source": [one.source for one, _, _ in items],
+        "path": [one.path for one, _, _ in items], "title": [item.title for _, item, _ in items],
+        "time": [item.time for _, item, _ in items], "sha": [item.commit for _, item, _ in items],
+        "ord": [at for _, _, at in items], "passages": [one.passages for one, _, _ in items],
+        "newest": [one.newest for one, _, _ in items],
+    }  # fmt: skip
+
+
+def _word(one: Named) -> str:
+    """What a name is looked up by: the last part of a symbol, the last name of a path."""
+    if one.kinds[0] == "path":
+        return one.text.rstrip("/").rpartition("/")[2]
+    return next(iter(QualifiedName(one.text).ends), one.text)
+
+
+def _insert(db: Database, table: str, columns: dict[str, list[object]]) -> None:
+    from arro3.core import DataType
+
+    kinds = {name: DataType.string() for name in columns}
+    for name in ("id", "item", "line", "start_line", "ord", "passages", "newest"):
+        kinds[name] = DataType.int32()
+    kinds |= {"time": DataType.int64(), "plain": DataType.bool()}
+    if columns["id"]:
+        db.insert(table, dict(columns), {name: kinds[name] for name in columns})

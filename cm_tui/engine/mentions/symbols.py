@@ -1,0 +1,247 @@
+"""Symbols that texts name: those that were there when a text was written, beside those of now."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from cm_tui.engine.history.symbol_versions import SymbolVersions
+from cm_tui.engine.mentions.finding import EVER, Finding, Known, Wanted
+from cm_tui.engine.parse.qualified_name import QualifiedName
+from cm_tui.engine.store.database import Database
+from cm_tui.model import MentionState, SymbolKey
+
+_MOST_STEPS = 20
+"""Moves of one symbol that are followed."""
+_TRACED = 400
+"""Symbols that are traced together: their versions are in memory at once."""
+_MOST_KEYS = 8
+"""Symbols of one name that are traced: what so many were is no one thing."""
+_FEW = 3
+"""Symbols that may bear a single word which is called, for one of them to be meant."""
+_OUTERMOST = frozenset(
+    {"class", "struct", "interface", "trait", "enum", "function", "type", "module", "macro", "record", "protocol"}
+)
+_HERE = frozenset({"crate", "self", "super"})
+"""Words of Rust for the package or module that a name is in."""
+_ENDING = re.compile(r"\.[^./]+$")
+_FIELDS = "f.path, s.qualname, s.kind, s.overload"
+_THEN = f"""
+SELECT w.id, {_FIELDS}, arg_min(coalesce(s.body, 0), f.from_ord), arg_min(s.start_line, f.from_ord)
+FROM (SELECT unnest(?::INTEGER[]) AS id, unnest(?::VARCHAR[]) AS name, unnest(?::INTEGER[]) AS since, unnest(?::INTEGER[]) AS until) w
+JOIN symbol s ON s.name = w.name AND s.kind <> 'section'
+JOIN file_span f ON f.blob = s.blob AND f.from_ord <= w.until AND (f.to_ord IS NULL OR f.to_ord > w.since)
+GROUP BY ALL
+"""  # noqa: S608 - our own columns
+_NOW = f"""
+SELECT s.name, {_FIELDS}, coalesce(s.body, 0), s.start_line FROM {{files}} f JOIN symbol s ON s.blob = f.blob
+WHERE s.kind <> 'section' AND s.name IN (SELECT unnest(?::VARCHAR[]))
+"""  # noqa: S608 - our own columns
+_ENDS = f"""
+SELECT {_FIELDS}, max(coalesce(f.to_ord, {EVER}))
+FROM symbol s JOIN file_span f ON f.blob = s.blob WHERE s.name IN (SELECT unnest(?::VARCHAR[])) AND f.path IN (SELECT unnest(?::VARCHAR[]))
+GROUP BY ALL
+"""  # noqa: S608 - our own columns
+
+
+class _Standing(NamedTuple):
+    """A symbol at one time."""
+
+    key: SymbolKey
+    body: int
+    line: int
+
+
+class _Case(NamedTuple):
+    """A name that is the project's, with what bore it then and what bears it now."""
+
+    wanted: Wanted
+    then: list[_Standing]
+    now: list[_Standing]
+
+
+class SymbolCheck:
+    """Checks names of symbols against one store.
+
+    Args:
+        db: the store.
+        known: how far its history tells.
+    """
+
+    def __init__(self, db: Database, known: Known) -> None:
+        self._db = db
+        self._known = known
+
+    def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
+        """Return what became of each name; one that no commit of its stretch had, nor now has, is left out."""
+        asked = {one: QualifiedName(one.name) for one in wanted}
+        asked = {one: name for one, name in asked.items() if name.ends}
+        now = self._now(sorted({name.ends[0] for name in asked.values()}), "now_file")
+        then = self._then(asked)
+        cases: list[_Case] = []
+        found: dict[Wanted, Finding] = {}
+        for one, name in asked.items():
+            case = _Case(one, _fitting(name, then.get(one, ())), _fitting(name, now.get(name.ends[0], ())))
+            case = _outermost(case) if one.plain else _of_few(case)
+            if case.now:
+                found[one] = _standing(case)
+            if case.then:
+                cases.append(case)
+        left = [case for case in cases if case.wanted not in found or found[case.wanted].state == "moved"]
+        found |= self._left(left)
+        return found
+
+    # --- what was there ---
+
+    def _then(self, asked: dict[Wanted, QualifiedName]) -> dict[Wanted, list[_Standing]]:
+        if not self._known.first:
+            return {}
+        groups: dict[tuple[str, int, int], list[Wanted]] = defaultdict(list)
+        for one, name in asked.items():
+            groups[(name.ends[0], *self._known.stretch(one.since, one.until))].append(one)
+        names, since, until = ([group[place] for group in groups] for place in range(3))
+        rows = self._db.rows(_THEN, [list(range(len(groups))), names, since, until])
+        members = list(groups.values())
+        found: dict[Wanted, list[_Standing]] = defaultdict(list)
+        for number, path, qualname, kind, overload, body, line in rows:
+            standing = _Standing(SymbolKey(path, qualname, kind, overload), body, line)
+            for one in members[number]:
+                found[one].append(standing)
+        return found
+
+    def _now(self, names: Sequence[str], files: str) -> dict[str, list[_Standing]]:
+        found: dict[str, list[_Standing]] = defaultdict(list)
+        for name, path, qualname, kind, overload, body, line in self._db.rows(_NOW.format(files=files), [list(names)]):
+            found[name].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
+        return found
+
+    # --- what is not there any more ---
+
+    def _left(self, cases: Sequence[_Case]) -> dict[Wanted, Finding]:
+        """Return what became of names whose symbols are not where they were."""
+        found: dict[Wanted, Finding] = {}
+        ends = self._ends(cases)
+        gone = [case for case in cases if not case.now]
+        became = self._traced({standing.key for case in gone for standing in case.then[:_MOST_KEYS]})
+        for case in cases:
+            last = max(case.then, key=lambda one: ends.get(one.key, 0))
+            ordinal = ends.get(last.key, 0)
+            if case.now:
+                best = _best_now(case)
+                found[case.wanted] = Finding("moved", best.key.path, best.line, _place(best), ordinal)
+                continue
+            names = {became[one.key] for one in case.then if one.key in became}
+            if len(names) == 1:
+                there = next(iter(names))
+                word = _as_written(case.wanted.name, there.key)
+                state: MentionState = "renamed" if word != case.wanted.name else "moved"
+                shown = word if state == "renamed" else _place(there)
+                found[case.wanted] = Finding(state, there.key.path, there.line, shown, ordinal)
+            else:
+                found[case.wanted] = Finding("gone", last.key.path, last.line, "", ordinal)
+        return found
+
+    def _ends(self, cases: Sequence[_Case]) -> dict[SymbolKey, int]:
+        """Return by symbol the ordinal of the commit that took it away."""
+        keys = {standing.key for case in cases for standing in case.then}
+        if not keys:
+            return {}
+        names = sorted({QualifiedName(case.wanted.name).ends[0] for case in cases})
+        rows = self._db.rows(_ENDS, [names, sorted({key.path for key in keys})])
+        ends = {SymbolKey(*row[:4]): row[4] for row in rows if SymbolKey(*row[:4]) in keys}
+        endless = [key for key, end in ends.items() if end == EVER]
+        committed = set[SymbolKey]()
+        if endless:
+            committed = {one.key for group in self._now(names, "head_file").values() for one in group}
+        return {key: self._known.gone_at(end, is_committed=key in committed) for key, end in ends.items()}
+
+    def _traced(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
+        """Return where symbols went that are not there: what has the same body and came by the commit that took each away."""
+        found: dict[SymbolKey, _Standing] = {}
+        ordered = sorted(keys, key=_order)
+        for start in range(0, len(ordered), _TRACED):
+            found |= self._traced_together(ordered[start : start + _TRACED])
+        return found
+
+    def _traced_together(self, keys: Sequence[SymbolKey]) -> dict[SymbolKey, _Standing]:
+        versions = SymbolVersions(self._db, with_spans=True)
+        versions.load_of(keys)
+        ways = {key: key for key in keys}
+        found: dict[SymbolKey, _Standing] = {}
+        for _ in range(_MOST_STEPS):
+            versions.load_same_bodies(ways.values())
+            steps = {key: versions.last_destination(at) for key, at in ways.items() if versions.knows(at)}
+            ways = {key: there for key, there in steps.items() if there is not None}
+            if not ways:
+                break
+            versions.load_of(list(ways.values()))
+            alive = self._alive(set(ways.values()))
+            found |= {key: alive[at] for key, at in ways.items() if at in alive}
+            ways = {key: at for key, at in ways.items() if at not in alive}
+        return found
+
+    def _alive(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
+        names = sorted({end for key in keys for end in QualifiedName(key.qualname).ends[:1]})
+        standing = (one for group in self._now(names, "now_file").values() for one in group)
+        return {one.key: one for one in standing if one.key in keys}
+
+
+def _order(key: SymbolKey) -> tuple[str, str, str, int]:
+    return key.path, key.qualname, key.kind, key.overload
+
+
+def _fitting(name: QualifiedName, standing: Iterable[_Standing]) -> list[_Standing]:
+    return [one for one in standing if name.fits(one.key.qualname, one.key.kind) or _is_below(name, one.key)]
+
+
+def _is_below(name: QualifiedName, key: SymbolKey) -> bool:
+    """Whether a name is a whole qualified name behind folders and modules that it lies in: `requests.get`, `crate::net::Server`."""
+    own = QualifiedName(key.qualname).parts
+    if len(name.parts) <= len(own) or name.parts[-len(own) :] != own:
+        return False
+    around = iter(_ENDING.sub("", key.path).split("/"))
+    return all(part in around for part in name.parts[: -len(own)] if part not in _HERE)
+
+
+def _outermost(case: _Case) -> _Case:
+    """Of a plain word only what is defined once and outermost is meant."""
+    then = [one for one in case.then if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
+    now = [one for one in case.now if one.key.kind in _OUTERMOST and one.key.qualname == case.wanted.name]
+    return _Case(case.wanted, then if len(then) == 1 else [], now if len(then) == 1 or len(now) == 1 else [])
+
+
+def _of_few(case: _Case) -> _Case:
+    """Of a single word, such as `run()`, nothing is meant where many things are called so: it may be another library's."""
+    single = case.wanted.name.isalpha() and case.wanted.name.islower()
+    return _Case(case.wanted, [], []) if single and len(case.then or case.now) > _FEW else case
+
+
+def _standing(case: _Case) -> Finding:
+    """What is to be said of a name that something bears now."""
+    then = {one.key: one for one in case.then}
+    same = next((one for one in case.now if one.key in then), None)
+    if case.then and same is None:
+        return Finding("moved")
+    best = same or min(case.now, key=lambda one: _order(one.key))
+    if same is None or len(then) > 1 or then[same.key].body == same.body:
+        return Finding("alive", best.key.path, best.line)
+    return Finding("changed", same.key.path, same.line)
+
+
+def _best_now(case: _Case) -> _Standing:
+    """The symbol that is meant now, of several: with the same qualified name, of the same kind, first by path."""
+    names, kinds = {one.key.qualname for one in case.then}, {one.key.kind for one in case.then}
+    return min(case.now, key=lambda one: (one.key.qualname not in names, one.key.kind not in kinds, _order(one.key)))
+
+
+def _place(one: _Standing) -> str:
+    return f"{one.key.path}:{one.line}"
+
+
+def _as_written(name: str, key: SymbolKey) -> str:
+    """A symbol's qualified name with as many parts as the name that it takes the place of."""
+    parts, own = QualifiedName(name).parts, QualifiedName(key.qualname).parts
+    separator = next((mark for mark in ("::", "->", "#", ".") if mark in name), ".")
+    return separator.join(own[-len(parts) :])

@@ -1,0 +1,175 @@
+"""What becomes of an entry, a note or a proposal: pinned, moved, forgotten, brought back, accepted, declined."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cm_tui.model import Entry, EntryEdit, MemoryChange, Note, NoteChange, PackRequest, Proposal, Scope
+from cm_tui.model.dates import local_day
+from cm_tui.tui.modes.memory.about import path_of
+from cm_tui.tui.modes.memory.facts import who
+from cm_tui.tui.modes.memory.groups import key_of
+from cm_tui.tui.modes.memory.signs import name_of, title_of
+from cm_tui.tui.modes.memory.view import MemoryView
+from cm_tui.tui.modes.memory.writing import tell_note, whole_text
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.copy_text import copy_and_tell
+from cm_tui.tui.screens.messages import AddToPack
+from cm_tui.tui.widgets.text import elide_end, one_line
+from cm_tui.tui.widgets.text_prompt import Prompt
+
+_LONGEST = 60
+
+
+def flip_pin(screen: MemoryView, entry: Entry) -> None:
+    """Pin an entry, or not any more."""
+    edit = EntryEdit(pinned=not entry.pinned)
+    change(screen, entry, edit)
+
+
+def flip_never_recall(screen: MemoryView, entry: Entry) -> None:
+    """Keep an entry out of all answers, or not any more."""
+    change(screen, entry, EntryEdit(never_recall=not entry.never_recall))
+
+
+def change(screen: MemoryView, entry: Entry, edit: EntryEdit) -> None:
+    """Change an entry, say what was done, and show it."""
+    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), partial(_changed, screen))
+
+
+def approve(screen: MemoryView, entry: Entry) -> None:
+    """Approve a Rule as it is shown."""
+    screen.do(lambda engine: engine.approve_entry(entry), partial(_changed, screen))
+
+
+def forget(screen: MemoryView, item: Entry | Note) -> None:
+    """Forget an entry, or bring one back that was forgotten; delete a note after a question."""
+    if isinstance(item, Entry):
+        back = item.forgotten is not None
+        screen.do(lambda engine: engine.forget_memory(item.id, undo=back, scope=item.scope), partial(_changed, screen))
+        return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(lambda engine: engine.delete_note(item.id), partial(tell_note, screen))
+
+    words = f"Delete the note {one_line(item.id)}?\n\nIts file goes; u brings it back."
+    screen.app.push_screen(ConfirmScreen(words, "Delete"), answered)
+
+
+def move_entry(screen: MemoryView, entry: Entry) -> None:
+    """Move an entry to the other scope after a question: what holds in all projects is given in all of them."""
+    to: Scope = "project" if entry.scope == "user" else "user"
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(lambda engine: engine.move_entry(entry.id, to), partial(_changed, screen))
+
+    place = "all your projects" if to == "user" else "this project alone"
+    words = f"Move “{elide_end(title_of(entry), _LONGEST)}” to {place}?\n\nu takes it back."
+    screen.app.push_screen(ConfirmScreen(words, "Move"), answered)
+
+
+# --- what is stale ---
+
+
+def fix_names(screen: MemoryView, entry: Entry) -> None:
+    """Write new names in the place of old ones, after a question that says which."""
+
+    def found(would: MemoryChange) -> None:
+        def answered(yes: bool | None) -> None:
+            if yes:
+                screen.do(lambda engine: engine.fix_stale(entry.id), partial(_changed, screen))
+
+        words = one_line(would.words)
+        screen.app.push_screen(ConfirmScreen(f"{words[:1].upper()}{words[1:]}.", "Write that"), answered)
+
+    screen.ask("fix", lambda engine: engine.fix_stale(entry.id, dry_run=True), found)
+
+
+def confirm(screen: MemoryView, item: Entry | Note) -> None:
+    """Say that what names something gone is true all the same."""
+    screen.do(lambda engine: engine.confirm_stale(path_of(item)), partial(_changed, screen))
+
+
+def move_note(screen: MemoryView, note: Note) -> None:
+    """Ask for another name of a note, also in the other scope, and give it that."""
+
+    def moved(change: NoteChange) -> None:
+        if change.note is not None:
+            screen.pending = key_of(change.note)
+        tell_note(screen, change)
+
+    def answered(name: str | None) -> None:
+        if name is not None and name.strip() != note.id:
+            screen.do(lambda engine: engine.move_note(note.id, name.strip()), moved)
+
+    hint = "user:NAME is for all your projects, .cm/notes/NAME for this one, topics/NAME a topic of it."
+    screen.app.push_screen(Prompt("Move the note to", note.id, hint, _no_name), answered)
+
+
+def _no_name(answer: str) -> str | None:
+    return None if answer.strip() else "Give it a name."
+
+
+def decide(screen: MemoryView, proposal: Proposal, *, accept: bool) -> None:
+    """Accept what an agent proposes, or decline it after a question: then it is gone."""
+
+    def done(change: MemoryChange) -> None:
+        if accept:
+            screen.pending = ("entry", change.id)
+        _changed(screen, change)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.do(lambda engine: engine.decide(proposal.id, accept=accept), done)
+
+    if accept:
+        answered(True)
+        return
+    words = f"Decline “{elide_end(name_of(proposal), _LONGEST)}”?\n\nNothing is changed, and the proposal goes."
+    screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
+
+
+def _changed(screen: MemoryView, change: MemoryChange) -> None:
+    screen.told(change.words, undoable=bool(change.change))
+
+
+# --- taking it elsewhere ---
+
+
+def copy_text(screen: MemoryView) -> None:
+    """Copy the text; of a note all of it, also what was not read yet."""
+    item = screen.item
+    if isinstance(item, Note) and not screen.panel.is_whole:
+        screen.ask(
+            "copy", lambda engine: whole_text(engine, item.id),
+            lambda text: copy_and_tell(screen, text, "The note is copied."),
+        )  # fmt: skip
+    elif item is not None:
+        text = item.content if isinstance(item, Entry) else screen.panel.text
+        copy_and_tell(screen, text, "The text is copied.")
+
+
+def copy_name(screen: MemoryView) -> None:
+    """Copy what names it elsewhere: the path of a note's file, the id of an entry."""
+    item = screen.item
+    if item is not None:
+        name = item.file if isinstance(item, Note) else item.id
+        copy_and_tell(screen, name, one_line(name))
+
+
+def add_to_pack(screen: MemoryView) -> None:
+    """Put it into the pack, and go to the next."""
+    item = screen.item
+    if isinstance(item, Entry):
+        at, lines = item.timestamp / 1000, item.content.count("\n") + 1
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {who(item.actor, item.agent)}, {local_day(at)}"
+        request = PackRequest(path_of(item), 1, lines, title, "remembered")
+    elif isinstance(item, Note):
+        title = f"“{elide_end(title_of(item), _LONGEST)}”, {local_day(item.time or item.modified)}"
+        request = PackRequest(path_of(item), 1, max(1, item.lines), title, "remembered")
+    else:
+        return
+    screen.post_message(AddToPack(request))
+    screen.list_shown.cursor += 1

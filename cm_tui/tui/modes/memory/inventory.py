@@ -1,0 +1,132 @@
+"""What there is of entries, notes and proposals, group by group: as many rows as were looked at, and honest totals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import StoreError
+from cm_tui.model import Entry, Note, Page
+from cm_tui.model.page import MOST_ROWS
+from cm_tui.tui.modes.memory.about import doubles, path_of, stale_paths
+from cm_tui.tui.modes.memory.groups import GROUPS, Group, Item, is_same
+from cm_tui.tui.modes.memory.query import MemoryFilter
+from cm_tui.tui.widgets.text import one_line
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+PAGE = 200
+"""Rows of a group that are read at first."""
+
+
+@dataclass(frozen=True)
+class GroupPage:
+    """The first rows of a group."""
+
+    group: Group
+    items: tuple[Item, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """What fits a filter."""
+
+    pages: tuple[GroupPage, ...] = ()
+    """Groups that have something."""
+    notes: tuple[str, ...] = ()
+    """What has to be said: a file that cannot be read."""
+
+    def is_same(self, other: Inventory | None) -> bool:
+        """Return whether nothing has changed."""
+        return self == other and all(
+            is_same(*pair)
+            for mine, theirs in zip(self.pages, other.pages, strict=True)
+            for pair in zip(mine.items, theirs.items, strict=True)
+        )
+
+    def total(self, holds: str) -> int:
+        """Return how many entries, notes or proposals there are."""
+        return sum(page.total for page in self.pages if page.group.holds == holds)
+
+
+def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int]) -> Inventory:
+    """Ask for what fits.
+
+    Args:
+        engine: is asked.
+        where: what is wanted.
+        limits: how many rows of a group, where more than `PAGE` are wanted.
+    """
+    pages, notes = [], []
+    for group in GROUPS:
+        if not where.wants(group.key):
+            continue
+        try:
+            page = _READ[group.holds](engine, group, where, limits.get(group.key, PAGE))
+        except StoreError as error:
+            # The others can be read, and are shown.
+            notes.append(f"{error.message} {error.hint}".strip())
+            continue
+        if page.note:
+            notes.append(page.note)
+        if page.total:
+            pages.append(GroupPage(group, page.rows, page.total))
+    return Inventory(tuple(pages), tuple(dict.fromkeys(map(one_line, notes))))
+
+
+def _proposals(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:  # noqa: ARG001 - one of three
+    page = engine.proposals()
+    return Page(page.rows[:limit], page.total, page.note)
+
+
+def _entries(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:
+    category, forgotten = group.key.capitalize(), where.state == "forgotten"
+    if where.state in _KEPT_ENTRIES:
+        every = engine.entries(match=where.text, category=category, scope=where.scope, limit=MOST_ROWS)
+        fits = _KEPT_ENTRIES[where.state](engine)
+        kept = [entry for entry in every.rows if fits(entry)]
+        return Page(tuple(kept[:limit]), len(kept), every.note)
+    page = engine.entries(match=where.text, category=category, scope=where.scope, forgotten=forgotten, limit=limit)
+    return Page(page.rows, page.total, page.note)
+
+
+def _notes(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:
+    if where.state:
+        every = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=MOST_ROWS)
+        fits = _KEPT_NOTES[where.state](engine)
+        kept = [note for note in every.rows if fits(note)]
+        return Page(tuple(kept[:limit]), len(kept), every.note)
+    page = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=limit)
+    return Page(page.rows, page.total, page.note)
+
+
+_READ: dict[str, Callable[[Engine, Group, MemoryFilter, int], Page[Item]]] = {
+    "proposals": _proposals, "entries": _entries, "notes": _notes,
+}  # fmt: skip
+
+
+def _stale(engine: Engine) -> Callable[[Item], bool]:
+    paths = stale_paths(engine)
+    return lambda item: path_of(item) in paths
+
+
+def _double(engine: Engine) -> Callable[[Entry], bool]:
+    ids = doubles(engine)
+    return lambda entry: entry.id in ids
+
+
+_KEPT_ENTRIES: dict[str, Callable[[Engine], Callable[[Entry], bool]]] = {
+    "pinned": lambda _: lambda entry: entry.pinned,
+    "held": lambda _: lambda entry: entry.held,
+    "never": lambda _: lambda entry: entry.never_recall,
+    "unapproved": lambda _: lambda entry: entry.unapproved,
+    "stale": _stale,
+    "double": _double,
+}
+_KEPT_NOTES: dict[str, Callable[[Engine], Callable[[Note], bool]]] = {
+    "problem": lambda _: lambda note: bool(note.problem),
+    "stale": _stale,
+}

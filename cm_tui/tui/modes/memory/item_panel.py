@@ -1,0 +1,246 @@
+"""The panel on the right: what is known of an item, and its text; of a note as many lines as were looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from cm_tui.engine.api.weight import tokens
+from cm_tui.errors import CmError
+from cm_tui.model import ENTRIES, NOTES, Duplicates, Entry, Hit, Note, NoteText
+from cm_tui.tui.modes.memory.about import About, path_of, read_about
+from cm_tui.tui.modes.memory.facts import entry_facts, note_facts, proposal_facts, proposal_text
+from cm_tui.tui.modes.memory.groups import Item, is_same, key_of
+from cm_tui.tui.tasks.ask import Ask
+from cm_tui.tui.widgets.prose import ProseLine, ProseList
+from cm_tui.tui.widgets.sourcelist import matching
+from cm_tui.tui.widgets.text import count
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+SETTLING = 0.06
+"""Seconds that the cursor stays on a note before it is read, so that scrolling reads nothing."""
+ABOUT_DELAY = 0.15
+LINES = 400
+"""Lines of a note that are read at once."""
+NOTHING = "What the cursor is on is shown here."
+
+
+class ItemPanel(Vertical):
+    """Shows an item; what of it has to be read comes a moment later.
+
+    Args:
+        ask: asks the engine.
+        drop: forgets a question by its topic.
+        work: runs something slow; gets what is to be done and what takes its answer.
+    """
+
+    class Shown(Message):
+        """Another text is there: what can be done with it may differ."""
+
+    def __init__(
+        self,
+        ask: Ask,
+        drop: Callable[[str], None],
+        work: Callable[[Callable[[], list[ProseLine]], Callable[[list[ProseLine]], None]], None],
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(id=id, classes="panel")
+        self._ask = ask
+        self._drop = drop
+        self._work = work
+        self.item: Item | None = None
+        self.text = ""
+        """What is shown of its text."""
+        self._about = About()
+        self.doubles_of: Callable[[Entry], Sequence[Duplicates]] = lambda _: ()
+        """Returns what is known of entries that say nearly the same as one."""
+        self._hit: Hit | None = None
+        """What is shown as an answer; None: it is shown as it is listed."""
+        self._first = 1
+        """The first line that is shown."""
+        self._next: int | None = None
+        """The line of a note that was not read yet; None: all of it is here."""
+
+    def compose(self) -> ComposeResult:
+        """Facts, and the text."""
+        yield Static(id="item-facts", markup=False)
+        yield ProseList(self._work, id="item-text", empty=NOTHING)
+
+    @property
+    def prose(self) -> ProseList:
+        """The text."""
+        return self.query_one(ProseList)
+
+    # --- what is shown ---
+
+    def show(self, item: Item) -> None:
+        """Show an item; where it is the one that is shown, and nothing of it has changed, whoever reads it reads on."""
+        if is_same(item, self.item) and self._hit is None:
+            return
+        self._drop("hit")
+        self._hit, self._first = None, 1
+        same = self.item is not None and key_of(item) == key_of(self.item)
+        self.item = item
+        if not same:
+            self._about = About()
+        self._read_about(item)
+        self.border_title = {Entry: "Entry", Note: "Note"}.get(type(item), "Proposal")
+        if isinstance(item, Note):
+            self._read(item, keep=same)
+            return
+        self._drop("text")
+        self._take(item.content if isinstance(item, Entry) else proposal_text(item), None, keep=same)
+
+    def show_hit(self, hit: Hit) -> None:
+        """Show what a hit is of, with the lines that answer on screen."""
+        if self._hit == hit:
+            return
+        self._hit, self.item = hit, None
+        first = max(1, hit.start_line - LINES // 2)
+
+        def call(engine: Engine) -> tuple[Item | None, str]:
+            name = hit.path.partition("/")[2]
+            if hit.source == NOTES:
+                found = engine.note(name, start=first, lines=LINES)
+                return found.note, found.text
+            text = engine.source(hit.path).text
+            return (engine.entry(name) if hit.source == ENTRIES else None), text
+
+        def got(told: tuple[Item | None, str]) -> None:
+            self.item, self.text = told
+            self._next, self._about = None, About()
+            self._first = first if hit.source == NOTES else 1
+            self.border_title = hit.source.capitalize()
+            self._tell()
+            self.query_one("#item-facts", Static).display = self.item is not None
+            if self.item is not None:
+                self._read_about(self.item)
+            self.prose.show(self.text, *matching(hit), first=self._first)
+            self.post_message(self.Shown())
+
+        def failed(error: CmError) -> None:
+            self.clear(f"✖ {error.message} {error.hint}".strip())
+
+        self._drop("text")
+        self._ask("hit", call, got, failed, delay=SETTLING)
+
+    def clear(self, words: str = NOTHING) -> None:
+        """Show nothing."""
+        self._drop("text")
+        self._drop("about")
+        self._drop("hit")
+        self.item, self.text, self._next, self._hit = None, "", None, None
+        self.query_one("#item-facts", Static).display = False
+        self.border_title, self.border_subtitle = "", Content("")
+        self.prose.set_rows((), empty=words)
+        self.post_message(self.Shown())
+
+    def _take(self, text: str, following: int | None, *, keep: bool) -> None:
+        changed = text != self.text
+        self.text, self._next = text, following
+        self._tell()
+        if changed or not keep:
+            self.prose.show(text, keep=keep)
+        self.post_message(self.Shown())
+
+    def _tell(self) -> None:
+        facts, item = self.query_one("#item-facts", Static), self.item
+        width = self.size.width
+        if item is None or not width:
+            return
+        if isinstance(item, Entry):
+            told = entry_facts(item, width, self._about, self.doubles_of(item))
+        elif isinstance(item, Note):
+            weight = tokens(self.text) if self.is_whole and self.text else None
+            told = note_facts(item, weight, width, self._about)
+        else:
+            told = proposal_facts(item, width)
+        facts.display = True
+        facts.update(told)
+        lines = self.text.count("\n") + 1 if self.text else 0
+        partly = isinstance(item, Note) and not self.is_whole
+        self.border_subtitle = Content(
+            f"{lines:,} of {count(item.lines, 'line')}" if partly and isinstance(item, Note) else count(lines, "line")
+        )
+
+    def _read_about(self, item: Item) -> None:
+        """Ask what there is to say besides; nothing waits for that."""
+        path = path_of(item)
+        if not path:
+            self._drop("about")
+            return
+
+        def got(about: About) -> None:
+            if about != self._about:
+                self._about = about
+                self._tell()
+
+        self._ask("about", lambda engine: read_about(engine, path), got, lambda _: None, delay=ABOUT_DELAY)
+
+    def again(self) -> None:
+        """Tell what is known of the item once more."""
+        if self.item is not None:
+            self._read_about(self.item)
+            self._tell()
+
+    def on_resize(self) -> None:
+        """The same at the new width."""
+        self.call_after_refresh(self._tell)
+
+    # --- notes ---
+
+    def _read(self, note: Note, *, keep: bool) -> None:
+        """Read a note: as far as it was read, where it is the same one."""
+        lines = max(LINES, self.text.count("\n") + 1) if keep else LINES
+
+        def got(found: NoteText) -> None:
+            self.item = note
+            self._take(found.text, found.next_line, keep=keep)
+
+        if not keep:
+            self.text, self._next = "", None
+            self._tell()
+        self._ask(
+            "text", lambda engine: engine.note(note.id, lines=lines), got, partial(self._unreadable, note),
+            delay=0.0 if keep else SETTLING,
+        )  # fmt: skip
+
+    def _unreadable(self, note: Note, error: CmError) -> None:
+        self.text, self._next = "", None
+        self._tell()
+        self.prose.set_rows((), empty=f"✖ {note.id}: {error.message} {error.hint}".strip())
+        self.post_message(self.Shown())
+
+    @on(ProseList.Highlighted)
+    def _read_on(self, event: ProseList.Highlighted) -> None:
+        """Read further lines when the cursor comes near the last one."""
+        event.stop()
+        note, start = self.item, self._next
+        if not isinstance(note, Note) or start is None or self.prose.cursor < len(self.prose.rows) - self.size.height:
+            return
+
+        def got(found: NoteText) -> None:
+            if self._next == start:
+                self.text, self._next = f"{self.text}\n{found.text}", found.next_line
+                self.prose.add(found.text)
+                self._tell()
+
+        self._ask("more", lambda engine: engine.note(note.id, start=start, lines=LINES), got, lambda _: None)
+
+    @property
+    def is_whole(self) -> bool:
+        """True when all of the text is here."""
+        if isinstance(self.item, Note) and self._hit is not None:
+            return self._first == 1 and self.item.lines <= LINES
+        return self._next is None

@@ -1,0 +1,78 @@
+"""The filter as a line of text: `redis kind:rule,day scope:user state:pinned`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import get_args
+
+from cm_tui.model import Scope
+from cm_tui.tui.modes.memory.groups import GROUPS, KINDS
+from cm_tui.tui.state.filter_line import pieces_of
+
+SHOWS = ("entries", "notes")
+STATES = ("pinned", "held", "stale", "double", "never", "unapproved", "problem", "forgotten")
+"""What of entries and notes can be asked for: `double` says nearly the same as another one, `never` is never recalled,
+`problem` is a note that is not searched, or not wholly understood."""
+_OF_BOTH = frozenset({"stale"})
+_OF_NOTES = frozenset({"problem"})
+_KNOWN = {"show": SHOWS, "kind": KINDS, "scope": get_args(Scope), "state": STATES}
+_MANY = frozenset({"kind"})
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter:
+    """What is listed."""
+
+    text: str = ""
+    """Words, each of which has to stand there."""
+    show: str = ""
+    """`entries` or `notes`; empty: both."""
+    kinds: tuple[str, ...] = ()
+    """Keys of groups; empty: all of them."""
+    scope: str = ""
+    state: str = ""
+
+    def wants(self, key: str) -> bool:
+        """Return whether the group of a key is listed."""
+        group = next(one for one in GROUPS if one.key == key)
+        if group.holds == "proposals":
+            # What waits for a person is told whatever else is listed, but for a look at something else altogether.
+            return self == MemoryFilter(show=self.show) and self.show != "notes"
+        if self.state and self.state not in _OF_BOTH and (self.state in _OF_NOTES) != (group.holds == "notes"):
+            return False
+        return self.show in {"", group.holds} and (not self.kinds or key in self.kinds)
+
+
+def read_line(text: str) -> tuple[MemoryFilter, str]:
+    """Return what a line asks for, and what is wrong with it; a term that cannot be read is left out."""
+    found: dict[str, list[str]] = {field: [] for field in _KNOWN}
+    words, wrong = [], []
+    for piece in pieces_of(text):
+        field, colon, value = piece.partition(":")
+        field = field.lower()
+        if not colon or field not in _KNOWN:
+            words.append(piece.replace('"', ""))
+            continue
+        for one in value.lower().split(",") if field in _MANY else [value.lower()]:
+            if one in _KNOWN[field]:
+                found[field].append(one)
+            elif one:
+                wrong.append(f"{field}: there is no {one[:40]!r}. One of {', '.join(_KNOWN[field])}.")
+    return (
+        MemoryFilter(
+            " ".join(words), _last(found["show"]), tuple(dict.fromkeys(found["kind"])), _last(found["scope"]),
+            _last(found["state"]),
+        ),
+        " ".join(wrong),
+    )  # fmt: skip
+
+
+def with_field(text: str, field: str, value: str) -> str:
+    """Return a line in which a field has another value, or, where that is empty, none."""
+    kept = [one for one in pieces_of(text) if not one.lower().startswith(f"{field}:")]
+    return " ".join([*kept, f"{field}:{value}"] if value else kept)
+
+
+def _last(values: Iterable[str]) -> str:
+    return next(reversed([*values]), "")

@@ -1,0 +1,125 @@
+"""Memory: what people and agents wrote down, entries and notes side by side, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from cm_tui.tui.modes.memory.commands import MEMORY_COMMANDS, read
+from cm_tui.tui.modes.memory.hit_list import HitList
+from cm_tui.tui.modes.memory.item_list import ItemList
+from cm_tui.tui.modes.memory.item_panel import ItemPanel
+from cm_tui.tui.modes.memory.view import TYPING, MemoryView
+from cm_tui.tui.screens.commands import Command, bindings
+
+
+class MemoryScreen(MemoryView):
+    """What was written down."""
+
+    MODE = "memory"
+    INTRO = (
+        "Entries are rules, what is known, and what was learned; notes are Markdown files: logs of days, topics, "
+        "long-term memory. Both are found by search, packs and agents. / leaves what fits, s searches by meaning. What "
+        "agents may not do by themselves waits on top until you accept or decline it. u takes your last change back."
+    )
+    ZOOMS = ("item-panel", "memory-list-panel")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(MEMORY_COMMANDS),
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_list", show=False),
+    ]
+
+    def mode_commands(self) -> tuple[Command[MemoryView], ...]:
+        """Everything that the memory mode can do."""
+        return MEMORY_COMMANDS
+
+    # --- the filter ---
+
+    @on(Input.Changed, "#memory-filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.ask_anew(delay=TYPING)
+        self.remember()
+
+    @on(Input.Submitted, "#memory-filter")
+    def _take_first(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    def action_into_list(self) -> None:
+        """Down from the input goes into the list."""
+        if self.focused in (self.filter_input, self.question_input):
+            self.list_shown.focus()
+
+    # --- the list ---
+
+    @on(ItemList.Highlighted, "#memory-list")
+    def _came_to(self, event: ItemList.Highlighted) -> None:
+        event.stop()
+        if self.items.item is not None and not self.is_asking:
+            self.panel.show(self.items.item)
+        self.refresh_keys()
+
+    # --- a question ---
+
+    @on(Input.Changed, "#memory-question")
+    def _asked(self, event: Input.Changed) -> None:
+        event.stop()
+        self.question.ask(self.question_input.value.strip(), delay=TYPING)
+
+    @on(Input.Submitted, "#memory-question")
+    def _take_answer(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    @on(HitList.Highlighted, "#memory-hits")
+    def _came_to_hit(self, event: HitList.Highlighted) -> None:
+        event.stop()
+        hit = self.hits.current
+        if self.is_asking and hit is not None:
+            self.panel.show_hit(hit)
+            self.explain(hit)
+
+    @on(HitList.Chosen, "#memory-hits")
+    def _enter_hit(self, event: HitList.Chosen) -> None:
+        event.stop()
+        read(self)
+
+    @on(ItemList.Chosen, "#memory-list")
+    def _enter(self, event: ItemList.Chosen) -> None:
+        event.stop()
+        read(self)
+
+    @on(ItemList.Wanted)
+    def _rows_wanted(self, event: ItemList.Wanted) -> None:
+        event.stop()
+        self.stock.read_on(event.group.key, event.many)
+
+    @on(ItemPanel.Shown)
+    def _shown(self, event: ItemPanel.Shown) -> None:
+        event.stop()
+        self.refresh_keys()
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self, event: events.DescendantFocus) -> None:
+        """Where there is room for one of the two, the one with the focus is on screen."""
+        self.set_class(event.widget is self.panel.prose, "-in-text")
+        self.refresh_keys()
+
+    # --- back ---
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the input or the text, then the question, then the filter."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif self.focused in (self.filter_input, self.question_input, self.panel.prose):
+            self.list_shown.focus()
+        elif self.is_asking:
+            self.end_asking()
+        elif self.filter_input.value:
+            self.filter_input.value = ""
+        else:
+            self.items.focus()

@@ -1,0 +1,299 @@
+"""What the memory mode shows: the filter, entries and notes by group, and the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from textual import events, on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.errors import CmError
+from cm_tui.model import Hit
+from cm_tui.tui.modes.memory.about import Marks, read_marks
+from cm_tui.tui.modes.memory.groups import Item
+from cm_tui.tui.modes.memory.hit_list import HitList
+from cm_tui.tui.modes.memory.inventory import Inventory
+from cm_tui.tui.modes.memory.inventory_watch import InventoryWatch
+from cm_tui.tui.modes.memory.item_list import ItemList, rows_of
+from cm_tui.tui.modes.memory.item_panel import ItemPanel
+from cm_tui.tui.modes.memory.query import MemoryFilter, read_line
+from cm_tui.tui.modes.memory.question import Question
+from cm_tui.tui.screens.messages import OpenMemory
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.score_explanation import ScoreExplanation
+from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import count, one_line
+
+LOOK_AGAIN = 3.0
+"""Seconds after which it is looked whether somebody wrote something; files change without anybody telling."""
+MARKS_DELAY = 0.5
+TYPING = 0.12
+"""Seconds without a key after which letters are looked for."""
+ASK = "Ask in words what is remembered: entries, notes and past sessions answer, by meaning and by words."
+NOTHING = (
+    "Nothing was written down yet. n writes an entry: a rule, something known, something learned. "
+    "w writes into the log of today, or another note."
+)
+
+
+class MemoryView(ModeScreen):
+    """Keeps filter, list and panel in step with each other, and with what is on disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stock = InventoryWatch(self.ask, self._take, self._failed, LOOK_AGAIN)
+        self.pending: tuple[str, str] | None = None
+        """What the cursor goes to as soon as it is listed."""
+        self._wrong = ""
+        """What is wrong with the line of the filter."""
+        self.question = Question(self.ask, self.drop_question, self.show_answer, self._named)
+        self._news = -1
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The filter above; the list at the left, what the cursor is on at the right."""
+        yield Input(
+            placeholder="/ words, show:notes kind:rule scope:user state:pinned", id="memory-filter", compact=True
+        )
+        yield Input(placeholder="s ask what is remembered, in words", id="memory-question", compact=True)
+        yield Static(id="memory-problem", markup=False)
+        with Split(id="memory-body"):
+            with Vertical(id="memory-list-panel", classes="panel") as panel:
+                panel.border_title = "Memory"
+                yield ItemList(empty="Reading…", id="memory-list")
+                yield HitList(empty=ASK, id="memory-hits")
+            with Vertical(id="memory-side"):
+                yield ItemPanel(
+                    self.ask, self.drop_question, partial(self.cm.tasks.work, topic="memory.prose"), id="item-panel"
+                )
+                with Vertical(id="memory-why-panel", classes="panel") as why:
+                    why.border_title = "Why"
+                    yield ScoreExplanation(id="memory-why")
+
+    def on_mount(self) -> None:
+        """Take up what the last run left."""
+        text = self.cm.state.of(self.MODE).get("filter")
+        if isinstance(text, str):
+            with self.prevent(Input.Changed):
+                self.filter_input.value = text
+            self.stock.where, self._wrong = read_line(text)
+        self.panel.doubles_of = lambda entry: self.items.marks.doubles.get(entry.id, ())
+        self.items.focus()
+        self.set_interval(LOOK_AGAIN, self._look_again)
+        super().on_mount()
+
+    def keep(self) -> None:
+        """The filter."""
+        super().keep()
+        self.cm.state.of(self.MODE).update(filter=self.filter_input.value)
+
+    # --- parts ---
+
+    @property
+    def where(self) -> MemoryFilter:
+        """What the line of the filter asks for."""
+        return self.stock.where
+
+    @property
+    def filter_input(self) -> Input:
+        """Where the filter is typed."""
+        return self.query_one("#memory-filter", Input)
+
+    @property
+    def items(self) -> ItemList:
+        """The list."""
+        return self.query_one(ItemList)
+
+    @property
+    def panel(self) -> ItemPanel:
+        """What the cursor is on."""
+        return self.query_one(ItemPanel)
+
+    @property
+    def item(self) -> Item | None:
+        """The entry, note or proposal that is meant."""
+        return self.panel.item if self.is_asking else self.items.item
+
+    # --- asking in words ---
+
+    @property
+    def question_input(self) -> Input:
+        """Where a question is typed."""
+        return self.query_one("#memory-question", Input)
+
+    @property
+    def hits(self) -> HitList:
+        """What answers it."""
+        return self.query_one(HitList)
+
+    @property
+    def is_asking(self) -> bool:
+        """True while answers are listed, not everything."""
+        return self.has_class("-asking")
+
+    @property
+    def list_shown(self) -> ItemList | HitList:
+        """The list that is on screen."""
+        return self.hits if self.is_asking else self.items
+
+    def begin_to_ask(self) -> None:
+        """Ask in words."""
+        self.add_class("-asking")
+        self.question_input.focus()
+        self.show_answer()
+
+    def end_asking(self) -> None:
+        """List everything again."""
+        self.remove_class("-asking", "-why")
+        self.items.focus()
+        if self.items.item is not None:
+            self.panel.show(self.items.item)
+        self._title(self.stock.found or Inventory())
+
+    def show_answer(self) -> None:
+        """Show what answers the question."""
+        question = self.question
+        hits = question.result.hits if question.result else ()
+        problem = question.problem
+        empty = f"✖ {problem.message} {problem.hint}" if problem else "Nothing answers that." if question.query else ASK
+        here = self.hits.current
+        place = next((n for n, hit in enumerate(hits) if here is not None and hit.passage == here.passage), 0)
+        self.hits.set_rows(hits, cursor=place, empty=empty)
+        if not hits and self.is_asking:
+            self.panel.clear("")
+            self.explain(None)
+        panel = self.query_one("#memory-list-panel")
+        panel.border_title = f"Answers by {question.profile}"
+        found = question.result
+        panel.border_subtitle = Content(f"{len(hits):,} of {count(found.total, 'candidate')}" if found else "")
+        self._say(" ".join(map(one_line, found.notes)) if found else "")
+        self.refresh_keys()
+
+    def explain(self, hit: Hit | None) -> None:
+        """Show every part of a hit's score."""
+        self.query_one(ScoreExplanation).show(hit, "" if hit else "Every part of an answer's score is listed here.")
+        panel = self.query_one("#memory-why-panel")
+        panel.border_title = Content(f"Why #{hit.rank}" if hit else "Why")
+        panel.border_subtitle = Content(f"{hit.score:.4f}" if hit else "")
+
+    def _named(self) -> None:
+        self.hits.authors = self.question.authors
+        self.hits.redraw()
+
+    # --- asking ---
+
+    def project_changed(self) -> None:
+        """Ask when there is somebody to ask, and again when somebody changed something."""
+        view = self.cm.project
+        if view.engine != "open":
+            if self.stock.found is None:
+                self.items.set_rows((), empty=view.why_not_searchable or "Opening the project…")
+        elif self._news != view.index_news:
+            self._news = view.index_news
+            self.reload()
+            self._read_marks()
+            if self.is_asking:
+                self.question.ask(self.question.query)
+        self.refresh_keys()
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        self._look_again(due=True)
+
+    def _look_again(self, *, due: bool = False) -> None:
+        """Ask whether something was written meanwhile."""
+        if self.is_current:
+            self.stock.look(due=due)
+
+    def open_item(self, message: OpenMemory) -> None:
+        """Show what another mode leads to, whatever was filtered before."""
+        self.pending = (message.kind, message.name)
+        if self.is_asking:
+            self.end_asking()
+        kind = "show:notes" if message.kind == "note" else "show:entries"
+        with self.prevent(Input.Changed):
+            # Its id finds it, however many there are.
+            self.filter_input.value = f"{kind} {message.name}"
+        self.ask_anew()
+
+    def ask_anew(self, *, delay: float = 0.0) -> None:
+        """Ask for what the line of the filter leaves."""
+        where, self._wrong = read_line(self.filter_input.value)
+        self._say(self._wrong)
+        self.stock.filter_by(where, delay=delay)
+
+    def reload(self) -> None:
+        """Ask for the same once more."""
+        self.stock.read()
+
+    def _failed(self, error: CmError) -> None:
+        """Say why nothing can be read; what is on screen stays where only the daemon is gone."""
+        if self.stock.found is None:
+            self.items.set_rows((), empty=f"✖ {error.message} {error.hint}".strip())
+        else:
+            self.cm.tell_error(error)
+
+    def told(self, words: str, *, undoable: bool) -> None:
+        """Say what was done, and show what there is then."""
+        said = one_line(words)
+        self.cm.tell(f"{said[:1].upper()}{said[1:]}{'; u takes it back' if undoable else ''}.")
+        self.reload()
+
+    # --- showing ---
+
+    def _say(self, wrong: str) -> None:
+        """Say what is wrong with the filter, and what has to be said of what is listed."""
+        words = "\n".join([*([wrong] if wrong else []), *(self.stock.found.notes if self.stock.found else ())])
+        problem = self.query_one("#memory-problem", Static)
+        problem.update(Content(words))
+        problem.display = bool(words)
+
+    def _take(self, found: Inventory) -> None:
+        rows = rows_of(found)
+        self.items.show(rows, self._empty_text())
+        self._come_to_pending()
+        if not rows and not self.is_asking:
+            self.panel.clear("")
+        self._say(self._wrong)
+        self._title(found)
+        self._read_marks()
+        self.refresh_keys()
+
+    def _come_to_pending(self) -> None:
+        """Put the cursor on what it is to come to, where that is listed by now."""
+        if self.pending is not None and (place := self.items.place_of(self.pending, self.items.rows)) is not None:
+            self.items.cursor = place
+            self.pending = None
+
+    def _read_marks(self) -> None:
+        """Ask what rows are marked with; that compares every entry with every other, so it is not asked too often."""
+
+        def got(marks: Marks) -> None:
+            if marks != self.items.marks:
+                self.items.marks = marks
+                self.items.redraw()
+                self.panel.again()
+                self.refresh_keys()
+
+        self.ask("marks", read_marks, got, lambda _: None, delay=MARKS_DELAY)
+
+    def _title(self, found: Inventory) -> None:
+        panel = self.query_one("#memory-list-panel")
+        if self.is_asking:
+            return
+        panel.border_title = "Memory"
+        words = []
+        if waiting := found.total("proposals"):
+            words.append(f"{waiting:,} proposed")
+        if self.where.show != "notes":
+            words.append(count(found.total("entries"), "entry", "entries"))
+        if self.where.show != "entries":
+            words.append(count(found.total("notes"), "note"))
+        panel.border_subtitle = Content(" · ".join(words))
+
+    def _empty_text(self) -> str:
+        text = self.filter_input.value.strip()
+        return f"Nothing fits {one_line(text)}." if text else NOTHING

@@ -1,0 +1,213 @@
+"""Writing entries and notes, and changing them in place or in the person's own editor."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.errors import CmError
+from cm_tui.files import write_atomically
+from cm_tui.model import Decision, Entry, EntryEdit, MemoryChange, Note, NoteChange
+from cm_tui.tui.modes.memory.groups import key_of
+from cm_tui.tui.modes.memory.note_dialogs import (
+    ConflictLines,
+    ConflictScreen,
+    NoteEditScreen,
+    lines_of,
+)
+from cm_tui.tui.modes.memory.view import MemoryView
+from cm_tui.tui.screens.entry_dialog import EntryDialog, EntryDraft
+from cm_tui.tui.screens.note_dialog import NoteDialog, NoteDraft
+from cm_tui.tui.screens.writing import Answer, words_of_error
+from cm_tui.tui.terminal.editor import edit_over
+from cm_tui.tui.widgets.text import count, one_line, size
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+
+_UNREAD = "\ufffd"
+"""Stands for what is no UTF-8: written back, it would be lost."""
+MOST_IN_PLACE = 200_000
+"""Bytes of a note that is changed in place: a longer one takes too long to lay out at each key."""
+
+
+# --- entries ---
+
+
+def new_entry(screen: MemoryView) -> None:
+    """Ask for an entry, and write it."""
+    where = screen.where
+    category = next((kind.capitalize() for kind in where.kinds if kind in {"rule", "experience"}), "Knowledge")
+    draft = EntryDraft(category=category, scope="user" if where.scope == "user" else "project")  # type: ignore[arg-type]
+
+    def submit(wanted: EntryDraft, answer: Answer) -> None:
+        def wrote(entry: Entry) -> None:
+            answer("")
+            screen.pending = key_of(entry)
+            said = "That was written down already." if entry.again else "Written down; u takes it back."
+            taken = f" Taken out of it: {count(entry.redacted, 'secret')}." if entry.redacted else ""
+            screen.cm.tell(" ".join([f"{said}{taken}", *entry.notes]))
+            screen.reload()
+
+        screen.do(partial(_remember, draft=wanted), wrote, lambda error: answer(words_of_error(error)))
+
+    screen.app.push_screen(EntryDialog("A new entry", draft, submit))
+
+
+def _remember(engine: Engine, draft: EntryDraft) -> Entry:
+    return engine.remember(
+        draft.content, category=draft.category, title=draft.title, keywords=draft.keywords, scope=draft.scope
+    )
+
+
+def edit_entry(screen: MemoryView, entry: Entry) -> None:
+    """Change an entry in a dialog."""
+    began = EntryDraft(entry.content, entry.title, entry.category, entry.scope, entry.keywords)
+
+    def submit(wanted: EntryDraft, answer: Answer) -> None:
+        def changed(change: MemoryChange) -> None:
+            answer("")
+            screen.told(change.words, undoable=bool(change.change))
+
+        edit = edit_between(began, wanted)
+        screen.do(
+            lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope),
+            changed,
+            lambda error: answer(words_of_error(error)),
+        )
+
+    screen.app.push_screen(EntryDialog(f"Change the entry {entry.id}", began, submit))
+
+
+def edit_between(began: EntryDraft, wanted: EntryDraft) -> EntryEdit:
+    """Return what is to change; what stays as it is, whoever changes it meanwhile keeps."""
+    return EntryEdit(
+        content=wanted.content if wanted.content != began.content.strip() else None,
+        title=wanted.title if wanted.title != began.title.strip() else None,
+        category=wanted.category if wanted.category != began.category else None,
+        keywords=wanted.keywords if wanted.keywords != began.keywords else None,
+    )
+
+
+def edit_entry_outside(screen: MemoryView, entry: Entry) -> None:
+    """Change the text of an entry in the person's own editor, through a file that is there only meanwhile."""
+    folder = Path(tempfile.mkdtemp(prefix="cm-entry-"))
+    file = folder / f"{entry.id}.md"
+    try:
+        write_atomically(file, f"{entry.content}\n".encode())
+        edit_over(screen.app, folder, file.name, 1)
+        text = file.read_text(encoding="utf-8").strip()
+    except (CmError, OSError, UnicodeDecodeError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        screen.cm.tell_error(
+            error if isinstance(error, CmError) else CmError(f"What the editor left cannot be read: {error}")
+        )
+        return
+    screen.app.refresh()
+    if text in {"", entry.content.strip()}:
+        shutil.rmtree(folder, ignore_errors=True)
+        screen.cm.tell("The editor left nothing new: the entry stays as it is.")
+        return
+
+    def changed(change: MemoryChange) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        screen.told(change.words, undoable=bool(change.change))
+
+    def failed(error: CmError) -> None:
+        # What was written is not lost: its file stays.
+        screen.cm.tell(f"{words_of_error(error)} Your text is in {file}.", severity="error", timeout=10)
+
+    edit = EntryEdit(content=text)
+    screen.do(lambda engine: engine.update_entry(entry.id, edit, scope=entry.scope), changed, failed)
+
+
+# --- notes ---
+
+
+def write_into_note(screen: MemoryView, name: str = "", text: str = "") -> None:
+    """Ask for a paragraph and a note, and write it at its end; a note that is not there is begun."""
+
+    def submit(wanted: NoteDraft, answer: Answer) -> None:
+        def wrote(change: NoteChange) -> None:
+            answer("")
+            if change.note is not None:
+                screen.pending = key_of(change.note)
+            tell_note(screen, change)
+
+        screen.do(
+            lambda engine: engine.append_note(wanted.text, name=wanted.name), wrote,
+            lambda error: answer(words_of_error(error)),
+        )  # fmt: skip
+
+    screen.app.push_screen(NoteDialog(name, text, submit))
+
+
+def tell_note(screen: MemoryView, change: NoteChange) -> None:
+    """Say what became of a note."""
+    taken = f"; taken out of it: {count(change.redacted, 'secret')}" if change.redacted else ""
+    screen.told(f"{change.words}{taken}", undoable=bool(change.change))
+
+
+def whole_text(engine: Engine, name: str) -> str:
+    """Return all of a note's text, as it is merged with."""
+    parts: list[str] = []
+    start: int | None = 1
+    while start is not None:
+        found = engine.note(name, start=start)
+        parts.append(found.text)
+        start = found.next_line
+    return "\n".join(parts) + "\n"
+
+
+def cannot_edit_note(note: Note) -> str | None:
+    """Say why a note is not changed in place."""
+    if not note.writable:
+        return "it is changed with other programs: E opens its file"
+    if note.problem and not note.digest:
+        return "it cannot be read as text: E opens its file"
+    if note.bytes > MOST_IN_PLACE:
+        return f"it has {size(note.bytes)}: E opens its file"
+    return None
+
+
+def edit_note(screen: MemoryView, note: Note) -> None:
+    """Change a note in place; what others change in it meanwhile stays."""
+
+    def read(base: str) -> None:
+        if note.problem and _UNREAD in base:
+            screen.cm.tell(f"Edit: {one_line(note.problem)}; E opens its file", severity="warning")
+            return
+
+        def submit(text: str, answer: Answer) -> None:
+            _write(screen, note.id, base, text, "", answer)
+
+        screen.app.push_screen(NoteEditScreen(note.id, base, submit))
+
+    screen.ask("edit", lambda engine: whole_text(engine, note.id), read)
+
+
+def _write(screen: MemoryView, name: str, base: str, text: str, decision: Decision, answer: Answer) -> None:
+    def call(engine: Engine) -> tuple[NoteChange, ConflictLines | None]:
+        change = engine.write_note(name, text, base=base, decision=decision)
+        # Comparing long texts takes a moment, which nobody waits for here.
+        return change, lines_of(change.conflict) if change.conflict is not None else None
+
+    def wrote(told: tuple[NoteChange, ConflictLines | None]) -> None:
+        change, lines = told
+        if lines is None:
+            answer("")
+            tell_note(screen, change)
+            return
+
+        def decided(choice: Decision | None) -> None:
+            if choice:
+                _write(screen, name, base, text, choice, answer)
+            else:
+                answer("Not saved yet: the file was changed in the same lines. ctrl+s shows both sides again.")
+
+        screen.app.push_screen(ConflictScreen(name, lines), decided)
+
+    screen.do(call, wrote, lambda error: answer(words_of_error(error)))

@@ -1,0 +1,90 @@
+"""A hit that is remembered, in a list: kind, age and who it was, and the line of it that answers."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cm_tui.engine.api.authors import Author
+from cm_tui.model import CODE, Hit
+from cm_tui.model.dates import age
+from cm_tui.tui.state.authors import title_of, who
+from cm_tui.tui.theme.highlight import plain_lines
+from cm_tui.tui.widgets.text import elide_end
+
+_LEAST = 12
+"""Cells of a line that are worth showing."""
+_LEAST_TITLE = 24
+"""Cells of what something is called that matter more than who it was."""
+
+
+def is_memory(hit: Hit | None) -> bool:
+    """Return whether a hit is remembered, and no lines of a file."""
+    return hit is not None and hit.source != CODE
+
+
+def kind_and_age(hit: Hit, now: float | None = None) -> str:
+    """Return `episode · 3 days ago`."""
+    when = age((time.time() if now is None else now) - hit.time) if hit.time is not None else "undated"
+    return f"{hit.source} · {when}"
+
+
+def facts(hit: Hit, author: Author | None, width: int) -> Content:
+    """Return what it is called, kind, age and who, in exactly so many cells; who it was gives way first."""
+    head, when = hit.source, kind_and_age(hit).removeprefix(hit.source)
+    name, title = who(author), title_of(author)
+    tail = f" · {name}" if name else ""
+    room = width - cell_len(head + when) - 2
+    if title and room - cell_len(tail) >= min(_LEAST_TITLE, cell_len(title)):
+        title = elide_end(title, room - cell_len(tail))
+    else:
+        tail = tail if not title and cell_len(head + when) + 6 <= width else ""
+        title = elide_end(title, room) if room >= _LEAST else ""
+    pieces = (
+        (title, "$foreground"),
+        ("  " if title else "", ""),
+        (head, "$secondary"),
+        (when, "$soft"),
+        (tail, "$muted"),
+    )
+    return Content.assemble(*pieces).truncate(max(0, width), ellipsis=True, pad=True)
+
+
+def answering_line(hit: Hit, width: int) -> Content:
+    """Return the line of the snippet that has most of the words that were found, around the first of them."""
+    words = sorted({part.term for part in hit.parts if part.term}, key=len, reverse=True)
+    found = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
+    lines = [" ".join(line.plain.split()) for line in plain_lines(hit.snippet)] or [""]
+    line = max(lines, key=lambda one: (_different(found, one), bool(one)))
+    match = found.search(line) if found else None
+    text = _around(line, match.start() if match else 0, width)
+    content = Content(text)
+    for start, end in _spans(found, text):
+        content = content.stylize("bold", start, end)
+    return content
+
+
+def _different(found: re.Pattern[str] | None, line: str) -> int:
+    return len({one.group().lower() for one in found.finditer(line)}) if found else 0
+
+
+def _spans(found: re.Pattern[str] | None, text: str) -> Iterator[tuple[int, int]]:
+    if found is not None:
+        yield from (one.span() for one in found.finditer(text))
+
+
+def _around(line: str, place: int, width: int) -> str:
+    """Return so many cells of a line with the match inside, in its first half where the line is longer."""
+    if width < _LEAST or cell_len(line) <= width:
+        return elide_end(line, max(0, width))
+    start = 0
+    # From the left, as long as the match would not be seen in the first half.
+    while start < place and cell_len(line[start:place]) > width // 2:
+        start += 1
+    if start:
+        start = min(start, max(0, len(line) - width))
+    return elide_end(f"…{line[start + 1 :]}" if start else line, width)

@@ -1,0 +1,79 @@
+"""Names are seen in Markdown and plain words; words of English and other things are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from cm_tui.engine.mentions.commands import commands_of, named_command
+from cm_tui.engine.mentions.recognise import named_in
+
+
+def seen(text: str) -> dict[str, str]:
+    """The likeliest kind of each name."""
+    return {one.text: one.kinds[0] for one in named_in(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("see src/net/http.py:12 and `docs/`", {"src/net/http.py": "path", "docs/": "path"}),
+        ("[how](docs/guide.md#start)", {"docs/guide.md": "path"}),
+        ("`Session.send` and Session.send()", {"Session.send": "symbol"}),
+        ("pkg::Server::run, crate::net::Server", {"pkg::Server::run": "symbol", "crate::net::Server": "symbol"}),
+        ("HttpServer reads it, parse_config() too", {"HttpServer": "symbol", "parse_config": "symbol"}),
+        ("run `just test`, `npm run lint` or `make -j4 all`", {"just test": "command", "npm run lint": "command", "make all": "command"}),
+        ("$ cargo xtask dist", {"cargo xtask": "command"}),
+        ("set `search.reranker` or CM_HOME", {"search.reranker": "symbol", "CM_HOME": "symbol"}),
+        ("`max-line-length = 120`", {"max-line-length": "setting"}),
+        ("```\nimport shop.money\nshop.money.add_tax(1)\n```", {"shop.money.add_tax": "symbol"}),
+    ],
+)  # fmt: skip
+def test_what_is_a_name(text: str, names: dict[str, str]) -> None:
+    assert seen(text).items() >= names.items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is read and/or written, 24/7, on 2024/05/01.", "Ask ada@example.org at https://example.org/src/a.py.",
+        "Mr. Smith said so. Then he left.", "A plain sentence (with brackets) about GitHub and PostgreSQL.",
+        "/etc/passwd and ~/.ssh/config and ../other/file.py", "", "````", "v1.2.3 of 3.14.2", "just test it, make sure of it",
+    ],
+)  # fmt: skip
+def test_what_is_none(text: str) -> None:
+    assert not named_in(text)
+
+
+def test_lines_are_counted_and_a_name_is_told_once() -> None:
+    [one] = named_in("first\n\n`parse_config` and parse_config()")
+    assert (one.text, one.line) == ("parse_config", 3)
+
+
+def test_a_word_in_backticks_is_plain() -> None:
+    assert [one.plain for one in named_in("`request` `request()`")] == [True]
+
+
+def test_of_a_long_text_only_so_much_is_read() -> None:
+    assert len(named_in("\n".join(f"`name_{number}`" for number in range(5_000)))) == 500
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "names"),
+    [
+        ("justfile", "a := 'x'\ntest FILTER='':\n    pytest\nalias t := test\n", {"just test", "just t"}),
+        ("Makefile", "CC := gcc\nall test: a.o\n\tcc\n%.o: %.c\n.PHONY: all\n", {"make all", "make test"}),
+        ("web/package.json", '{"scripts": {"lint": "eslint"}}', {"npm run lint"}),
+        ("pyproject.toml", "[project.scripts]\nshop = 'a:b'\n[tool.poe.tasks]\nfmt = 'ruff'\n", {"run shop", "run fmt"}),
+        (".cargo/config.toml", "[alias]\nxtask = 'run'\n", {"cargo xtask"}),
+        ("tox.ini", "[tox]\nenvlist = py311, lint\n[testenv:docs]\n", {"tox -e py311", "tox -e lint", "tox -e docs"}),
+        ("package.json", "{", set()), ("pyproject.toml", "[", set()), ("tox.ini", "x", set()), ("package.json", "[1]", set()),
+    ],
+)  # fmt: skip
+def test_what_a_project_defines(path: str, text: str, names: set[str]) -> None:
+    assert set(commands_of(path, text.encode())) == names
+
+
+def test_what_is_run_is_read_from_its_first_words() -> None:
+    assert named_command("yarn run build && rm -rf x") == "npm run build"
+    assert named_command("npm test") == "npm run test"
+    assert not named_command("git commit -m 'make test'")

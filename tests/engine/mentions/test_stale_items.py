@@ -1,0 +1,165 @@
+"""What is remembered names code; what became of that is told, with the commit that did it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+
+import pytest
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model import Mention, StaleItem
+from tests.engine.mentions.conftest import CONFIG, later
+from tests.gitrepo import Repo
+
+Opened = Callable[[], LocalEngine]
+
+
+def of(item: StaleItem, text: str) -> Mention:
+    return next(one for one in item.mentions if one.text == text)
+
+
+def test_each_name_is_told_with_what_became_of_it(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        text = (
+            "`parse_config()` in src/config.py:4 reads `SHOP_HOME`; `Reader.read_all` is slow. Run `just lint`, set "
+            "`search.reranker`. Unlike `requests.get` and `numpy.ndarray`, the `list` is `json`, see docs/other.md."
+        )
+        entry = engine.remember(text)
+        found = engine.mentions_of(entry.id)
+    assert {one.text: one.state for one in found.mentions} == {
+        "parse_config": "alive", "src/config.py": "alive", "SHOP_HOME": "alive", "Reader.read_all": "alive",
+        "just lint": "alive", "search.reranker": "alive",
+    }  # fmt: skip
+    repo.git("mv", "src/config.py", "src/settings.py")
+    moved = repo.commit("Move the settings")
+    repo.write("src/settings.py", CONFIG.replace("parse_config", "read_config"))
+    renamed = repo.commit("Call it reading")
+    repo.write("src/settings.py", CONFIG.replace("parse_config", "read_config").split("class Reader")[0])
+    repo.write("justfile", "test:\n    pytest -q\n\ncheck:\n    ruff check .\n")
+    repo.write("src/main.py", "def main():\n    return 1\n")
+    repo.write("settings.toml", "[search]\nmodel = 'x'\n")
+    gone = repo.commit("Take out")
+    with brought_up() as engine:
+        found = engine.mentions_of(entry.id)
+        page = engine.stale_items()
+    assert [(one.state, one.became, one.commit.sha) for one in (of(found, "parse_config"), of(found, "src/config.py")) if one.commit] == [
+        ("renamed", "read_config", renamed), ("moved", "src/settings.py", moved),
+    ]  # fmt: skip
+    assert of(found, "just lint").became == "just check"
+    for text in ("SHOP_HOME", "Reader.read_all", "search.reranker"):
+        assert (of(found, text).state, of(found, text).commit and of(found, text).commit.sha) == ("gone", gone)
+    assert [item.id for item in page.rows] == [entry.id]
+    assert "gone since" in page.rows[0].words
+
+
+def test_what_only_the_files_lack_is_gone_in_the_working_tree_and_comes_back(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        entry = engine.remember("`parse_config` reads src/config.py")
+        (repo.root / "src/config.py").unlink()
+        list(engine.index(paths=["src/config.py"]))
+        [item] = engine.stale_items().rows
+        assert all(one.uncommitted for one in item.mentions)
+        assert "gone in the working tree" in item.words
+        repo.write("src/config.py", CONFIG)
+        list(engine.index(paths=["src/config.py"]))
+        assert not engine.stale_items().total
+        assert {one.state for one in engine.mentions_of(entry.id).mentions} == {"alive"}
+
+
+def test_without_history_nothing_is_flagged_and_it_is_said(repo: Repo, brought_up: Opened) -> None:
+    repo.write("src/config.py", "")
+    repo.commit("Empty it")
+    with LocalEngine.open(repo.root) as engine:
+        list(engine.index())
+        entry = engine.remember("`parse_config` is slow, SomeThing.else_where too")
+        found = engine.mentions_of(entry.id)
+        assert {one.state for one in found.mentions} == {"unknown"}
+        assert "history has not been read" in found.note
+        page = engine.stale_items()
+        assert not page.total
+        assert "history has not been read" in page.note
+
+
+def test_a_folder_without_git_flags_nothing(repo: Repo, brought_up: Opened) -> None:
+    shutil.rmtree(repo.root / ".git")
+    with brought_up() as engine:
+        entry = engine.remember("`parse_config` is slow, NoSuch.thing_here too")
+        states = {one.text: one.state for one in engine.mentions_of(entry.id).mentions}
+        assert states == {"parse_config": "alive", "NoSuch.thing_here": "unknown"}
+        assert not engine.stale_items().total
+
+
+def test_confirmed_it_is_told_again_only_when_something_further_changes(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        entry = engine.remember("`parse_config` and `Reader.read_all` belong together")
+    repo.write("src/config.py", CONFIG.replace("def parse_config", "def parse_other_things").replace("dict(", "list("))
+    repo.commit("Without parse_config")
+    with brought_up() as engine:
+        assert engine.stale_items().total == engine.status().stale == 1
+        assert engine.confirm_stale(entry.id).words == f"still true: entry/{entry.id}"
+        assert engine.stale_items().total == engine.status().stale == 0
+        assert "still true" in engine.undo().words
+        assert engine.stale_items().total == 1
+        engine.confirm_stale(entry.id)
+    repo.write("src/config.py", "")
+    repo.commit("Without Reader")
+    with brought_up() as engine:
+        [item] = engine.stale_items().rows
+        assert [one.text for one in item.flagged] == ["Reader.read_all"]
+        with pytest.raises(UsageError):
+            engine.fix_stale(entry.id)
+        with pytest.raises(RefusedError):
+            engine.confirm_stale(entry.id, actor="agent")
+        list(engine.rebuild())
+        list(engine.backfill(depth=100))
+        assert [one.text for item in engine.stale_items().rows for one in item.flagged] == ["Reader.read_all"]
+
+
+def test_a_new_name_is_written_in_the_place_of_the_old_one_and_taken_back(repo: Repo, brought_up: Opened) -> None:
+    text = "`parse_config()` of src/config.py, and my_parse_config is another"
+    with brought_up() as engine:
+        entry = engine.remember(text)
+    repo.write("src/config.py", CONFIG.replace("parse_config", "read_config"))
+    repo.commit("Rename")
+    with brought_up() as engine:
+        assert engine.fix_stale(entry.id, dry_run=True).words == "would write: `parse_config` is now `read_config`"
+        assert engine.entry(entry.id).content == text
+        engine.fix_stale(entry.id)
+        assert engine.entry(entry.id).content == text.replace("`parse_config", "`read_config")
+        assert not engine.stale_items().total
+        engine.undo()
+        assert engine.entry(entry.id).content == text
+        assert engine.stale_items().total == 1
+
+
+def test_what_is_stale_is_ranked_down_by_a_named_part_and_says_why(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        kept = engine.remember("settings are slow to parse in main")
+        entry = engine.remember("settings are slow to parse in `parse_config`")
+    repo.write("src/config.py", "")
+    repo.commit("Empty it")
+    with brought_up() as engine:
+        found = {hit.path: hit for hit in engine.recall("settings slow to parse").hits}
+        stale, other = found[f"entry/{entry.id}"], found[f"entry/{kept.id}"]
+        [part] = [part for part in stale.parts if part.name == "stale"]
+        assert part.contribution < 0
+        assert "gone since" in part.detail == stale.stale
+        assert sum(one.contribution for one in stale.parts) == pytest.approx(stale.score)
+        assert (other.stale, stale.score < other.score) == ("", True)
+        assert not any(part.name == "stale" for hit in engine.search("main").hits for part in hit.parts)
+
+
+def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo: Repo, brought_up: Opened) -> None:
+    with brought_up() as engine:
+        entry = engine.remember("Unlike `late_comer` of lodash, this is quick.")
+    later()
+    for number in range(30):
+        repo.commit(f"pass {number}")
+    repo.write("src/late.py", "def late_comer():\n    return 1\n")
+    repo.commit("Bring it")
+    repo.write("src/late.py", "")
+    repo.commit("Take it")
+    with brought_up() as engine:
+        assert not engine.mentions_of(entry.id).mentions
