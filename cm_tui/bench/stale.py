@@ -269,6 +269,6 @@ def _share(part: int, whole: int) -> str:
 
 def _simple(one: Written, said: Mention) -> str:
     """A state in the words of the truth: a symbol that stands in another file is still here by its name."""
-    if said.state in ("alive", "changed") or (one.kind == "symbol" and said.state == "moved"):
+    if said.state in ("alive", "changed") or (one.kind != "path" and said.kind == "symbol" and said.state == "moved"):
         return "here"
     return said.state

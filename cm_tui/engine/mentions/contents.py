@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -12,11 +13,16 @@ from cm_tui.errors import CmError
 
 BUDGET = 96_000_000
 """Bytes of earlier contents that are read at once; what is left over is looked up the next time."""
+SECONDS = 5.0
+"""Time after which no more is begun, likewise."""
 _MOST_OF_FILE = 2_000_000
 _FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = f.blob"
 _VERSIONS = """
 SELECT b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob WHERE f.path = ? ORDER BY f.from_ord
 """
+
+
+_EVERY_VERSION = "SELECT f.path, b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob"
 
 
 class File(NamedTuple):
@@ -30,6 +36,15 @@ class File(NamedTuple):
 class Version(NamedTuple):
     """A content of a file, and the stretch of the mainline that had it."""
 
+    oid: str
+    since: int
+    until: int | None
+
+
+class PathVersion(NamedTuple):
+    """A content of some file, and the stretch of the mainline that had it."""
+
+    path: str
     oid: str
     since: int
     until: int | None
@@ -49,11 +64,13 @@ class Contents:
         self._repository = repository
         self._read_now = read_now
         self._left = BUDGET
+        self._until = time.monotonic() + SECONDS
+        self._at: dict[int, list[File]] = {}
 
     @property
     def is_exhausted(self) -> bool:
         """Return whether the budget is spent."""
-        return self._left <= 0
+        return self._left <= 0 or time.monotonic() > self._until
 
     def now(self) -> list[File]:
         """Return the files of now."""
@@ -61,7 +78,13 @@ class Contents:
 
     def at(self, ordinal: int) -> list[File]:
         """Return the files at an ordinal that is known."""
-        return [File(*row) for row in self._db.rows(_FILES.format(files=snapshot_at(ordinal)))]
+        if ordinal not in self._at:
+            self._at = {ordinal: [File(*row) for row in self._db.rows(_FILES.format(files=snapshot_at(ordinal)))]}
+        return self._at[ordinal]
+
+    def every_version(self) -> list[PathVersion]:
+        """Return the contents that all files had."""
+        return [PathVersion(*row) for row in self._db.rows(_EVERY_VERSION)]
 
     def versions(self, path: str) -> list[Version]:
         """Return the contents that a file had, oldest first."""
@@ -76,7 +99,7 @@ class Contents:
 
     def then(self, oid: str) -> bytes | None:
         """Return an earlier content; None where the budget is spent, nothing where it is not in this clone or too long."""
-        if self.is_exhausted:
+        if self._left <= 0:
             return None
         size = self._repository.size(oid) if self._repository.git else None
         if size is None or size > _MOST_OF_FILE:

@@ -109,7 +109,7 @@ class MentionIndex:
         rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
         different = self._look_up(rows) + self._keep_confirmed()
         mention_rows.remember_files(self._db)
-        is_whole = len(changed) <= _PIECE
+        is_whole = len(changed) <= _PIECE and not mention_rows.postponed(self._db)
         kept = now if is_whole else now._replace(passages="")
         self._db.set_meta(_STATE, json.dumps(kept))
         if different or gone:
@@ -122,7 +122,9 @@ class MentionIndex:
         if before.history != now.history and not self._goes_on(before, now):
             self._place_again()
             return mention_rows.every(self._db)
-        found = set(mention_rows.touched(self._db)) if before.code != now.code else set()
+        found = set(mention_rows.postponed(self._db))
+        if before.code != now.code:
+            found.update(mention_rows.touched(self._db))
         if before.history != now.history:
             found.update(mention_rows.waiting(self._db, before.last))
         return sorted(found)

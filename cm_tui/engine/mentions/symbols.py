@@ -39,6 +39,11 @@ _NOW = f"""
 SELECT s.name, {_FIELDS}, coalesce(s.body, 0), s.start_line FROM {{files}} f JOIN symbol s ON s.blob = f.blob
 WHERE s.kind <> 'section' AND s.name IN (SELECT unnest(?::VARCHAR[]))
 """  # noqa: S608 - our own columns
+_SAME_NOW = f"""
+SELECT {_FIELDS}, s.body, s.start_line FROM now_file f JOIN symbol s ON s.blob = f.blob
+WHERE s.kind <> 'section' AND s.end_line - s.start_line >= 3 AND s.body IN (SELECT unnest(?::BIGINT[]))
+"""  # noqa: S608 - our own columns
+"""Bodies of few lines are alike by chance."""
 _ENDS = f"""
 SELECT {_FIELDS}, max(coalesce(f.to_ord, {EVER}))
 FROM symbol s JOIN file_span f ON f.blob = s.blob WHERE s.name IN (SELECT unnest(?::VARCHAR[])) AND f.path IN (SELECT unnest(?::VARCHAR[]))
@@ -124,7 +129,9 @@ class SymbolCheck:
         found: dict[Wanted, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
-        became = self._traced({standing.key for case in gone for standing in case.then[:_MOST_KEYS]})
+        lost = {standing.key: standing for case in gone for standing in case.then[:_MOST_KEYS]}
+        became = self._traced(lost)
+        became |= self._of_same_body([standing for key, standing in lost.items() if key not in became])
         for case in cases:
             last = max(case.then, key=lambda one: ends.get(one.key, 0))
             ordinal = ends.get(last.key, 0)
@@ -181,6 +188,15 @@ class SymbolCheck:
             found |= {key: alive[at] for key, at in ways.items() if at in alive}
             ways = {key: at for key, at in ways.items() if at not in alive}
         return found
+
+    def _of_same_body(self, lost: Sequence[_Standing]) -> dict[SymbolKey, _Standing]:
+        """Return what has the very body now that a symbol had, where exactly one has."""
+        bodies = sorted({one.body for one in lost})
+        found: dict[tuple[str, int], list[_Standing]] = defaultdict(list)
+        for path, qualname, kind, overload, body, line in self._db.rows(_SAME_NOW, [bodies]) if bodies else ():
+            found[kind, body].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
+        heirs = ((one.key, found.get((one.key.kind, one.body), [])) for one in lost)
+        return {key: there[0] for key, there in heirs if len(there) == 1}
 
     def _alive(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
         names = sorted({end for key in keys for end in QualifiedName(key.qualname).ends[:1]})
