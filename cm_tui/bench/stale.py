@@ -27,6 +27,8 @@ from cm_tui.model import Mention
 
 COMMITS = 20
 _SYMBOLS, _PATHS, _FOLDERS, _SETTINGS = 24, 14, 2, 4
+_LINES = 4
+"""Lines that a definition has at least for an equal one under another name to be the same: short ones are alike by chance."""
 _RARE = 6
 """Names beyond those that were renamed or moved: by chance there are few."""
 _SENTENCES = (
@@ -177,7 +179,7 @@ class _Bench:
 
     def _symbols(self, number: int, sha: str, head: Counter[str]) -> Iterator[Written]:
         names = self._truth.names(sha)
-        bodies = {one.text: one.name for one in self._truth.definitions("HEAD") if one.text.count("\n") > 2}
+        bodies = {one.text: one.name for one in self._truth.definitions("HEAD") if one.text.count("\n") > _LINES}
         once = sorted(
             name for name, count in names.items() if count == 1 and len(name) > 3 and not name.startswith("__")
         )

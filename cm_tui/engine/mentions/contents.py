@@ -13,8 +13,6 @@ from cm_tui.errors import CmError
 
 BUDGET = 96_000_000
 """Bytes of earlier contents that are read at once; what is left over is looked up the next time."""
-SECONDS = 5.0
-"""Time after which no more is begun, likewise."""
 _MOST_OF_FILE = 2_000_000
 _FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = f.blob"
 _VERSIONS = """
@@ -57,14 +55,17 @@ class Contents:
         db: the store.
         repository: where content is.
         read_now: reads a file of now by path and object id.
+        seconds: after which no more of earlier contents is read.
     """
 
-    def __init__(self, db: Database, repository: Repository, read_now: Callable[[str, str], str]) -> None:
+    def __init__(
+        self, db: Database, repository: Repository, read_now: Callable[[str, str], str], seconds: float
+    ) -> None:
         self._db = db
         self._repository = repository
         self._read_now = read_now
         self._left = BUDGET
-        self._until = time.monotonic() + SECONDS
+        self._until = time.monotonic() + seconds
         self._at: dict[int, list[File]] = {}
 
     @property

@@ -97,7 +97,7 @@ def waiting(db: Database, last: int) -> list[int]:
     """
     sql = f"""
     SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
-    WHERE m.state <> 'alive' AND (m.ord > ? OR i.ord + {SOON} > ? OR (m.ord = 0 AND m.kind <> '') OR m.ord IN ({UNCOMMITTED}, {WAITS}))
+    WHERE i.ord + {SOON} > ? OR m.ord > ? OR m.ord = {UNCOMMITTED} OR (m.ord = 0 AND m.kind <> '' AND m.state <> 'alive')
     """  # noqa: S608 - numbers
     return [row[0] for row in db.rows(sql, [last, last])]
 
