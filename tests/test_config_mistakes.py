@@ -51,8 +51,14 @@ def said_of(file: Path, text: str) -> str:
         (
             "[embedding]\nprovider = 'cloud'\n",
             2,
-            "embedding.provider must be one of 'bundled', 'fastembed', 'openai', 'none'",
+            "embedding.provider must be one of 'bundled', 'fastembed', 'openai', 'gemini', 'voyage', 'none'",
         ),
+        (
+            "[embedding.remote]\nbase_ur = 'a'\n",
+            2,
+            "no setting embedding.remote.base_ur. Did you mean embedding.remote.base_url?",
+        ),
+        ("[embedding.batch]\nconcurrency = 0\n", 2, "embedding.batch.concurrency must be more than 0, not 0."),
         ("[history]\ndepth = -1\n", 2, "history.depth must be at least 0, not -1."),
         ("tui = 3\n", 1, "tui must be a section of settings, not 3."),
         ("[zzz]\nq = 1\n", 1, "there is no section [zzz]. Take it out."),

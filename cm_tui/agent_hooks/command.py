@@ -135,11 +135,59 @@ def _session(words: Words, facts: payload.Payload, root: Path) -> str:
         data["source"] = facts.source
     if chosen.record or words.event == "session-start":
         _record(root, words, data, texts, folder=facts.folder)
-    if words.event == "prompt" and chosen.budget:
-        return _answered(words, facts, root, chosen.wait_seconds)
-    if not _notify(root) and words.event == "session-start":
+    if words.event == "prompt" and (chosen.budget or chosen.start_budget):
+        return _answered(words, facts, root, chosen)
+    if words.event == "session-start":
+        return _begun(words, facts, root, chosen)
+    _notify(root)
+    return _reminded(words, facts, root, chosen) if words.event == "stop" and chosen.flush else ""
+
+
+def _begun(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
+    """Give a session that begins its memory; where no daemon runs, one is started, and the first prompt gets it."""
+    from cm_tui.agent_hooks import session_state
+
+    session_state.clean()
+    # Whatever begins a session again, the context is another one: it was compacted, cleared, or is new.
+    session_state.take(facts.session, "flush")
+    if not chosen.start_budget:
+        if not _notify(root):
+            _start_daemon(root)
+        return ""
+    if not _daemon_may_run() or not _notify(root):
+        session_state.put(facts.session, "start")
         _start_daemon(root)
-    return ""
+        return ""
+    said = _asked("/v1/hook/start", words, facts, root, chosen.wait_seconds)
+    if said is None:
+        session_state.put(facts.session, "start")
+    return said or ""
+
+
+def _reminded(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
+    """Return a reminder to write memory, where the context is nearly full and none was given since it was compacted."""
+    from cm_tui.agent_hooks import flush, reply, session_state
+
+    # Whoever plans writes nothing, and whoever goes on because of a hook has been reminded.
+    if facts.repeated or facts.permissions == "plan" or not facts.transcript or not os.access(root, os.W_OK):
+        return ""
+    usage = flush.usage_of(facts.transcript)
+    if usage is None:
+        return ""
+    limits = {"window": chosen.window, "reserve": chosen.reserve_tokens, "soft": chosen.soft_tokens}
+    if not flush.is_due(usage, **limits):
+        session_state.take(facts.session, "flush")
+        return ""
+    said = reply.reminder(words.agent, flush.REMINDER)
+    if not said or not _may_record(root, facts) or not session_state.put(facts.session, "flush"):
+        return ""
+    return said
+
+
+def _may_record(root: Path, facts: payload.Payload) -> bool:
+    from cm_tui.engine.api.events import may_record
+
+    return may_record(root, facts.session, facts.folder)
 
 
 def _who(words: Words, facts: payload.Payload) -> dict[str, Any]:
@@ -159,21 +207,37 @@ def _record(
     record_event(root, f"hook.{words.event}", data, texts, limit=payload.PROMPT_CHARACTERS, folder=folder)
 
 
-def _answered(words: Words, facts: payload.Payload, root: Path, seconds: float) -> str:
-    from cm_tui.agent_hooks import daemon_query, reply
+def _answered(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
+    from cm_tui.agent_hooks import session_state
 
     if not _daemon_may_run():
         return ""
+    is_first = session_state.has(facts.session, "start")
+    if not (chosen.budget or is_first):
+        return ""
     # Whether the prompt is worth it, the daemon decides: its rules take longer to import than to apply.
+    said = _asked("/v1/hook/prompt", words, facts, root, chosen.wait_seconds, first=is_first)
+    if is_first and said is not None:
+        session_state.take(facts.session, "start")
+    return said or ""
+
+
+def _asked(
+    path: str, words: Words, facts: payload.Payload, root: Path, seconds: float, *, first: bool = False
+) -> str | None:
+    """Return what is printed for the agent of a daemon's answer; None: no daemon answered."""
+    from cm_tui.agent_hooks import daemon_query, reply
+
     question = {
         "root": str(root),
         "agent": words.agent,
         "session": facts.session,
         "prompt": facts.prompt,
         "seconds": seconds,
+        "first": first,
     }
-    found = daemon_query.ask("/v1/hook/prompt", question, seconds)
-    return reply.answer(words.agent, words.event, str(found.get("context") or "")) if found else ""
+    found = daemon_query.ask(path, question, seconds)
+    return None if found is None else reply.answer(words.agent, words.event, str(found.get("context") or ""))
 
 
 def _daemon_may_run() -> bool:

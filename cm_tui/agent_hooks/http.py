@@ -1,7 +1,8 @@
-"""How hooks join the daemon: answers to prompts."""
+"""How hooks join the daemon: answers to prompts and to sessions that begin."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,13 +14,18 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from cm_tui.agent_hooks.prompt_context import Answers
+from cm_tui.agent_hooks.reply import CHARACTERS
+from cm_tui.agent_hooks.start_context import fitting_start
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
+from cm_tui.engine.api.at_start import has_memory_at_start
 from cm_tui.errors import CmError, NotIndexedError
-from cm_tui.model import Pack
+from cm_tui.model import ENTRIES, EPISODES, NOTES, Injection, Pack
 
 _BODY_BYTES = 1_000_000
+_LONGEST_PROMPT = 2_000
+_REMEMBERED = frozenset({ENTRIES, EPISODES, NOTES})
 
 
 class OnNudge(Protocol):
@@ -36,46 +42,111 @@ class _Prompt(BaseModel):
 
     root: str = Field(min_length=1, max_length=4096)
     session: str = ""
-    prompt: str
+    prompt: str = ""
+    agent: str = Field(default="", max_length=100)
     seconds: float = Field(ge=0, le=60)
+    first: bool = False
+    """It is the first prompt of a session that was given no memory when it began."""
 
 
-def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
-    """An application that answers prompts, to be mounted at `/v1/hook`.
+class _Asked:
+    """What hooks ask of a daemon's projects.
 
     Args:
         dispatcher: the way to the projects.
         work: told of every prompt, as of a nudge.
     """
 
-    def pack(root: Path, question: str, budget: int) -> Pack | None:
+    def __init__(self, dispatcher: Dispatcher, work: OnNudge) -> None:
+        self._dispatcher = dispatcher
+        self._work = work
+        self._answers = Answers(self._pack)
+
+    def begun(self, asked: _Prompt) -> str:
+        """Return what a session is given when it begins."""
+        root = Path(asked.root)
+        return self._start(root, load_config(root).agents.start_budget, asked)
+
+    def prompted(self, asked: _Prompt) -> str:
+        """Return what is added to a prompt."""
+        root = Path(asked.root)
+        self._work.on_nudge(root)
+        config = load_config(root).agents
+        begun = self._start(root, config.start_budget, asked) if asked.first else ""
+        # Where the memory of a beginning session takes its room, the first prompt's context has less.
+        budget = config.budget - config.budget * len(begun) // CHARACTERS
+        found = self._answers.prompt(
+            root,
+            asked.session,
+            asked.prompt,
+            budget=budget,
+            seconds=asked.seconds,
+            on_given=lambda pack: self._count(root, _remembered(pack), asked.agent),
+        )
+        return "\n\n".join(part for part in (begun, found) if part)
+
+    def _start(self, root: Path, budget: int, asked: _Prompt) -> str:
+        if not has_memory_at_start(root):
+            return ""
+        where, prompt = ProjectRef(str(root), own_index=True), asked.prompt[:_LONGEST_PROMPT]
+
+        def inject(tokens: int) -> Injection:
+            found: Injection = self._dispatcher.call("inject", where, {"budget": tokens, "prompt": prompt})
+            return found
+
+        given = fitting_start(inject, self._dispatcher.call("day_logs", where, {}), budget)
+        self._count(root, given.paths, asked.agent)
+        return given.text
+
+    def _pack(self, root: Path, question: str, budget: int) -> Pack | None:
         where = ProjectRef(str(root), own_index=True)
         try:
-            dispatcher.call("stale_reason", where, {})
+            self._dispatcher.call("stale_reason", where, {})
         except NotIndexedError:
             return None
-        found: Pack = dispatcher.call("pack", where, {"question": question, "budget": budget})
+        found: Pack = self._dispatcher.call("pack", where, {"question": question, "budget": budget})
         return found
 
-    answers = Answers(pack)
+    def _count(self, root: Path, paths: Sequence[str], agent: str) -> None:
+        """Count what an agent was given of the memory."""
+        if paths:
+            said = {"paths": list(paths), "actor": "agent", "agent": agent}
+            self._dispatcher.call("note_recalled", ProjectRef(str(root), own_index=True), said)
 
-    def answered(asked: _Prompt) -> str:
-        root = Path(asked.root)
-        work.on_nudge(root)
-        budget = load_config(root).agents.budget
-        return answers.prompt(root, asked.session, asked.prompt, budget=budget, seconds=asked.seconds)
 
-    async def prompt(request: Request) -> JSONResponse:
+def _remembered(pack: Pack) -> tuple[str, ...]:
+    given = dict.fromkeys(item.path for item in pack.items if item.included)
+    return tuple(path for path in given if path.partition("/")[0] in _REMEMBERED)
+
+
+def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:
+    """An application that answers prompts and sessions that begin, to be mounted at `/v1/hook`.
+
+    Args:
+        dispatcher: the way to the projects.
+        work: told of every prompt, as of a nudge.
+    """
+    asked = _Asked(dispatcher, work)
+    return Starlette(
+        routes=[
+            Route("/prompt", _answering(asked.prompted), methods=["POST"]),
+            Route("/start", _answering(asked.begun), methods=["POST"]),
+        ]
+    )
+
+
+def _answering(work: Callable[[_Prompt], str]) -> Callable[[Request], Awaitable[JSONResponse]]:
+    async def answer(request: Request) -> JSONResponse:
         try:
             asked = _Prompt.model_validate_json(await _body(request))
-            context = await anyio.to_thread.run_sync(answered, asked)
+            context = await anyio.to_thread.run_sync(work, asked)
         except (ValidationError, ValueError) as error:
             return _refused(str(error), 400)
         except CmError as error:
             return _refused(error.message, 409)
         return JSONResponse({"context": context})
 
-    return Starlette(routes=[Route("/prompt", prompt, methods=["POST"])])
+    return answer
 
 
 async def _body(request: Request) -> bytes:

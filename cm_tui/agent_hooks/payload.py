@@ -41,6 +41,10 @@ class Payload(NamedTuple):
     """Why a session started."""
     repeated: bool = False
     """True for a stop that follows from a stop hook."""
+    transcript: str = ""
+    """Absolute path of the session's transcript, where the agent tells it."""
+    permissions: str = ""
+    """What the agent may do, by its own name of that: `plan` writes nothing."""
 
 
 def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
@@ -68,6 +72,8 @@ def read(text: bytes, environment: Mapping[str, str], folder: str) -> Payload:
         answer=_text(data.get("last_assistant_message"))[:_READ_CHARACTERS],
         source=_name(data.get("source"), 40),
         repeated=data.get("stop_hook_active") is True,
+        transcript=_place(data.get("transcript_path")),
+        permissions=_name(data.get("permission_mode"), 40),
     )
 
 
@@ -84,6 +90,10 @@ def _name(value: Any, most: int) -> str:
     from hashlib import sha256
 
     return sha256(name.encode()).hexdigest()[:32]
+
+
+def _place(value: Any) -> str:
+    return value if isinstance(value, str) and os.path.isabs(value) and "\0" not in value else ""  # noqa: PTH117
 
 
 def _folder(data: Mapping[str, Any], environment: Mapping[str, str]) -> str:

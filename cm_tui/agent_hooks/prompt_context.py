@@ -31,7 +31,16 @@ class Answers:
         self._clock = clock
         self._recent = Recent()
 
-    def prompt(self, root: Path, session: str, prompt: str, *, budget: int, seconds: float) -> str:
+    def prompt(
+        self,
+        root: Path,
+        session: str,
+        prompt: str,
+        *,
+        budget: int,
+        seconds: float,
+        on_given: Callable[[Pack], None] = lambda _: None,
+    ) -> str:
         """Return what is added to a prompt; empty when nothing is.
 
         Args:
@@ -40,6 +49,7 @@ class Answers:
             prompt: what the person wrote.
             budget: tokens that the answer may take.
             seconds: how long the hook waits; an answer that comes later is not counted as given.
+            on_given: told of the pack that is added.
 
         Raises:
             CmError: the project cannot be searched.
@@ -51,21 +61,23 @@ class Answers:
             or self._recent.was_answered(session, prompt, begun)
         ):
             return ""
-        text = self._fitting(root, prompt[:_LONGEST_QUESTION], budget - MARKS_TOKENS)
+        text, pack = self._fitting(root, prompt[:_LONGEST_QUESTION], budget - MARKS_TOKENS)
         now = self._clock()
         if now - begun <= seconds:
             self._recent.answered(session, prompt, now)
+            if pack is not None:
+                on_given(pack)
         return text
 
-    def _fitting(self, root: Path, question: str, budget: int) -> str:
+    def _fitting(self, root: Path, question: str, budget: int) -> tuple[str, Pack | None]:
         """Return a pack that also fits into what agents take; a smaller one is asked for when it does not."""
         for _ in range(3):
             pack = self._pack(root, question, budget)
             if pack is None or not any(item.included for item in pack.items):
-                return ""
+                return "", None
             # A pack begins with its question, which the agent has already.
             text = quote_block(pack.markdown.removeprefix(pack.question.strip()))
             if len(text) <= CHARACTERS:
-                return text
+                return text, pack
             budget = budget * CHARACTERS // len(text) * 9 // 10
-        return ""
+        return "", None

@@ -14,6 +14,7 @@ from cm_tui.toml_values import SETTINGS_BYTES, toml_values
 
 MOST_BUDGET = 20_000
 MOST_SECONDS = 10.0
+MOST_TOKENS = 100_000_000
 """The ranges of the configuration, `AgentsConfig`; what is beyond is taken as its end."""
 
 
@@ -23,6 +24,11 @@ class HookSettings(NamedTuple):
     record: bool = True
     budget: int = 2_000
     wait_seconds: float = 1.5
+    start_budget: int = 2_000
+    flush: bool = True
+    window: int = 200_000
+    reserve_tokens: int = 20_000
+    soft_tokens: int = 4_000
 
 
 def read(root: Path) -> HookSettings:
@@ -47,10 +53,22 @@ def read(root: Path) -> HookSettings:
         first = _number(environment.get(name), most)
         return first if first is not None else _smaller(user.get(name), theirs.get(name), default, most)
 
+    def own(name: str, default: int) -> int:
+        """The person's own number, which a repository has no part in."""
+        found = (_number(one.get(name), MOST_TOKENS) for one in (environment, user))
+        return int(next((number for number in found if number is not None), default))
+
+    told = environment.get("flush")
+    flush = _flag(told, True) if told is not None else all(_flag(one.get("flush"), True) for one in (user, theirs))
     return HookSettings(
         record=_flag(record, default.record),
         budget=int(least("budget", default.budget, MOST_BUDGET)),
         wait_seconds=least("wait_seconds", default.wait_seconds, MOST_SECONDS),
+        start_budget=int(least("start_budget", default.start_budget, MOST_BUDGET)),
+        flush=flush,
+        window=own("window", default.window),
+        reserve_tokens=own("reserve_tokens", default.reserve_tokens),
+        soft_tokens=own("soft_tokens", default.soft_tokens),
     )
 
 

@@ -26,7 +26,11 @@ from cm_tui.engine.store.database import Database
 from cm_tui.model import Mention
 
 COMMITS = 20
-_SYMBOLS, _PATHS, _FOLDERS = 24, 14, 2
+_SYMBOLS, _PATHS, _FOLDERS, _SETTINGS = 24, 14, 2, 4
+_LINES = 4
+"""Lines that a definition has at least for an equal one under another name to be the same: short ones are alike by chance."""
+_RARE = 6
+"""Names beyond those that were renamed or moved: by chance there are few."""
 _SENTENCES = (
     "`{}` is where to begin when this breaks.", "Mind {}: it is called twice.", "- {} holds the lock while it writes",
     "We moved the check out of `{}`, it was too slow there.", "See {} for the details.", "TODO: {} swallows errors",
@@ -65,6 +69,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--commits", type=int, default=COMMITS, help="Old commits at which names are written down.")
     parser.add_argument("--seed", type=int, default=1, help="Of what is sampled.")
     parser.add_argument("--depth", type=int, help="Commits of the mainline that are read; all when not given.")
+    parser.add_argument("--without", action="append", default=[], help="Files that git's renames leave out: a pattern.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
     parser.add_argument("--home", type=Path, help="Keep the indexes below this folder, for another run.")
     options = parser.parse_args(list(argv))
@@ -126,7 +131,7 @@ class _Bench:
         self._root = root
         self._options = options
         self._random = random.Random(options.seed)
-        self._truth = GitTruth(root)
+        self._truth = GitTruth(root, options.without)
 
     def run(self) -> dict[str, object]:
         """Measure, and return rows of a table."""
@@ -145,7 +150,7 @@ class _Bench:
             rows["all names checked, s"] = round(time.perf_counter() - started, 2)
             told = {number: engine.mentions_of(f"note/{number}").mentions for number in range(len(texts))}
         rows |= {"commits of the mainline": len(self._truth.commits), "names written down": len(written)}
-        return rows | _judged(written, told)
+        return rows | _judged(written, told, self._truth)
 
     def _written(self) -> tuple[list[Written], list[tuple[str, int]]]:
         commits = self._truth.commits
@@ -160,7 +165,7 @@ class _Bench:
         ]
         for number in range(count):
             sha = commits[(2 * number + 1) * len(commits) // (2 * count + 1)]
-            own = [*self._symbols(number, sha, head), *self._files(number, sha)]
+            own = [*self._symbols(number, sha, head), *self._files(number, sha), *self._settings(number, sha)]
             own += [
                 Written(number, "foreign", name, "foreign")
                 for name in foreign
@@ -174,21 +179,30 @@ class _Bench:
 
     def _symbols(self, number: int, sha: str, head: Counter[str]) -> Iterator[Written]:
         names = self._truth.names(sha)
-        bodies = {one.text: one.name for one in self._truth.definitions("HEAD") if one.text.count("\n") > 2}
+        bodies = {one.text: one.name for one in self._truth.definitions("HEAD") if one.text.count("\n") > _LINES}
         once = sorted(
             name for name, count in names.items() if count == 1 and len(name) > 3 and not name.startswith("__")
         )
         texts = {one.name: one.text for one in self._truth.definitions(sha)}
-        for name in self._random.sample(once, min(_SYMBOLS, len(once))):
+        chosen = self._random.sample(once, min(_SYMBOLS, len(once)))
+        lost = [name for name in once if not head[name] and texts[name] in bodies and name not in chosen]
+        for name in [*chosen, *self._random.sample(lost, min(_RARE, len(lost)))]:
             heir = bodies.get(texts[name], "")
             truth = "here" if head[name] else "renamed" if heir else "gone"
             yield Written(number, "symbol", name, truth, heir if truth == "renamed" else "")
+
+    def _settings(self, number: int, sha: str) -> Iterator[Written]:
+        words = self._truth.words(sha)
+        for word in self._random.sample(words, min(_SETTINGS, len(words))):
+            yield Written(number, "setting", word, "here" if self._truth.stands("HEAD", word) else "gone")
 
     def _files(self, number: int, sha: str) -> Iterator[Written]:
         paths, now = sorted(self._truth.paths(sha)), self._truth.paths("HEAD")
         plain = [path for path in paths if path.isascii() and " " not in path and "/" in path]
         folders = sorted({path.rpartition("/")[0] for path in plain if path.count("/") > 1})
-        for path in self._random.sample(plain, min(_PATHS, len(plain))):
+        chosen = self._random.sample(plain, min(_PATHS, len(plain)))
+        lost = [path for path in plain if path not in now and path not in chosen and self._truth.heir(path, sha)]
+        for path in [*chosen, *self._random.sample(lost, min(_RARE, len(lost)))]:
             heir = path if path in now else self._truth.heir(path, sha)
             truth = "here" if path in now else "moved" if heir else "gone"
             yield Written(number, "path", path, truth, heir if truth == "moved" else "")
@@ -203,7 +217,7 @@ def _written_as(one: Written) -> str:
     return f"`{one.name}()`" if one.kind == "symbol" else f"`{one.name}`"
 
 
-def _judged(written: Sequence[Written], told: dict[int, tuple[Mention, ...]]) -> dict[str, object]:
+def _judged(written: Sequence[Written], told: dict[int, tuple[Mention, ...]], truth: GitTruth) -> dict[str, object]:
     """Precision and recall by what is true, and every miss."""
     counts: Counter[str] = Counter()
     misses: list[str] = []
@@ -218,27 +232,26 @@ def _judged(written: Sequence[Written], told: dict[int, tuple[Mention, ...]]) ->
             None,
         )
         state = "not linked" if said is None or said.state == "unknown" else _simple(one, said)
+        is_right = state in _RIGHT[one.truth]
+        if one.kind == "symbol" and state == "renamed" and said is not None and said.commit is not None:
+            # What the patterns do not find at HEAD may have been changed after it was renamed: that commit tells.
+            is_right = said.became == one.became or truth.confirms_rename(one.name, said.became, said.commit.sha)
+            state = state if is_right else "renamed wrongly"
         counts[f"{one.truth}, {state}"] += 1
-        if state not in _RIGHT[one.truth]:
+        if not is_right:
             misses.append(
                 f"#{one.commit} {one.kind} {one.name}: {one.truth} {one.became} → {state} {said.became if said else ''}".strip()
             )
     rows: dict[str, object] = {f"count: {name}": number for name, number in sorted(counts.items())}
-    for truth in ("gone", "moved", "renamed"):
+    for kind in ("gone", "moved", "renamed"):
+        true = {name: number for name, number in counts.items() if name.startswith(f"{kind}, ")}
+        right = sum(number for name, number in true.items() if name.partition(", ")[2] in _RIGHT[kind])
+        rows[f"{kind}: recall"] = _share(right, sum(true.values()))
+        told_so = {name: number for name, number in counts.items() if name.partition(", ")[2] in _SAID[kind]}
         right = sum(
-            number
-            for name, number in counts.items()
-            if name.split(", ")[0] == truth and name.split(", ")[1] in _RIGHT[truth]
+            number for name, number in told_so.items() if name.partition(", ")[2] in _RIGHT[name.partition(", ")[0]]
         )
-        all_true = sum(number for name, number in counts.items() if name.startswith(f"{truth},"))
-        said_so = sum(number for name, number in counts.items() if name.endswith(f", {truth}"))
-        said_right = sum(
-            number
-            for name, number in counts.items()
-            if name.endswith(f", {truth}") and truth in _RIGHT[name.split(", ")[0]]
-        )
-        rows[f"{truth}: recall"] = f"{right / all_true:.3f} of {all_true}" if all_true else "none"
-        rows[f"{truth}: precision"] = f"{said_right / said_so:.3f} of {said_so}" if said_so else "none"
+        rows[f"{kind}: precision"] = _share(right, sum(told_so.values()))
     rows["miss"] = misses
     return rows
 
@@ -249,8 +262,15 @@ _RIGHT = {
 """What is right to say of what is true. What git and the patterns call gone may have been found elsewhere by its body."""
 
 
+_SAID = {"gone": {"gone"}, "moved": {"moved"}, "renamed": {"renamed", "renamed wrongly"}}
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.3f} of {whole:,}" if whole else "none"
+
+
 def _simple(one: Written, said: Mention) -> str:
     """A state in the words of the truth: a symbol that stands in another file is still here by its name."""
-    if said.state in ("alive", "changed") or (one.kind == "symbol" and said.state == "moved"):
+    if said.state in ("alive", "changed") or (one.kind != "path" and said.kind == "symbol" and said.state == "moved"):
         return "here"
     return said.state

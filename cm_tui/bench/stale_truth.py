@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,22 @@ _DEFINITIONS: Mapping[str, re.Pattern[str]] = {
     "js": re.compile(r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:async[ \t]+)?(?:function\*?|class)[ \t]+(\w+)", re.MULTILINE),
 }  # fmt: skip
 _DEFINITIONS = {**_DEFINITIONS, "h": _DEFINITIONS["c"], "ts": _DEFINITIONS["js"]}
+_CODE_FILES = (
+    "*.py",
+    "*.go",
+    "*.c",
+    "*.h",
+    "*.sh",
+    "*.toml",
+    "*.cfg",
+    "*.ini",
+    "*.yml",
+    "*.yaml",
+    "*.json",
+    "*.rs",
+    "*.js",
+    "Makefile",
+)
 _WORDS_OF_C = frozenset({"if", "for", "while", "switch", "return", "sizeof", "defined"})
 _RENAMED = re.compile(r"^R\d+\t([^\t]+)\t([^\t]+)$")
 
@@ -36,10 +52,12 @@ class GitTruth:
 
     Args:
         root: the checkout.
+        without: patterns of files that are no part of it, such as those whose contents the clone lacks.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, without: Sequence[str] = ()) -> None:
         self._root = root
+        self._chosen = [".", *(f":(exclude,glob){pattern}" for pattern in without)]
         self._definitions: dict[str, list[Definition]] = {}
 
     def git(self, *words: str) -> str:
@@ -78,6 +96,31 @@ class GitTruth:
         )
         return done.returncode == 0
 
+    def confirms_rename(self, old: str, new: str, sha: str) -> bool:
+        """Return whether a commit took away a definition and brought one under another name with the same lines."""
+        before = {one.text for one in self._of_commit(f"{sha}^", sha) if one.name == old}
+        after = {one.text for one in self._of_commit(sha, sha) if one.name == new}
+        return not before.isdisjoint(after)
+
+    def words(self, sha: str) -> list[str]:
+        """Return the words of a commit's files that are written like variables of the environment, prose left out."""
+        found = self._grep("-hoE", r"\b[A-Z]{2,}(_[A-Z0-9]+)+\b", sha)
+        return sorted(set(found.split()))
+
+    def stands(self, sha: str, word: str) -> bool:
+        """Return whether a word stands in a file of a commit that is no prose."""
+        return bool(self._grep("-l", word, sha))
+
+    def _grep(self, how: str, pattern: str, sha: str) -> str:
+        words = ["git", "-C", str(self._root), "grep", "-I", "-w", how, pattern, sha, "--", *_CODE_FILES]
+        return subprocess.run(words, check=False, capture_output=True).stdout.decode("utf-8", "replace")
+
+    def _of_commit(self, sha: str, changed_by: str) -> list[Definition]:
+        """The definitions that stand at a commit in the files that a commit changed."""
+        changed = self.git("diff", "--name-only", "--no-renames", "-z", f"{changed_by}^", changed_by).split("\0")
+        wanted = [path for path in changed if path.rpartition(".")[2] in _DEFINITIONS]
+        return [one for path, text in self._texts(sha, wanted) for one in _defined(path, text)]
+
     def heir(self, path: str, since: str) -> str:
         """Return where git's renames lead from a file of a commit up to HEAD; empty where it is gone."""
         found = path
@@ -109,6 +152,8 @@ class GitTruth:
             "--name-status",
             "--format=@%H",
             "HEAD",
+            "--",
+            *self._chosen,
         )
         found: list[tuple[int, dict[str, str]]] = []
         for line in text.split("\n"):

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    from cm_tui.cli.entry_care import approve, duplicates, merge, move, promote
+    from cm_tui.cli.entry_care import approve, duplicates, merge, move, promote, publish
 
     family = typer.Typer(no_args_is_help=True, help="What you and agents wrote down to be remembered.")
     family.command("list")(listing)
-    for command in (add, update, delete, search, show, inject, approve, move, merge, duplicates, promote):
+    for command in (add, update, delete, search, show, inject, approve, move, merge, duplicates, promote, publish):
         family.command(command.__name__)(command)
     app.add_typer(family, name="entries")
 

@@ -1,4 +1,4 @@
-"""`cm entries approve`, `move`, `merge`, `duplicates` and `promote`."""
+"""`cm entries approve`, `move`, `merge`, `duplicates`, `promote` and `publish`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from cm_tui.cli.entry_options import Category, Id, Keywords, Limit, OfScope, Title, scope_of, text_of
 from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.counts import count
 from cm_tui.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -112,3 +113,35 @@ def _show_rule(entry: Entry) -> None:
     narrate(f"{entry.id}, by {by}{f', session {entry.session}' if entry.session else ''}, for {where(entry)}:")
     for line in (entry.title, *entry.content.splitlines()):
         narrate(f"  {line}")
+
+
+def publish(
+    file: Annotated[str, typer.Argument(help="A file that agents read, such as AGENTS.md or claude:CLAUDE.md.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Take the rules out again, without a trace.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change; do nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Write the approved rules into a marked block of a file of instructions, after showing what changes."""
+    from cm_tui.cli.output import narrate, print_json, write_text
+
+    with open_engine(project) as engine:
+        block = engine.publish_rules(file, remove=remove, dry_run=True)
+        if not as_json:
+            write_text(block.diff)
+        if block.diff and not dry_run and (yes or as_json or typer.confirm(f"Change {block.file}?", err=True)):
+            block = engine.publish_rules(file, remove=remove)
+    if as_json:
+        print_json(block)
+        return
+    if not block.diff:
+        narrate(f"{block.id} says that already: nothing was changed")
+    elif block.change:
+        narrate(f"{block.id} has {count(block.rules, 'approved rule')}; `cm undo` takes it back")
+    else:
+        narrate("nothing was changed")
+    if block.left_out:
+        narrate(
+            f"left out: {count(block.left_out, 'rule')} of agents that you have not approved: `cm entries approve ID`"
+        )

@@ -267,7 +267,7 @@ def _show_status(state: ProjectStatus) -> None:
             ("files", f"{state.files:,}  ({languages})"),
             ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
-            ("search", f"{state.mode}, {state.model}"),
+            ("search", f"{state.mode}, {state.model}{' (fallback)' if state.fallback else ''}"),
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:

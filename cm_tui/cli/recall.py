@@ -44,6 +44,7 @@ def recall(
     where = _filter(agent=agent, session=session, file=file, tag=tag, since=since, until=until, archived=archived)
     with open_fresh_engine(project, of_memory=True) as engine:
         result = engine.recall(question, limit=limit, where=where)
+        engine.note_recalled([hit.path for hit in result.hits])
     if as_json:
         print_json(result_object(result))
         return

@@ -58,6 +58,7 @@ def search(
     from cm_tui.cli.why import show_pair, show_standing
     from cm_tui.config import load_config
     from cm_tui.errors import UsageError
+    from cm_tui.model import CODE
 
     if mode not in ("hybrid", "keyword", "vector"):
         raise UsageError(f"Unknown mode {mode!r}.", hint="Use hybrid, keyword or vector.")
@@ -83,6 +84,9 @@ def search(
                 print_json_line(_object(found, listed))
             return
         result = engine.search(query or "", profile=chosen, mode=wanted, limit=limit, by=listed)
+        remembered = [hit.path for hit in (*result.hits, *result.beside) if hit.source != CODE]
+        if remembered:
+            engine.note_recalled(remembered)
     if as_json:
         print_json(_object(result, listed))
         return

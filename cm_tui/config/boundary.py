@@ -22,6 +22,7 @@ RULES: Mapping[str, Rule] = {
     "index.workers": "counts",
     # What names the model hangs together: half of it would be another model.
     "embedding.provider": "trust",
+    "embedding.fallback": "trust",
     "embedding.model": "trust",
     "embedding.path": "trust",
     "embedding.model_file": "trust",
@@ -31,6 +32,8 @@ RULES: Mapping[str, Rule] = {
     "embedding.api_key": "trust",
     "embedding.api_key_env": "trust",
     "embedding.headers": "trust",
+    "embedding.remote": "trust",
+    "embedding.batch": "trust",  # files that stay with the provider for a while
     "embedding.batch_size": "counts",
     "embedding.timeout_seconds": "counts",
     "embedding.concurrency": "counts",
@@ -39,6 +42,11 @@ RULES: Mapping[str, Rule] = {
     "search.reranker": "trust",
     "agents.budget": "counts",
     "agents.wait_seconds": "counts",
+    "agents.start_budget": "counts",
+    "agents.flush": "counts",
+    "agents.window": "user",
+    "agents.reserve_tokens": "user",
+    "agents.soft_tokens": "user",
     "agents.record": "trust",
     "memory.follow_transcripts": "trust",
     "memory.never_record": "user",
@@ -63,6 +71,7 @@ RULES: Mapping[str, Rule] = {
 
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "embedding.provider": ("bundled", "none"),
+    "embedding.fallback": ("bundled", "none"),
     "agents.record": (False,),
     "memory.follow_transcripts": (False,),
 }
@@ -86,6 +95,8 @@ COMBINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "index.max_file_bytes": min,
     "agents.budget": min,
     "agents.wait_seconds": min,
+    "agents.start_budget": min,
+    "agents.flush": min,
     "watch.enabled": min,
     "history.enabled": min,
     "history.depth": _less_history,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from cm_tui import paths
 from cm_tui.config import trust
+from cm_tui.config.endpoints import Endpoint, endpoint_of, fallback_of
 from cm_tui.config.load import load_config, own_settings, repository_settings
 from cm_tui.config.sections import EmbeddingConfig
 from cm_tui.counts import count
@@ -125,15 +126,20 @@ def _each(guarded: Mapping[str, Mapping[str, Any]]) -> Iterator[HeldSetting]:
     """Yield every value on its own: what stands at the end of a long list is seen as well."""
     for section, values in guarded.items():
         for name, value in values.items():
-            full = f"{section}.{name}"
-            if isinstance(value, Mapping):
-                for key, item in value.items():
-                    yield HeldSetting(f"{full}.{_json(key)}", "…" if name in _SECRET else _json(item))
-            elif isinstance(value, (list, tuple)):
-                for item in value:
-                    yield HeldSetting(full, _json(item))
-            else:
-                yield HeldSetting(full, "… (a key in the file)" if name in _SECRET else _json(value))
+            yield from _shown(f"{section}.{name}", value, is_secret=name in _SECRET)
+
+
+def _shown(full: str, value: Any, *, is_secret: bool) -> Iterator[HeldSetting]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _shown(f"{full}.{_json(key)}", item, is_secret=is_secret or key in _SECRET)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield HeldSetting(full, _json(item))
+    elif is_secret:
+        yield HeldSetting(full, "… (a key in the file)" if full.endswith(".api_key") else "…")
+    else:
+        yield HeldSetting(full, _json(value))
 
 
 def _json(value: Any) -> str:
@@ -176,17 +182,28 @@ def _host(url: str) -> str:
 
 
 def _of_embedding(asked: EmbeddingConfig) -> Iterator[str]:
-    if asked.provider == "openai":
-        yield f"send its code, piece by piece, and your questions to {_host(asked.base_url)}"
-        if asked.api_key:
-            yield "send along a key that stands in its file"
-        else:
-            there = "which is set" if os.environ.get(asked.api_key_env) else "which is not set now"
-            yield f"send along the value of your environment variable {_json(asked.api_key_env)}, {there}"
-        if asked.headers:
-            yield f"send along {count(len(asked.headers), 'header')}"
+    endpoint = endpoint_of(asked)
+    fallback = fallback_of(asked)
+    if endpoint is not None:
+        yield from _of_endpoint(endpoint, "")
+        if asked.batch.enabled:
+            yield "have that done in batches too: as files that stay there until they are done"
     elif asked.provider == "fastembed":
         where = f"from {_json(asked.path)}" if asked.path else "by downloading it"
         yield f"load the embedding model {_json(asked.model)} {where}"
-    else:
+    elif fallback is None:
         yield "change the embedding model's settings, for when an endpoint or another model is chosen"
+    other = endpoint_of(fallback) if fallback is not None else None
+    if other is not None:
+        yield from _of_endpoint(other, ", whenever the model before it fails")
+
+
+def _of_endpoint(endpoint: Endpoint, when: str) -> Iterator[str]:
+    yield f"send its code, piece by piece, and your questions to {_host(endpoint.base_url)}{when}"
+    if endpoint.key_variable:
+        there = "which is set" if endpoint.key else "which is not set now"
+        yield f"send along the value of your environment variable {_json(endpoint.key_variable)}, {there}"
+    else:
+        yield "send along a key that stands in its file"
+    if endpoint.headers:
+        yield f"send along {count(len(endpoint.headers), 'header')}"

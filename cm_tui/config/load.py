@@ -138,7 +138,8 @@ def _read(place: Place) -> dict[str, Any]:
 
 def _typed(values: Mapping[str, Any], where: Place) -> dict[str, Any]:
     """Return the same settings in the types that they are read as: `"no"` is False."""
-    known = _validate(values, where).model_dump()
+    # What a table within a section leaves out is not set: it must not hide what a weaker place says of it.
+    known = _validate(values, where).model_dump(exclude_unset=True)
     return {section: {name: known[section][name] for name in settings} for section, settings in values.items()}
 
 
@@ -158,13 +159,19 @@ def _overlay(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, An
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    """`CM_EMBEDDING__PROVIDER=none` sets `embedding.provider`; lists and tables are written as JSON."""
+    """`CM_EMBEDDING__PROVIDER=none` sets `embedding.provider`, `CM_EMBEDDING__BATCH__WAIT=true` `embedding.batch.wait`.
+
+    Lists and tables are written as JSON.
+    """
     values: dict[str, Any] = {}
-    for key, value in environment.items():
-        section, dot, name = key.removeprefix("CM_").lower().partition("__")
+    for key, value in sorted(environment.items()):
+        section, *names = key.removeprefix("CM_").lower().split("__")
         known = section in Config.model_fields or section in RENAMED_SECTIONS
-        if key.startswith("CM_") and dot and known:
-            values.setdefault(section, {})[name] = _from_text(value)
+        if key.startswith("CM_") and names and known:
+            nested: Any = _from_text(value)
+            for name in reversed(names):
+                nested = {name: nested}
+            values = _overlay(values, {section: nested})
     return _with_new_names(values)
 
 

@@ -121,12 +121,24 @@ def _unknown(names: tuple[str, ...], model: type[BaseModel]) -> tuple[str, str]:
         near = nearest(names[0], known)
         return f"there is no section [{names[0]}].", f"Did you mean [{near}]?" if near else "Take it out."
     section, name = names[0], ".".join(names[1:])
-    near = nearest(names[1], known.get(section, ()))
-    full = f"{section}.{near}" if near else _elsewhere(names[1], known)
+    if len(names) > 2 and names[1] in known.get(section, ()):
+        near = nearest(names[2], _fields(_inner(model, names[:2])))
+        full = f"{section}.{names[1]}.{near}" if near else ""
+    else:
+        near = nearest(names[1], known.get(section, ()))
+        full = f"{section}.{near}" if near else _elsewhere(names[1], known)
     return (
         f"there is no setting {section}.{name}.",
         f"Did you mean {full}?" if full else "Take it out, or mend its name.",
     )
+
+
+def _inner(model: type[BaseModel], names: tuple[str, ...]) -> Any:
+    """Return what a table within a section has to be."""
+    kind: Any = model
+    for name in names:
+        kind = kind.model_fields[name].annotation
+    return kind
 
 
 def _elsewhere(name: str, known: Mapping[str, tuple[str, ...]]) -> str:

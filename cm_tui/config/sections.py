@@ -30,14 +30,43 @@ class IndexConfig(BaseModel):
     """Parser processes; 0: one a core."""
 
 
+class RemoteConfig(BaseModel):
+    """The endpoint of a remote provider; what is set here wins over the same names beside the table."""
+
+    model_config = _FROZEN
+
+    base_url: str | None = None
+    api_key: str | None = None
+    api_key_env: str | None = None
+    headers: Mapping[str, str] = {}
+
+
+class BatchConfig(BaseModel):
+    """Large first embeddings as batch jobs of a remote provider: cheaper, and done when it finds the time."""
+
+    model_config = _FROZEN
+
+    enabled: bool = False
+    wait: bool = False
+    """The index run waits for the jobs; otherwise a later run fetches what they made."""
+    poll_interval_seconds: float = Field(default=10.0, gt=0, le=3600)
+    timeout_minutes: float = Field(default=60.0, gt=0, le=10_080)
+    """How long a run waits; jobs that are not done then are fetched by a later one."""
+    concurrency: int = Field(default=2, gt=0, le=16)
+    """Jobs under way at a time."""
+
+
 class EmbeddingConfig(BaseModel):
     """Which model turns text into vectors. Never switched from local to cloud without being told to."""
 
     model_config = _FROZEN
 
-    provider: Literal["bundled", "fastembed", "openai", "none"] = "bundled"
-    """`openai` is any endpoint that speaks its embeddings API."""
-    model: str = "code-static-256"
+    provider: Literal["bundled", "fastembed", "openai", "gemini", "voyage", "none"] = "bundled"
+    """`openai` is any endpoint that speaks its embeddings API; `local` is another word for bundled."""
+    fallback: Literal["bundled", "openai", "gemini", "voyage", "none"] = "none"
+    """What is used, as a whole, while the provider fails; a remote one is reached because it is named here alone."""
+    model: str | None = None
+    """None: the provider's own."""
     path: str | None = None
     """Local folder of a fastembed model."""
     model_file: str | None = None
@@ -45,15 +74,24 @@ class EmbeddingConfig(BaseModel):
     pooling: Literal["none", "mean", "cls", "last"] = "none"
     """How a model in a local folder makes one vector of its tokens' vectors; none: it does so itself."""
     dimensions: int | None = Field(default=None, gt=0)
-    base_url: str = "https://api.openai.com/v1"
+    base_url: str | None = None
+    """None: the provider's own."""
     api_key: str | None = None
-    api_key_env: str = "OPENAI_API_KEY"
+    api_key_env: str | None = None
+    """The variable that holds the key; None: the provider's usual one."""
     headers: Mapping[str, str] = {}
+    remote: RemoteConfig = RemoteConfig()
+    batch: BatchConfig = BatchConfig()
     batch_size: int = Field(default=64, gt=0, le=4096)
     timeout_seconds: float = Field(default=30.0, gt=0, le=3600)
     concurrency: int = Field(default=2, gt=0, le=64)
     cache_entries: int = Field(default=50_000, ge=0, le=10_000_000)
     """Vectors kept for text that is not in the index now."""
+
+    @field_validator("provider", "fallback", mode="before")
+    @classmethod
+    def _in_one_word(cls, name: Any) -> Any:
+        return "bundled" if name == "local" else name
 
 
 class SearchConfig(BaseModel):
@@ -75,6 +113,16 @@ class AgentsConfig(BaseModel):
     """Tokens that a prompt's context from the memory may take; 0: none is added."""
     wait_seconds: float = Field(default=1.5, ge=0, le=10)
     """How long a prompt waits for the memory; what is not there by then is left out."""
+    start_budget: int = Field(default=2_000, ge=0, le=20_000)
+    """Tokens of memory that a session is given when it begins; 0: none."""
+    flush: bool = True
+    """Remind an agent to write down what lasts before its context is compacted."""
+    window: int = Field(default=200_000, ge=10_000, le=100_000_000)
+    """Tokens of an agent's context, where the agent does not tell."""
+    reserve_tokens: int = Field(default=20_000, ge=0, le=10_000_000)
+    """Tokens of the context that an agent keeps free: it compacts before they are used."""
+    soft_tokens: int = Field(default=4_000, ge=0, le=10_000_000)
+    """So many tokens before that the reminder comes."""
     record: bool = True
     """Keep prompts and what the agent did in the project's journal."""
 

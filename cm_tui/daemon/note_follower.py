@@ -124,7 +124,10 @@ def _sign(root: Path) -> str:
 
 
 def _settle(root: Path) -> None:
-    """Have those that were saved just now looked at, for lines that were saved over."""
+    """Have those that were saved just now looked at, for what was saved over."""
+    from cm_tui.engine.entries.entries import Entries
+    from cm_tui.engine.entries.saved_over import settle_all
     from cm_tui.engine.notes.note_changes import settle_recent
 
     settle_recent(root)
+    settle_all(root, [*Entries(root).files.values()])

@@ -30,9 +30,7 @@ _LANGUAGES = "SELECT b.language, count(*) FROM now_file f JOIN blob b ON b.id = 
 _SKIPPED = "SELECT reason, count(*) FROM skipped GROUP BY 1 ORDER BY 2 DESC, 1"
 
 
-def status(
-    db: Database, root: Path, repository: Repository, vectors: ProjectVectors, provider: Provider
-) -> ProjectStatus:
+def status(db: Database, root: Path, repository: Repository, vectors: ProjectVectors) -> ProjectStatus:
     """Count what there is.
 
     Args:
@@ -40,8 +38,8 @@ def status(
         root: the project's root.
         repository: its checkout.
         vectors: the vector index.
-        provider: the embedding model in use.
     """
+    provider = vectors.provider
     head = repository.head()
     identity = identify(root)
     files, symbols, references, passages, errors = db.rows(_COUNTS)[0]
@@ -71,6 +69,7 @@ def status(
         vectors=vectors.state,
         disk_bytes=sum(file.stat().st_size for file in db.folder.rglob("*") if file.is_file()),
         indexed_at=indexed_at,
+        fallback=vectors.in_use.reason if vectors.is_fallback else "",
         notes=_notes(db, root, repository, vectors, identity, why),
         stale=count_stale(db),
     )

@@ -14,7 +14,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
 from cm_tui.model import Category, EntryEdit, Hit, MemoryChange, Outcome, Scope
@@ -38,6 +38,7 @@ Id = Annotated[str, Field(min_length=1, max_length=64), Text]
 def recall(
     question: Query,
     where: Where,
+    ctx: Request,
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
@@ -51,6 +52,7 @@ def recall(
     authors = {path: _author(engine, path) for path in dict.fromkeys(hit.path for hit in found.hits)}
     memories = [_memory(hit, authors[hit.path]) for hit in found.hits]
     texts = fitting(memories, _memory_text, max_chars)
+    engine.note_recalled([row.path for row in memories[: len(texts)]], actor="agent", agent=agent_name(ctx))
     notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
     record = records.Recalled(
         about=DATA,
@@ -86,8 +88,9 @@ def _author(engine: Engine, path: str) -> str:
     author = author_of(engine, path)
     if author is None:
         return ""
+    waits = ", a Rule that no person approved" if author.unapproved else ""
     last = f", changed by {author.changed_by} {author.changed_agent}".rstrip() if author.changed_by else ""
-    return one_line(f"{author.actor} {author.agent}".strip() + last)
+    return one_line(f"{author.actor} {author.agent}".strip() + last + waits)
 
 
 def _memory_text(row: records.Memory) -> str:
@@ -116,21 +119,27 @@ def remember(
         if scope == "user" and engine.entry(id).scope != scope:
             raise UsageError("An entry stays in its scope.", hint="Write it anew, and forget this one.")
         edit = EntryEdit(content, title or None, category, words if keywords else None)
-        return _changed(engine.update_entry(id, edit, actor="agent", agent=agent))
+        return changed(engine.update_entry(id, edit, actor="agent", agent=agent))
+    kept = remembered_now(
+        engine, content, category=category or "Experience", title=title, keywords=words, scope=scope, agent=agent
+    )
+    return changed(kept)
+
+
+def remembered_now(
+    engine: Engine, content: str, *, category: str, title: str, keywords: tuple[str, ...], scope: Scope, agent: str
+) -> MemoryChange:
+    """Write an entry for an agent, or propose it where it is to hold in all projects."""
     if scope == "user":
-        return _changed(
-            engine.propose_entry(
-                content, category=category or "Experience", title=title, keywords=words, actor="agent", agent=agent
-            )
+        return engine.propose_entry(
+            content, category=category, title=title, keywords=keywords, actor="agent", agent=agent
         )
     entry = engine.remember(
-        content, category=category or "Experience", title=title, keywords=words, scope=scope, actor="agent", agent=agent
+        content, category=category, title=title, keywords=keywords, scope=scope, actor="agent", agent=agent
     )
     if entry.again:
-        said = f"the {entry.category} {entry.id} says that already"
-        return _changed(MemoryChange(entry.id, "entry", said))
-    kept = MemoryChange(entry.id, "entry", f"remembered as {entry.category} {entry.id}", entry.id, entry=entry)
-    return _changed(kept)
+        return MemoryChange(entry.id, "entry", f"the {entry.category} {entry.id} says that already")
+    return MemoryChange(entry.id, "entry", f"remembered as {entry.category} {entry.id}", entry.id, entry=entry)
 
 
 def forget(
@@ -145,7 +154,7 @@ def forget(
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
     _ = project
     engine = where.engine()
-    return _changed(engine.forget_memory(id, actor="agent", agent=agent_name(ctx), reason=reason))
+    return changed(engine.forget_memory(id, actor="agent", agent=agent_name(ctx), reason=reason))
 
 
 def record(
@@ -175,10 +184,13 @@ def record(
         agent=agent_name(ctx),
         session=session,
     )
-    return _changed(MemoryChange(id_, "episode", f"recorded as episode {id_}", id_))
+    return changed(MemoryChange(id_, "episode", f"recorded as episode {id_}", id_))
 
 
-def _changed(change: MemoryChange) -> CallToolResult:
+def changed(
+    change: MemoryChange, record: type[records.Kept | records.CoreMemory] = records.Kept, **more: str
+) -> CallToolResult:
+    """Return what became of a change, as one of the records that tell of it."""
     entry = change.entry
     state: Literal["done", "proposed", "unchanged"] = (
         "proposed" if change.proposal else "done" if change.change else "unchanged"
@@ -186,18 +198,8 @@ def _changed(change: MemoryChange) -> CallToolResult:
     notes = list(entry.notes) if entry else []
     if entry and entry.redacted:
         notes.append(f"{count(entry.redacted, 'secret')} taken out of it before it was stored.")
-    row = records.Kept(
-        id=change.id,
-        kind=change.of,
-        state=state,
-        proposal=change.proposal or None,
-        words=change.words,
-        notes=notes,
-    )
+    if entry and entry.unapproved:
+        notes.append("A Rule counts for agents once a person approved it.")
+    said = {"id": change.id, "state": state, "proposal": change.proposal or None, "words": change.words, "notes": notes}
+    row = record.model_validate({**said, **({"kind": change.of} if record is records.Kept else {}), **more})
     return result(joined(one_line(f"{change.words}."), footer(None, notes)), row)
-
-
-def agent_name(ctx: Request) -> str:
-    """Return what the client calls itself."""
-    params = ctx.request_context.session.client_params
-    return params.client_info.name[:100] if params is not None else ""

@@ -190,3 +190,9 @@ async def place(project: str | None, roots: Roots, ctx: Request) -> CallTarget:
 
 
 Where = Annotated[CallTarget, Resolve(place)]
+
+
+def agent_name(ctx: Request) -> str:
+    """Return what the client calls itself."""
+    params = ctx.request_context.session.client_params
+    return params.client_info.name[:100] if params is not None else ""

@@ -115,6 +115,34 @@ class Kept(BaseModel):
     notes: list[str] = []
 
 
+class CoreEntry(BaseModel):
+    """An entry; its texts are data of whoever wrote it."""
+
+    id: str
+    category: Literal["Knowledge", "Rule", "Experience"]
+    title: str
+    content: str
+    keywords: str
+    scope: Literal["user", "project"]
+    timestamp: int
+    by: str
+    approved: bool
+
+
+class CoreMemory(BaseModel):
+    """What an action on entries did, or found."""
+
+    action: Literal["add", "update", "delete", "search"]
+    state: Literal["done", "proposed", "unchanged"]
+    id: str | None = None
+    proposal: str | None = None
+    words: str
+    entries: list[CoreEntry] = []
+    total: int | None = None
+    notes: list[str] = []
+    about: str | None = None
+
+
 class SymbolRow(BaseModel):
     """A definition."""
 

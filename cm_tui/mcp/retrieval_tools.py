@@ -16,7 +16,7 @@ from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
-from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
+from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.safe_text import (
     MaxChars,
     Offset,
@@ -51,6 +51,7 @@ PathArgument = Annotated[str, Field(min_length=1, max_length=4096, description="
 def retrieve(
     query: Query,
     where: Where,
+    ctx: Request,
     limit: Annotated[int, Field(ge=1, le=50)] = 8,
     offset: Offset = 0,
     mode: Mode = "hybrid",
@@ -74,6 +75,8 @@ def retrieve(
     said = [replace(hit, snippet=remembered_text(hit.snippet)) for hit in _clean(engine, found.beside) if not offset]
     left = max_chars - sum(map(len, texts))
     told = fitting(said, lambda hit: passage_text(hit, explain=explain), left) if left >= _ROOM_FOR_MEMORY else []
+    if told:
+        engine.note_recalled([hit.path for hit in said[: len(told)]], actor="agent", agent=agent_name(ctx))
     following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
     head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{_narrowed(found)}")
@@ -222,7 +225,7 @@ def search(
         total=found.total,
         notes=notes,
         provider=state.model,
-        fallback=found.mode != "hybrid",
+        fallback=found.mode != "hybrid" or bool(state.fallback),
         filters=list(found.filters) or None,
     )
     texts = [

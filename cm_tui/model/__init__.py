@@ -57,7 +57,7 @@ from cm_tui.model.imports import (
 )
 from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
 from cm_tui.model.need import Need
-from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText
+from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, RuleBlock
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
@@ -171,6 +171,7 @@ __all__ = [
     "RestoredProject",
     "RetentionReport",
     "RetentionRow",
+    "RuleBlock",
     "Scope",
     "ScorePart",
     "SearchResult",

@@ -94,3 +94,21 @@ class NoteChange:
     conflict: NoteConflict | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What has to be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleBlock:
+    """What writing the approved rules into a file of instructions changes, or has changed."""
+
+    id: str
+    """Of the file, as a note."""
+    file: str
+    """Absolute path."""
+    diff: str
+    """Unified; empty: nothing changes."""
+    rules: int
+    """That stand in the block afterwards."""
+    left_out: int
+    """Rules of agents that wait for a person's approval."""
+    change: str = ""
+    """Id of the change, which can be taken back; empty: nothing was changed."""

@@ -45,6 +45,8 @@ class ProjectStatus:
     disk_bytes: int
     indexed_at: float | None
     """Seconds since the epoch."""
+    fallback: str = ""
+    """Why `model` is used instead of the one that the settings ask for; empty when it is that one."""
     notes: tuple[str, ...] = ()
     stale: int = 0
     """Entries and notes that name code that is gone or renamed."""

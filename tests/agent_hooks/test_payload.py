@@ -79,6 +79,7 @@ SAID = {
 @pytest.mark.parametrize(("said", "facts"), list(SAID.values()), ids=list(SAID))
 def test_each_agent_is_understood(said: dict, facts: dict):
     found = read(json.dumps(said).encode(), {}, "/here")
+    facts = {"transcript": said.get("transcript_path") or "", "permissions": said.get("permission_mode", ""), **facts}
     assert found._asdict() == {
         "prompt": "",
         "paths": (),

@@ -44,10 +44,14 @@ def indexed(shop: Shop) -> Shop:
     assert list(engine.index())[-1].summary is not None
     engine.close()
     assert bootstrap.health() is not None, "the index was made through a daemon"
-    # Where other checks are busy a first answer may take its time; none of these tests is about that.
+    patient(shop)
+    return shop
+
+
+def patient(shop: Shop) -> None:
+    """Where other checks are busy a first answer may take its time; none of these tests is about that."""
     (shop.home / "config").mkdir(exist_ok=True)
     (shop.home / "config" / "config.toml").write_text("[agents]\nwait_seconds = 10\n")
-    return shop
 
 
 def test_a_prompt_gets_a_pack_once(indexed: Shop):
@@ -156,6 +160,28 @@ def test_a_project_without_an_index_stays_so(shop: Shop, shop_root: Path, owned:
     state = owned / "state" / "hook"
     until(lambda: list(state.glob("*.json")), "the daemon to have read the journal")
     assert not list((owned / "data" / "projects").glob("*/*.duckdb"))
+
+
+def test_a_session_that_begins_is_given_its_memory(shop: Shop, shop_root: Path, owned: Path):
+    patient(shop)
+    shop.cm("entries", "add", "--category", "rule", "--title", "Rounding", "--content", "Round half up.")
+    id_ = shop.cm("entries", "list", "--json").json["rows"][0]["id"]
+    bootstrap.start_daemon()
+    said = json.loads(hook(shop, "session-start", source="startup"))["hookSpecificOutput"]
+    assert said["hookEventName"] == "SessionStart"
+    assert "- [Rule] Rounding: Round half up." in said["additionalContext"]
+    recalls = shop.cm("entries", "show", id_, "--json").json["recalls"]
+    assert [(one["who"], one["times"]) for one in recalls["by"]] == [("claude-code", 1)]
+
+
+def test_where_no_daemon_ran_the_first_prompt_gets_it(shop: Shop, shop_root: Path, owned: Path):
+    patient(shop)
+    shop.cm("entries", "add", "--content", "Tests need redis.", "--json")
+    bootstrap.stop_daemon()
+    assert hook(shop, "session-start", source="startup") == ""
+    until(lambda: bootstrap.health() is not None, "the daemon")
+    assert "Tests need redis." in hook(shop, "prompt", prompt="yes, go on")
+    assert hook(shop, "prompt", prompt="yes, go on") == ""
 
 
 def test_a_session_that_starts_wakes_an_owner_without_waiting(shop: Shop, shop_root: Path):

@@ -233,6 +233,13 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.write_note("user:style.md", "One.\n").conflict,
         lambda engine: engine.write_note("user:style.md", "Two.\n", base="None.\n").conflict,
     ],
+    "publish_rules": [
+        lambda engine: (
+            (engine.remember("Round half up.", category="rule"), engine.publish_rules("GEMINI.md"))[1].change != ""
+        ),
+        lambda engine: engine.publish_rules("GEMINI.md", remove=True).rules,
+        lambda engine: engine.publish_rules("AGENTS.md", remove=True, dry_run=True).diff,
+    ],
     "note_conflicts": [lambda engine: engine.note_conflicts()],
     "resolve_note": [],
     "move_note": [
@@ -278,6 +285,11 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
     "inject": [
         lambda engine: len(engine.inject(prompt="tax", files=("shop/money.py",)).rows) > 0,
         lambda engine: engine.inject(budget=0).text,
+    ],
+    "cache_for_session": [lambda engine: engine.cache_for_session("s1", "k", "v")],
+    "cached_for_session": [
+        lambda engine: (engine.cache_for_session("s2", "k", "v"), engine.cached_for_session("s2", "k"))[1],
+        lambda engine: engine.cached_for_session("s3", "k"),
     ],
     "note_recalled": [lambda engine: engine.note_recalled(["entry/gggggg1"], actor="agent", agent="a")],
     "recall_counts": [
@@ -428,6 +440,7 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.append_note(" "), UsageError),
         (lambda engine: engine.append_note("x", name="MEMORY.md", actor="agent"), RefusedError),
         (lambda engine: engine.write_note("con", "x"), UsageError),
+        (lambda engine: engine.publish_rules("README.md"), NotFoundError),
         (lambda engine: engine.resolve_note("nope.md", "both"), NotFoundError),
         (lambda engine: engine.move_note("nope.md", "x"), NotFoundError),
         (lambda engine: engine.delete_note("nope.md"), NotFoundError),

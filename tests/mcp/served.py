@@ -144,6 +144,7 @@ EVERY_CALL: Sequence[tuple[str, dict[str, Any]]] = (
     ("memory_search", {"query": "refunds within fourteen days"}),
     ("recall", {"question": "what was decided about refunds", "limit": 3}),
     ("remember", {"content": "Refunds are paid within fourteen days.", "category": "Rule"}),
+    ("manage_core_memory", {"action": "search", "query": "refunds"}),
     ("codememory_record", {"prompt": "round the tax", "plan": "half up", "verdict": "done", "outcome": "ok"}),
     ("forget", {"id": "last", "reason": "recorded a moment ago"}),
     ("memory_get", {"path": "shop/cart.py", "from": 6, "lines": 3}),

@@ -35,10 +35,10 @@ async def test_what_one_session_writes_another_recalls(own: Path):
     assert entry.agent
     async with answering(own) as asked:
         text, found = await asked.ok("recall", question="how are refunds paid")
-        row = found["rows"][0]
-        assert (row["id"], row["kind"], row["by"]) == (kept["id"], "entry", f"agent {entry.agent}")
+        row, waiting = found["rows"][0], f"agent {entry.agent}, a Rule that no person approved"
+        assert (row["id"], row["kind"], row["by"]) == (kept["id"], "entry", waiting)
         assert row["when"].startswith("20")
-        assert f"[entry {kept['id']}, by agent {entry.agent}, {row['age']}, {row['when']}]" in text
+        assert f"[entry {kept['id']}, by {waiting}, {row['age']}, {row['when']}]" in text
         assert not leaked(text + json.dumps(found))
 
 

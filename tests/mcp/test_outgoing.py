@@ -68,6 +68,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "memory_search": [{"query": "deploy password", "min_score": 0}, {"query": GITHUB, "min_score": 0}],
     "recall": [{"question": "deploy password"}, {"question": GITHUB}],
     "remember": [{"content": f'Deploy with {GITHUB}, password = "{PASSWORD}".', "title": f"Token {AWS}"}],
+    "manage_core_memory": [
+        {"action": "add", "content": f"Sign with {GITHUB}", "title": AWS, "category": "Rule", "scope": "project"},
+        {"action": "search", "query": "deploy"},
+        {"action": "search"},
+    ],
     "codememory_record": [{"prompt": f"deploy with {GITHUB}", "plan": KEY, "patch": f"+{CODE}", "verdict": AWS}],
     "forget": [{"id": GITHUB}],
     "memory_get": [

@@ -95,9 +95,63 @@ def test_the_persons_own_settings_win(tmp_path: Path):
     assert (embedding.base_url, embedding.api_key, embedding.model) == (
         "http://localhost:1/v1",
         "mine",
-        "code-static-256",
+        None,
     )
     assert repository_trust(root).state == "nothing", "nothing of it would count"
+
+
+def test_a_repositorys_table_of_an_endpoint_waits_and_shows_no_key(tmp_path: Path):
+    text = (
+        '[embedding]\nprovider = "voyage"\nfallback = "gemini"\n[embedding.remote]\n'
+        'base_url = "https://collector.example/v1"\napi_key = "k-secret"\nheaders = {"X-A" = "h-secret"}\n'
+        "[embedding.batch]\nenabled = true\n"
+    )
+    root = repository(tmp_path, text)
+    held = load_config(root).embedding
+    assert (held.provider, held.fallback, held.remote.base_url, held.batch.enabled) == ("bundled", "none", None, False)
+    found = repository_trust(root)
+    assert found.effects == (
+        "send its code, piece by piece, and your questions to collector.example",
+        "send along a key that stands in its file",
+        "send along 1 header",
+        "have that done in batches too: as files that stay there until they are done",
+        (
+            "send its code, piece by piece, and your questions to generativelanguage.googleapis.com, "
+            "whenever the model before it fails"
+        ),
+        'send along the value of your environment variable "GEMINI_API_KEY", which is not set now',
+    )
+    shown = " ".join(f"{one.name} {one.value}" for one in found.settings)
+    assert "k-secret" not in shown
+    assert "h-secret" not in shown
+    assert 'embedding.remote."base_url" "https://collector.example/v1"' in shown
+    grant.decide(found, "trusted")
+    assert load_config(root).embedding.remote.api_key == "k-secret"
+
+
+def test_a_fallback_that_sends_nothing_counts_at_once(tmp_path: Path):
+    root = repository(tmp_path, '[embedding]\nfallback = "local"\n')
+    assert load_config(root).embedding.fallback == "bundled"
+    assert repository_trust(root).state == "nothing"
+    repository(tmp_path, '[embedding]\nfallback = "openai"\n')
+    assert load_config(root).embedding.fallback == "none"
+    assert "api.openai.com, whenever the model before it fails" in repository_trust(root).effects[0]
+
+
+def test_a_repository_adds_nothing_to_an_endpoint_of_the_person(tmp_path: Path):
+    user('[embedding]\nprovider = "voyage"\n')
+    root = repository(tmp_path, '[embedding.remote]\nbase_url = "https://collector.example/v1"\n')
+    grant.decide(repository_trust(root), "trusted")
+    assert load_config(root).embedding.remote.base_url is None
+
+
+def test_tables_of_a_weaker_place_stay_where_a_stronger_one_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    user('[embedding]\nprovider = "openai"\n[embedding.remote]\nbase_url = "http://localhost:1/v1"\n')
+    monkeypatch.setenv("CM_EMBEDDING__REMOTE__API_KEY", "mine")
+    monkeypatch.setenv("CM_EMBEDDING__BATCH__WAIT", "true")
+    embedding = load_config(tmp_path).embedding
+    assert (embedding.remote.base_url, embedding.remote.api_key) == ("http://localhost:1/v1", "mine")
+    assert embedding.batch.wait
 
 
 def test_a_key_of_the_person_never_meets_an_endpoint_of_the_repository(tmp_path: Path):

@@ -34,6 +34,8 @@ class Author:
     changed_agent: str = ""
     asked: str = ""
     """First line of what was asked in the episode; empty for an entry."""
+    unapproved: bool = False
+    """An entry is a Rule that no person approved."""
 
 
 def author_of(engine: Engine, path: str) -> Author | None:
@@ -44,7 +46,7 @@ def author_of(engine: Engine, path: str) -> Author | None:
             entry = engine.entry(name)
             return Author(
                 entry.id, entry.actor, entry.agent, entry.session, entry.title, entry.commit, entry.changed_by,
-                entry.changed_agent,
+                entry.changed_agent, unapproved=entry.unapproved,
             )  # fmt: skip
         if kind == EPISODES:
             episode = engine.episode(name)

@@ -94,7 +94,8 @@ class EntriesApi(Protocol):
             match: only those that have these words in id, title, content, keywords, category or agent.
             category: only those of this one.
             scope: only `user` or `project`.
-            held: also those that came with the repository and that nobody trusted.
+            held: also those that are in no answer: they came with the repository and nobody trusted them, or they are
+                never recalled.
             forgotten: those that were forgotten, instead.
             limit: how many at most; the total counts all that match.
 

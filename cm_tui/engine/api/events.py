@@ -44,6 +44,23 @@ def record_event(
     Journal.of(root).append(kind, {**data, **_redacted(texts, limit), "root": str(root)}, head=head)
 
 
+def may_record(root: Path, session: str, folder: str = "") -> bool:
+    """Return whether what a session does may be written down now.
+
+    Args:
+        root: of the checkout that it works in.
+        session: its id.
+        folder: where in the checkout it works.
+
+    Raises:
+        StoreError: nobody knows whether recording is paused.
+        ConfigError: nobody knows which folders are never recorded.
+    """
+    from cm_tui.engine.recording.gate import why_not
+
+    return not why_not(root, session, folder=folder)
+
+
 def _redacted(texts: Mapping[str, str], limit: int) -> dict[str, str | int]:
     if not texts:
         return {}

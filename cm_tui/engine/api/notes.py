@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteText, Page, SearchResult
+from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteText, Page, RuleBlock, SearchResult
 
 
 class NotesApi(Protocol):
@@ -141,4 +141,21 @@ class NotesApi(Protocol):
             NotFoundError: there is no such note.
             RefusedError: it lies outside the folders of notes, or may not be written.
             StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> RuleBlock:
+        """Write the approved rules into a block of a file of instructions, or take the block out again.
+
+        Args:
+            name: of the file, such as `AGENTS.md`, whether it is there or not. One of the project gets the project's rules,
+                one of the user's own those that hold in all projects.
+            remove: take the block out.
+            dry_run: only say what would change.
+
+        Raises:
+            NotFoundError: agents read no file of that name.
+            UsageError: it is no text that could be written again.
+            RefusedError: it is a link, or lies below one.
+            StoreError: it cannot be read or written.
         """

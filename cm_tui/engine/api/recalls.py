@@ -1,4 +1,4 @@
-"""How often what is remembered was recalled, and by whom."""
+"""How often what is remembered was recalled and by whom, and what a session keeps for itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cm_tui.model import Actor, Recalls
 
 
 class RecallsApi(Protocol):
-    """Counts of what was in answers: of entries, notes and episodes, by their paths."""
+    """Counts of what was in answers (of entries, notes and episodes, by their paths), and a small cache of each session."""
 
     @needs("nothing")
     def note_recalled(self, paths: Sequence[str], *, actor: Actor = "person", agent: str = "") -> None:
@@ -31,4 +31,30 @@ class RecallsApi(Protocol):
 
         Raises:
             StoreError: the counts cannot be read.
+        """
+
+    @needs("nothing")
+    def cache_for_session(self, session: str, key: str, value: str) -> None:
+        """Keep a text for a session for half an hour, without secrets; of more than three the oldest one goes.
+
+        Args:
+            session: its id; other sessions and projects do not see it.
+            key: name of the text.
+            value: the text, at most 100,000 characters.
+
+        Raises:
+            UsageError: there is no session or no name, or something is too long.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def cached_for_session(self, session: str, key: str) -> str | None:
+        """Return what a session keeps by a name; None where there is nothing, or its time is over.
+
+        Args:
+            session: its id.
+            key: name of the text.
+
+        Raises:
+            UsageError: there is no session.
         """

@@ -13,23 +13,25 @@ from cm_tui.engine.mainline import user_marks
 from cm_tui.engine.store import seal
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.generations import PASSAGE_GENERATION
+from cm_tui.engine.vectors import in_use
 from cm_tui.engine.vectors.array_file import UnusableFileError, load_arrays
 from cm_tui.engine.vectors.hnsw import GRAPH, ROWS
 from cm_tui.engine.vectors.snapshot import FILE as VECTORS
-from cm_tui.engine.vectors.snapshot import PROSE_FOLDER
+from cm_tui.engine.vectors.snapshot import FOLDERS
 from cm_tui.files import read_regular
 from cm_tui.model import Check
 
 _LONGEST = 1_000_000
 _SMALL = {
     seal.FILE: ("tells whether changes were lost, which cannot be told until it is written again", "Run `cm index`."),
+    in_use.FILE: ("tells which model made the vectors, which is found out anew", "Run `cm index`."),
     user_marks.FILE: ("holds where you last looked and where history was pruned; neither is known until set again", ""),
 }
 
 
 def examine_vectors_files(db: Database) -> Iterator[Check]:
     """Check each file of vectors against its own checksum, and its rows against the passages that it was made of."""
-    for folder in (db.folder, db.folder / PROSE_FOLDER):
+    for folder in (db.folder / name for name in FOLDERS):
         yield from _examine_vectors_file(db, folder)
 
 

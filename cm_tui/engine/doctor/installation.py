@@ -52,6 +52,7 @@ def _journal(root: Path) -> Check:
 def _chosen_model(root: Path) -> Iterator[Check]:
     """The model of the configuration, where it is not the bundled one that is always checked."""
     from cm_tui.config import load_config
+    from cm_tui.config.endpoints import endpoint_of
 
     config = load_config(root).embedding
     if config.provider == "none":
@@ -59,7 +60,10 @@ def _chosen_model(root: Path) -> Iterator[Check]:
             "chosen model", "warning", "none: search is by keyword only", "Set embedding.provider to change it."
         )
     elif config.provider != "bundled":
-        yield outcome("chosen model", lambda: _answers(config), "Mend the embedding section of the configuration.")
+        endpoint = endpoint_of(config)
+        by = f"; key from {endpoint.key_source}" if endpoint is not None and endpoint.key else ""
+        mend = "Mend the embedding section of the configuration."
+        yield outcome("chosen model", lambda: f"{_answers(config)}{by}", mend)
 
 
 def _trust(root: Path) -> Iterator[Check]:

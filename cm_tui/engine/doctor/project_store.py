@@ -11,6 +11,7 @@ from cm_tui.engine.doctor import store_rows
 from cm_tui.engine.doctor.beside_store import examine_graph_file, examine_small_files, examine_vectors_files
 from cm_tui.engine.doctor.installation import failed
 from cm_tui.engine.doctor.repository import examine_journal_position, examine_repository
+from cm_tui.engine.embed.provider import model_name
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.store import blocks, schema, seal
 from cm_tui.engine.store.database import Database
@@ -18,6 +19,7 @@ from cm_tui.engine.store.failures import damaged
 from cm_tui.engine.vectors.by_source import ProjectVectors
 from cm_tui.errors import CmError, StoreDamagedError
 from cm_tui.model import Check
+from cm_tui.model.dates import local_minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ def examine_store(parts: StoreParts, *, full: bool = False) -> Iterator[Check]:
         yield from _database(parts.db, full=full)
         yield from _log(parts.db)
         yield from _vectors(parts, full=full)
+        yield from _embedding(parts)
         yield from examine_small_files(parts.root, parts.db)
         yield from examine_repository(parts.root, parts.db, parts.repository, full=full)
         yield from examine_journal_position(parts.root, parts.db)
@@ -101,3 +104,25 @@ def _vectors(parts: StoreParts, *, full: bool) -> Iterator[Check]:
         )  # fmt: skip
     elif not problems:
         yield Check("vectors", "ok", f"{embedded:,} of {count(passages, 'passage')}, {vectors.state}")
+
+
+def _embedding(parts: StoreParts) -> Iterator[Check]:
+    """Which model is used, since when, and why it is not the one that was chosen."""
+    if not parts.with_vectors:
+        return
+    vectors = parts.vectors()
+    now = vectors.in_use
+    if jobs := vectors.jobs_note:
+        yield Check("embedding jobs", "warning", jobs, "Run `cm index` to fetch what is done.")
+    if now.instead_of:
+        yield Check(
+            "embedding", "warning", now.note, "Mend what is said there; `cm index` goes back to the first choice."
+        )
+        return
+    fallback = vectors.fallback_name
+    if now.fingerprint.startswith("bundled/") and not fallback:
+        # Nothing was chosen, and the model that comes with the install has a line of its own.
+        return
+    other = f"; {model_name(fallback)} is used where it fails" if fallback else ""
+    since = f", since {local_minute(now.since)}" if vectors.is_noted else ", from the next index run on"
+    yield Check("embedding", "ok", f"{now.fingerprint}{since}, as the settings ask{other}")

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.provider import NoProvider, Provider
+from cm_tui.config.endpoints import endpoint_of, fallback_of
+from cm_tui.engine.embed.provider import Matrix, NoProvider, Provider
 
 _log = logging.getLogger(__name__)
 
@@ -26,10 +27,11 @@ def provider_for(
     """
     if config.provider == "none":
         return NoProvider()
-    if config.provider == "openai":
-        from cm_tui.engine.embed.openai_provider import RemoteProvider
+    endpoint = endpoint_of(config)
+    if endpoint is not None:
+        from cm_tui.engine.embed.remote import RemoteProvider
 
-        return RemoteProvider(config, is_allowed=is_allowed)
+        return RemoteProvider(config, endpoint, is_allowed=is_allowed)
     if config.provider == "fastembed":
         from cm_tui.engine.embed.fastembed_provider import FastembedProvider
 
@@ -39,13 +41,44 @@ def provider_for(
     return BundledProvider()
 
 
+def fallback_provider_for(
+    config: EmbeddingConfig, *, is_allowed: Callable[[], bool] = lambda: True
+) -> tuple[Provider, EmbeddingConfig] | None:
+    """The provider that the configuration names for when its first choice fails, and its settings; None: there is none.
+
+    Args:
+        config: the `embedding` section.
+        is_allowed: as for `provider_for`.
+    """
+    settings = fallback_of(config)
+    return None if settings is None else (provider_for(settings, is_allowed=is_allowed), settings)
+
+
+def ask(provider: Provider, *, patiently: bool = True) -> Matrix:
+    """Ask a model for one vector, to see whether it works.
+
+    Args:
+        provider: the model.
+        patiently: again where an endpoint is busy, as for a question.
+
+    Raises:
+        ModelError: there is none.
+    """
+    remote = sys.modules.get("cm_tui.engine.embed.remote")
+    if not patiently and remote is not None and isinstance(provider, remote.RemoteProvider):
+        vector: Matrix = provider.ask_once()
+        return vector
+    provider.check()
+    return provider.embed_query("parse the configuration file")
+
+
 def prose_provider_for(config: EmbeddingConfig) -> Provider | None:
     """The provider for what people and agents say; None: the one that the configuration asks for serves that too.
 
     It comes with the install and runs on this machine, also where code is sent to an endpoint: what was said is for this
     machine alone.
     """
-    if config.provider not in {"bundled", "openai"}:
+    if config.provider in {"fastembed", "none"}:
         return None
     from cm_tui.engine.embed.prose import shared_provider
 

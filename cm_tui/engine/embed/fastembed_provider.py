@@ -16,6 +16,7 @@ import numpy as np
 from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
 from cm_tui.counts import count
+from cm_tui.engine.embed.bundled import NAME
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
 from cm_tui.errors import ModelError
 
@@ -42,7 +43,8 @@ class FastembedProvider:
         self._file = config.model_file or "model.onnx"
         self.batch = config.batch_size * 4
         self.dimensions = config.dimensions or 0
-        name = f"{config.model}@{_content_mark(self._folder / self._file)}" if self._folder else config.model
+        self._name = config.model or NAME
+        name = f"{self._name}@{_content_mark(self._folder / self._file)}" if self._folder else self._name
         suffix = "" if config.pooling == "none" else f"+{config.pooling}"
         self.fingerprint = fingerprint("fastembed", name + suffix, config.dimensions)
 
@@ -79,20 +81,18 @@ class FastembedProvider:
             rows = list(getattr(model, method)(texts, **options))
         except Exception as error:
             # onnxruntime raises a class of its own for each way a graph and its input can disagree.
-            raise ModelError(
-                f"{self._config.model} failed on {count(len(texts), 'text')}: {error}", hint=_HINT
-            ) from error
+            raise ModelError(f"{self._name} failed on {count(len(texts), 'text')}: {error}", hint=_HINT) from error
         if not rows:
             return np.empty((0, self.dimensions), dtype=np.float32)
         if rows[0].ndim != 1:
             raise ModelError(
-                f"{self._config.model} gives a vector for each token, not for each text.",
+                f"{self._name} gives a vector for each token, not for each text.",
                 hint='Set embedding.pooling to "mean", "cls" or "last", as the model\'s card says.',
             )
         matrix = unit_rows(np.asarray(rows, dtype=np.float32))
         if self._config.dimensions not in (None, matrix.shape[1]):
             raise ModelError(
-                f"{self._config.model} gives {matrix.shape[1]} dimensions, not {self._config.dimensions}.",
+                f"{self._name} gives {matrix.shape[1]} dimensions, not {self._config.dimensions}.",
                 hint=f"Set embedding.dimensions = {matrix.shape[1]}, or remove the setting.",
             )
         self.dimensions = int(matrix.shape[1])
@@ -109,19 +109,19 @@ class FastembedProvider:
         for needed in (file, folder / "tokenizer.json", folder / "tokenizer_config.json"):
             if not needed.is_file():
                 raise ModelError(
-                    f"The model {self._config.model} is not complete: {needed} is missing.",
+                    f"The model {self._name} is not complete: {needed} is missing.",
                     hint="Set embedding.path to its folder and embedding.model_file to its ONNX file.",
                 )
         import fastembed
 
         name = f"cm-local/{self.fingerprint}/{folder}"
         _register(name, file, self._config)
-        return _load(self._config.model, lambda: fastembed.TextEmbedding(name, specific_model_path=str(folder)))
+        return _load(self._name, lambda: fastembed.TextEmbedding(name, specific_model_path=str(folder)))
 
     def _by_name(self) -> Any:
         import fastembed
 
-        name, cache = self._config.model, paths.data_dir() / "models"
+        name, cache = self._name, paths.data_dir() / "models"
         known = {entry["model"].lower() for entry in fastembed.TextEmbedding.list_supported_models()}
         if name.lower() not in known:
             raise ModelError(

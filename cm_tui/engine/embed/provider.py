@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from cm_tui.errors import ModelError
 from cm_tui.model.status import NO_MODEL
 
 Matrix = NDArray[np.float32]
+_PREPARED = re.compile(r"(/native)?/r[0-9]+[^/]*(/redacted)?$")
 
 INPUT_VERSION = 1
 """Version of what is embedded; part of every fingerprint, so that a change marks all stored vectors stale."""
@@ -20,6 +22,10 @@ INPUT_VERSION = 1
 def passage_text(title: str, text: str) -> str:
     """Return the text that is embedded for a passage: no path, so that moved and copied code finds its vector in the cache."""
     return f"{title}\n{text}" if title else text
+
+
+class NotChosenError(ModelError):
+    """The settings do not name this model any more: nothing is wrong with it."""
 
 
 class Provider(Protocol):
@@ -104,6 +110,11 @@ class NoProvider:
 def fingerprint(provider: str, model: str, dimensions: int | None) -> str:
     """Name a kind of vector, such as `bundled/code-static-256.2/256/r1`."""
     return f"{provider}/{model}/{dimensions or 'native'}/r{INPUT_VERSION}"
+
+
+def model_name(fingerprint: str) -> str:
+    """Return what people need of a fingerprint: provider and model, without how a text is prepared for it."""
+    return _PREPARED.sub("", fingerprint)
 
 
 def unit_rows(matrix: Matrix) -> Matrix:

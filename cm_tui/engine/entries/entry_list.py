@@ -19,7 +19,7 @@ def page(found: Found, match: str, category: str, scope: str, *, held: bool, lim
         match: words.
         category: only of this one; empty: of any.
         scope: only of this one; empty: of both.
-        held: also those that nobody trusted.
+        held: also those that are in no answer: nobody trusted them, or they are never recalled.
         limit: how many at most.
 
     Raises:
@@ -30,7 +30,7 @@ def page(found: Found, match: str, category: str, scope: str, *, held: bool, lim
     words = match.lower().split()
     rows = [
         one
-        for one in (found.entries if held else found.shown)
+        for one in (found.entries if held else found.recalled)
         if wanted in {None, one.category} and only in {None, one.scope} and _has(one, words)
     ]
     # Of the same moment those that stand later in the file come first: a stable sort leaves them so.

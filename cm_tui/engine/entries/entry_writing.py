@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cm_tui.engine.entries import saved_over
 from cm_tui.engine.entries.entry_events import CHANGED, State, event_data
 from cm_tui.engine.entries.entry_file import Content, EntryFile
 from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, read_entry, says_the_same
@@ -60,7 +61,8 @@ class Writer:
             CmError: it cannot be read.
         """
         if scope not in self.contents:
-            self.contents[scope] = self._files[scope].read()
+            file = self._files[scope]
+            self.contents[scope] = saved_over.settle(self._root, file, file.read())
         return self.contents[scope]
 
     def check(self, states: Sequence[State]) -> None:
@@ -116,6 +118,8 @@ class Writer:
         notes = [
             self._files[one].write(self.content(one)) for one in sorted(touched, key=lambda one: one not in gaining)
         ]
+        for scope in touched:
+            saved_over.remember(self._files[scope], self.content(scope).items)
         done = tuple(State(one.before, self._marked(one.after)) for one in as_read)
         return Change(event.id, done, tuple(note for note in notes if note))
 

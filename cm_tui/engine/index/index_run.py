@@ -266,21 +266,26 @@ class Run:
             self._notes.append("Keyword only: no embedding model is configured.")
             return
         with self._timed("vectors"):
+            vectors = self._open_vectors()
             try:
-                vectors = self._open_vectors()
-                before = None
-                # Who waits for an edit does not wait for what was imported.
-                seconds = math.inf if self._chosen is None else PROSE_SECONDS
-                seconds = seconds if self._with_prose else 0.0
-                for done, total in vectors.fill(self._cancel, prose_seconds=seconds):
-                    before = done if before is None else before
-                    self._embedded = done - before
-                    yield Progress("vectors", done, total, searchable=True)
+                yield from self._embed(vectors)
                 for done, total in vectors.build_graph(self._cancel):
                     yield Progress("graph", done, total, searchable=True)
             except ModelError as error:
                 self._mode = "keyword"
                 self._notes.append(f"Keyword only: {error.message}")
+            finally:
+                self._notes += vectors.take_news()
+
+    def _embed(self, vectors: ProjectVectors) -> Iterator[Progress]:
+        before = None
+        # Who waits for an edit does not wait for what was imported.
+        seconds = math.inf if self._chosen is None else PROSE_SECONDS
+        seconds = seconds if self._with_prose else 0.0
+        for done, total in vectors.fill(self._cancel, prose_seconds=seconds):
+            before = done if before is None else before
+            self._embedded = done - before
+            yield Progress("vectors", done, total, searchable=True)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

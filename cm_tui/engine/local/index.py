@@ -46,7 +46,7 @@ class LocalIndex(LocalRooms):
         """Return the project and its index at a glance."""
         from cm_tui.engine.status import status
 
-        return status(self._db, self._root, self._repository, self._vectors, self._provider)
+        return status(self._db, self._root, self._repository, self._vectors)
 
     def plan(self, *, full: bool = False, since: str | None = None) -> IndexPlan:
         """Return what `index` would do, without doing it."""

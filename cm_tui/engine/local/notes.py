@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, get_args
 from cm_tui.engine.local.entries import LocalEntries
 from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, Page, Scope, SearchResult
+from cm_tui.model import (
+    Actor,
+    Decision,
+    Note,
+    NoteChange,
+    NoteConflict,
+    NoteKind,
+    NoteText,
+    Page,
+    RuleBlock,
+    Scope,
+    SearchResult,
+)
 
 if TYPE_CHECKING:
     from cm_tui.engine.notes.notes import Notes
@@ -118,6 +130,29 @@ class LocalNotes(LocalEntries):
         from cm_tui.engine.notes.notes import Notes
 
         return self._changed(NoteChanges(Notes(self._root)).delete(name))
+
+    def publish_rules(self, name: str, *, remove: bool = False, dry_run: bool = False) -> RuleBlock:
+        """Write the approved rules into a block of a file of instructions, or take the block out again."""
+        from cm_tui.engine.notes import publishing
+        from cm_tui.engine.notes.notes import Notes
+        from cm_tui.engine.notes.rule_block import Rule
+
+        notes = Notes(self._root)
+        place = publishing.place_of(notes, name)
+        mine = [
+            one
+            for one in self._entries().all().entries
+            if one.category == "Rule" and one.scope == place.scope and not one.held
+        ]
+        approved = [one for one in mine if not one.unapproved and not one.never_recall]
+        rules = (
+            [] if remove else [Rule(one.title, one.content) for one in sorted(approved, key=lambda one: one.timestamp)]
+        )
+        left_out = sum(one.unapproved for one in mine)
+        block = publishing.publish(notes, place, rules, left_out, dry_run=dry_run)
+        if block.change:
+            self._sync_memory()
+        return block
 
     # --- parts ---
 

@@ -22,3 +22,15 @@ class LocalRecalls(LocalRooms):
         """Return how often each was recalled."""
         found = self._recall_log.counts(set(paths))
         return tuple(found.get(path) or Recalls(path) for path in paths)
+
+    def cache_for_session(self, session: str, key: str, value: str) -> None:
+        """Keep a text for a session for half an hour."""
+        from cm_tui.engine.recalls.session_cache import SessionCache
+
+        SessionCache(self._root, session).put(key, value)
+
+    def cached_for_session(self, session: str, key: str) -> str | None:
+        """Return what a session keeps by a name."""
+        from cm_tui.engine.recalls.session_cache import SessionCache
+
+        return SessionCache(self._root, session).get(key)

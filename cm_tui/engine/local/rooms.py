@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_BESIDE_S = 30.0
+"""How long an index run or a reading of history looks at names; what is left is looked at by the next."""
 _PATIENCE_S = 60.0
 """How long a batch of somebody who writes is waited for."""
 
@@ -207,9 +209,11 @@ class LocalRooms:
 
     @shared_property
     def _vectors(self) -> ProjectVectors:
+        from cm_tui.engine.embed.choice import fallback_provider_for
         from cm_tui.engine.vectors.by_source import ProjectVectors
 
-        return ProjectVectors(self._db, self.store, self._provider, self.config.embedding)
+        fallback = fallback_provider_for(self.config.embedding, is_allowed=self._is_still_chosen)
+        return ProjectVectors(self._db, self.store, self._provider, self.config.embedding, fallback=fallback)
 
     @shared_property
     def _searcher(self) -> Searcher:
@@ -242,7 +246,7 @@ class LocalRooms:
         """Bring what became of names up to the files, the history and what is remembered, unless somebody writes.
 
         Args:
-            wait: seconds that it may take; None: as long as it takes.
+            wait: seconds that it may take; None: as long as an index run may.
         """
         from cm_tui.engine.store.writer_lock import WriterLock
 
@@ -251,7 +255,7 @@ class LocalRooms:
         lock = WriterLock.of(self._db)
         with lock.question_within(_PATIENCE_S if wait is None else wait) as is_held:
             if is_held:
-                self._mentions.sync(wait)
+                self._mentions.sync(_BESIDE_S if wait is None else wait)
 
     def _inside(self, path: str) -> str:
         """A path as the index has it: relative to the root."""

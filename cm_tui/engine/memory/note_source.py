@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 
 from cm_tui.engine.notes import note_table
 from cm_tui.engine.notes.known_scan import known_notes, places_of
@@ -13,7 +14,7 @@ from cm_tui.engine.notes.note_file import writing
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
-from cm_tui.engine.notes.scan import stamp_of
+from cm_tui.engine.notes.scan import Stamp, stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.search import passages
 from cm_tui.engine.search.source import Changes, SourceContext, SourcePassage
@@ -26,6 +27,10 @@ _STAMP = "note_stamp"
 """Key in `meta`: what the files were like when all of them had been read."""
 MOST = 1_000
 """Notes that become searchable in one transaction."""
+
+
+_read: dict[Path, tuple[str, Mapping[str, tuple[Found, Stamp]]]] = {}
+"""The notes of each store as this process read them last: of ten thousands, the store takes long to tell."""
 
 
 class NoteSource:
@@ -50,7 +55,7 @@ class NoteSource:
         known = known_notes(places_of(self._root))
         if anew:
             note_table.clear(db)
-        before = note_table.stamps(db)
+        before = _before(db)
         found = known.found
         gone = [id_ for id_ in before if id_ not in found]
         changed = [(place, stamp) for id_, (place, stamp) in found.items() if before.get(id_) != stamp]
@@ -69,6 +74,7 @@ class NoteSource:
         more = len(changed) > MOST
         if not more:
             db.set_meta(_STAMP, known.sign)
+            _read[db.file] = (known.sign, known.found)
         new = (passage for note, _ in read for passage in passages_of(note, self._check))
         return Changes([] if anew else _ids_at(db, old), new, notes, more=more)
 
@@ -89,6 +95,14 @@ class NoteSource:
         if seen:
             remove_old()
         return said
+
+
+def _before(db: Database) -> Mapping[str, Stamp]:
+    """Return what each file was like when it was read, without asking the store what this process knows."""
+    sign, found = _read.get(db.file, ("", {}))
+    if sign and db.get_meta(_STAMP) == sign:
+        return {id_: stamp for id_, (_, stamp) in found.items()}
+    return note_table.stamps(db)
 
 
 def path_of(id_: str) -> str:

@@ -46,11 +46,14 @@ class Checker:
         db: the store.
         repository: the checkout.
         read_now: reads a file of now by path and object id.
+        seconds: after which no more of earlier contents is read: what needs that is left for later.
     """
 
-    def __init__(self, db: Database, repository: Repository, read_now: Callable[[str, str], str]) -> None:
+    def __init__(
+        self, db: Database, repository: Repository, read_now: Callable[[str, str], str], seconds: float = 5.0
+    ) -> None:
         self.known = Known.of(db)
-        contents = Contents(db, repository, read_now)
+        contents = Contents(db, repository, read_now, seconds)
         self._kinds = {
             "symbol": SymbolCheck(db, self.known).check,
             "path": PathCheck(db, repository, self.known).check,

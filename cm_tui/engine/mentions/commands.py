@@ -24,9 +24,9 @@ _RUNNERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"tox\s+-e", "tox -e"),
     )
 )
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?![=:])", re.MULTILINE)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?![=:])")
 _ALIAS = re.compile(r"^alias\s+([\w-]+)\s*:=\s*([\w-]+)", re.MULTILINE)
-_RULE = re.compile(r"^((?:[A-Za-z0-9_./%-]+[ \t]*)+):(?![=:])", re.MULTILINE)
+_RULE = re.compile(r"^((?:[A-Za-z0-9_./%-]+[ \t]*)+):(?![=:])")
 
 Defined = Mapping[str, str]
 """Commands by name, each with what it does, as text."""
@@ -89,17 +89,15 @@ def _of_make(text: str) -> dict[str, str]:
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Names with the indented lines below them."""
-    found = []
-    for one in head.finditer(text):
-        lines = text[one.end() :].split("\n")
-        body = [lines[0]]
-        for line in lines[1:]:
-            if line.strip() and not line.startswith((" ", "\t")):
-                break
-            body.append(line)
-        found.append((one[1].strip(), "\n".join(line.strip() for line in body if line.strip())))
-    return found
+    """Names with what stands behind them and in the indented lines below."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.split("\n"):
+        if line.startswith((" ", "\t")):
+            if found and line.strip():
+                found[-1][1].append(line.strip())
+        elif (one := head.match(line)) is not None:
+            found.append((one[1].strip(), [line[one.end() :].strip()]))
+    return [(name, "\n".join(filter(None, body))) for name, body in found]
 
 
 def _of_package(text: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,6 +18,9 @@ _FILES = "SELECT f.path, b.oid, b.language FROM {files} f JOIN blob b ON b.id = 
 _VERSIONS = """
 SELECT b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob WHERE f.path = ? ORDER BY f.from_ord
 """
+
+
+_EVERY_VERSION = "SELECT f.path, b.oid, f.from_ord, f.to_ord FROM file_span f JOIN blob b ON b.id = f.blob"
 
 
 class File(NamedTuple):
@@ -35,6 +39,15 @@ class Version(NamedTuple):
     until: int | None
 
 
+class PathVersion(NamedTuple):
+    """A content of some file, and the stretch of the mainline that had it."""
+
+    path: str
+    oid: str
+    since: int
+    until: int | None
+
+
 class Contents:
     """Reads files of one store's past and present.
 
@@ -42,18 +55,23 @@ class Contents:
         db: the store.
         repository: where content is.
         read_now: reads a file of now by path and object id.
+        seconds: after which no more of earlier contents is read.
     """
 
-    def __init__(self, db: Database, repository: Repository, read_now: Callable[[str, str], str]) -> None:
+    def __init__(
+        self, db: Database, repository: Repository, read_now: Callable[[str, str], str], seconds: float
+    ) -> None:
         self._db = db
         self._repository = repository
         self._read_now = read_now
         self._left = BUDGET
+        self._until = time.monotonic() + seconds
+        self._at: dict[int, list[File]] = {}
 
     @property
     def is_exhausted(self) -> bool:
         """Return whether the budget is spent."""
-        return self._left <= 0
+        return self._left <= 0 or time.monotonic() > self._until
 
     def now(self) -> list[File]:
         """Return the files of now."""
@@ -61,7 +79,13 @@ class Contents:
 
     def at(self, ordinal: int) -> list[File]:
         """Return the files at an ordinal that is known."""
-        return [File(*row) for row in self._db.rows(_FILES.format(files=snapshot_at(ordinal)))]
+        if ordinal not in self._at:
+            self._at = {ordinal: [File(*row) for row in self._db.rows(_FILES.format(files=snapshot_at(ordinal)))]}
+        return self._at[ordinal]
+
+    def every_version(self) -> list[PathVersion]:
+        """Return the contents that all files had."""
+        return [PathVersion(*row) for row in self._db.rows(_EVERY_VERSION)]
 
     def versions(self, path: str) -> list[Version]:
         """Return the contents that a file had, oldest first."""
@@ -76,7 +100,7 @@ class Contents:
 
     def then(self, oid: str) -> bytes | None:
         """Return an earlier content; None where the budget is spent, nothing where it is not in this clone or too long."""
-        if self.is_exhausted:
+        if self._left <= 0:
             return None
         size = self._repository.size(oid) if self._repository.git else None
         if size is None or size > _MOST_OF_FILE:

@@ -26,6 +26,8 @@ _VERSION = 1
 _STATE = "mentions"
 _PIECE = 400
 """Items that are read in one transaction."""
+_READING_S, _LEAST_S = 5.0, 1.0
+"""Seconds of one step for reading earlier contents; with less than the second, names that need it are left out."""
 _PRINT = "SELECT count(*), coalesce(max(id), 0), coalesce(sum(id), 0) FROM passage WHERE source <> 'code'"
 """Ids are never given twice: other passages have another sum."""
 
@@ -88,13 +90,19 @@ class MentionIndex:
             Whether all of it is done.
         """
         until = None if seconds is None else time.monotonic() + seconds
+        reading = _READING_S if seconds is None else min(_READING_S, seconds / 2)
         while True:
             with self._db.generations.changing(), self._db.transaction():
-                is_whole = self._step()
+                is_whole = self._step(reading)
             if is_whole or (until is not None and time.monotonic() > until):
                 return is_whole
 
-    def _step(self) -> bool:
+    def _step(self, reading: float) -> bool:
+        """Look at some of what is due; returns whether all is done.
+
+        Args:
+            reading: seconds for earlier contents of files, which some names are looked up in.
+        """
         before, now = self._stored(), self._now()
         if before == now:
             return True
@@ -104,25 +112,29 @@ class MentionIndex:
             before = _State()
         changed = mention_rows.changed_items(self._db) if before.passages != now.passages else []
         gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0
-        again = self._again(before, now)
+        again = self._again(before, now, with_postponed=reading >= _LEAST_S)
         rows = self._read(changed[:_PIECE])
         rows += mention_rows.asked(self._db, set(again) - {row.id for row in rows})
-        different = self._look_up(rows) + self._keep_confirmed()
+        different = self._look_up(rows, reading) + self._keep_confirmed()
         mention_rows.remember_files(self._db)
-        is_whole = len(changed) <= _PIECE
+        left = mention_rows.postponed(self._db)
+        is_whole = len(changed) <= _PIECE and not left
         kept = now if is_whole else now._replace(passages="")
         self._db.set_meta(_STATE, json.dumps(kept))
         if different or gone:
             # What is said of a hit is a part of the answer, which is kept for as long as the passages are the same.
             self._db.set_meta(PASSAGE_GENERATION, str(self._db.number(PASSAGE_GENERATION) + 1))
-        return is_whole
+        # What a short question cannot do is left for whoever has more time.
+        return is_whole or (len(changed) <= _PIECE and reading < _LEAST_S)
 
-    def _again(self, before: _State, now: _State) -> list[int]:
+    def _again(self, before: _State, now: _State, *, with_postponed: bool) -> list[int]:
         """The names that have to be looked up again."""
         if before.history != now.history and not self._goes_on(before, now):
             self._place_again()
             return mention_rows.every(self._db)
-        found = set(mention_rows.touched(self._db)) if before.code != now.code else set()
+        found = set(mention_rows.postponed(self._db) if with_postponed else ())
+        if before.code != now.code:
+            found.update(mention_rows.touched(self._db))
         if before.history != now.history:
             found.update(mention_rows.waiting(self._db, before.last))
         return sorted(found)
@@ -161,10 +173,10 @@ class MentionIndex:
         names = [named_in(item.text, files_only=item.kind == EPISODES) for item in found]
         return mention_rows.write_items(self._db, kept, names)
 
-    def _look_up(self, rows: Sequence[Row]) -> int:
+    def _look_up(self, rows: Sequence[Row], reading: float) -> int:
         if not rows:
             return 0
-        answers = Checker(self._db, self._repository, self._read_now).check({row.asked for row in rows})
+        answers = Checker(self._db, self._repository, self._read_now, reading).check({row.asked for row in rows})
         return mention_rows.write_answers(self._db, rows, answers)
 
     def _keep_confirmed(self) -> int:

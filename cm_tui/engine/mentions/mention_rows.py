@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -34,9 +35,17 @@ UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'symbol')
     AND m.word IN (SELECT s.name FROM symbol s WHERE s.blob IN (SELECT blob FROM changed))
 UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'path') AND EXISTS (SELECT 1 FROM arrived)
     AND (m.word IN (SELECT split_part(path, '/', -1) FROM arrived) OR NOT contains(m.word, '.'))
-UNION SELECT m.id FROM mention m WHERE (contains(m.kinds, 'command') OR contains(m.kinds, 'setting'))
-    AND m.state IN ('gone', 'renamed', 'unknown') AND EXISTS (SELECT 1 FROM changed)
+UNION SELECT m.id FROM mention m WHERE contains(m.kinds, 'command') AND m.state <> 'alive' AND EXISTS (SELECT 1 FROM changed)
 """
+
+
+_CHANGED_TEXTS = """
+SELECT p.text FROM passage p WHERE p.source = ? AND p.path IN (
+    SELECT path FROM (SELECT path, blob FROM now_file EXCEPT SELECT path, blob FROM mention_file)
+)
+"""
+_SETTINGS = "SELECT id, text FROM mention WHERE contains(kinds, 'setting') AND state <> 'alive' AND word IN (SELECT unnest(?::VARCHAR[]))"
+_WORDS = re.compile(r"[A-Za-z][\w-]*")
 
 
 class Changed(NamedTuple):
@@ -69,7 +78,14 @@ def drop_gone(db: Database) -> int:
 
 def touched(db: Database) -> list[int]:
     """Return the names that what changed of the files since the last comparison may concern."""
-    return [row[0] for row in db.rows(_TOUCHED)]
+    return [*(row[0] for row in db.rows(_TOUCHED)), *_said_now(db)]
+
+
+def _said_now(db: Database) -> list[int]:
+    """The settings that stood nowhere, of which a file that changed says every part."""
+    words = {word for (text,) in db.rows(_CHANGED_TEXTS, [CODE]) for word in _WORDS.findall(text)}
+    rows = db.rows(_SETTINGS, [sorted(words)]) if words else []
+    return [id_ for id_, text in rows if words.issuperset(text.split("."))]
 
 
 def waiting(db: Database, last: int) -> list[int]:
@@ -81,9 +97,14 @@ def waiting(db: Database, last: int) -> list[int]:
     """
     sql = f"""
     SELECT m.id FROM mention m JOIN mention_item i ON i.id = m.item
-    WHERE m.state <> 'alive' AND (m.ord > ? OR i.ord + {SOON} > ? OR (m.ord = 0 AND m.kind <> '') OR m.ord IN ({UNCOMMITTED}, {WAITS}))
+    WHERE i.ord + {SOON} > ? OR m.ord > ? OR m.ord = {UNCOMMITTED} OR (m.ord = 0 AND m.kind <> '' AND m.state <> 'alive')
     """  # noqa: S608 - numbers
     return [row[0] for row in db.rows(sql, [last, last])]
+
+
+def postponed(db: Database) -> list[int]:
+    """Return the names that were not looked up yet, as that would have taken too long at once."""
+    return [row[0] for row in db.rows("SELECT id FROM mention WHERE ord = ?", [WAITS])]
 
 
 def every(db: Database) -> list[int]:

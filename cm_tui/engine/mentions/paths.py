@@ -43,7 +43,6 @@ class PathCheck:
         self._known = known
         self._trees = Trees(repository)
         self._renamed: dict[int, dict[str, str]] = {}
-        self._shas: dict[int, str] = {}
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
         """Return what became of each path; one that no commit of its stretch had, nor now is, is left out."""
@@ -226,10 +225,11 @@ class PathCheck:
             return False
 
     def _sha(self, ordinal: int) -> str:
-        if ordinal not in self._shas:
-            rows = self._db.rows("SELECT sha FROM line_commit WHERE ord = ?", [ordinal])
-            self._shas[ordinal] = rows[0][0] if rows else ""
-        return self._shas[ordinal]
+        return self._shas.get(ordinal, "")
+
+    @cached_property
+    def _shas(self) -> dict[int, str]:
+        return dict(self._db.rows("SELECT ord, sha FROM line_commit"))
 
 
 def _folders(path: str) -> Iterable[str]:

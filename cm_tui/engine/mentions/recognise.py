@@ -163,6 +163,21 @@ _FILE_SUFFIXES = frozenset(
     ]
 )
 """Endings by which a word without a slash is taken for a file."""
+_FILE_NAMES = frozenset(
+    [
+        "Makefile",
+        "GNUmakefile",
+        "justfile",
+        "Dockerfile",
+        "Jenkinsfile",
+        "Procfile",
+        "Gemfile",
+        "Rakefile",
+        "Vagrantfile",
+        "CODEOWNERS",
+    ]
+)
+"""Files without an ending."""
 
 
 class Named(NamedTuple):
@@ -299,6 +314,8 @@ def _is_unmistakable(name: str, *, called: bool) -> bool:
 
 def _is_file_name(word: str) -> bool:
     found = _SUFFIX.search(_without_line(word))
+    if word.rpartition("/")[2] in _FILE_NAMES:
+        return True
     return found is not None and found[1].lower() in _FILE_SUFFIXES
 
 

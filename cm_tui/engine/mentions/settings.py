@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
 
-from cm_tui.engine.mentions.contents import Contents, File
+from cm_tui.engine.mentions.contents import Contents, PathVersion
 from cm_tui.engine.mentions.finding import Finding, Known, Wanted
 from cm_tui.engine.search import tokens
 from cm_tui.engine.store.database import Database
@@ -15,8 +16,6 @@ WAITS = -2
 """In place of an ordinal: the budget was spent before this was looked up."""
 _MOST_PASSAGES = 400
 """Passages that are read for one word, at most."""
-_MOST_FILES = 20
-"""Files that had a word, whose versions are read to see when they lost it."""
 _PROSE = re.compile(
     r"\.(md|mdx|markdown|rst|txt|adoc|asciidoc|org|tex|po|pot)$|(^|/)(change|news|histor|release)[\w-]*(\.\w+)?$",
     re.IGNORECASE,
@@ -24,6 +23,7 @@ _PROSE = re.compile(
 _SETTINGS_FILE = re.compile(
     r"\.(toml|ya?ml|jsonc?|json5|ini|cfg|conf|properties|env|editorconfig)$|(^|/)\.env[\w.]*$", re.IGNORECASE
 )
+_WORDS = re.compile(r"[A-Za-z][\w-]*")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 """Written like a variable of the environment: looked for in all files, other keys only in files of settings."""
 _RARE = """
@@ -51,9 +51,8 @@ class SettingCheck:
         self._db = db
         self._contents = contents
         self._known = known
-        self._words: list[str] = []
         self._said: dict[str, frozenset[str]] = {}
-        """Which of the words each content says."""
+        """The words that each content says."""
 
     def check(self, wanted: Iterable[Wanted]) -> dict[Wanted, Finding]:
         """Return what became of each setting; a word that stood nowhere then, nor does now, is left out."""
@@ -61,9 +60,9 @@ class SettingCheck:
         now = self._now(sorted({one.name for one in asked}))
         found = {one: Finding("alive", now[one.name]) for one in asked if one.name in now}
         left = sorted((one for one in asked if one.name not in now), key=lambda one: -one.until)
-        self._words = sorted({one.name for one in left})
-        for one in left if self._known.first else ():
-            finding = self._then(one)
+        for number, one in enumerate(left if self._known.first else ()):
+            # At least one is looked up each time, so that all come to their end.
+            finding = Finding("unknown", ordinal=WAITS) if number and self._contents.is_exhausted else self._then(one)
             if finding is not None:
                 found[one] = finding
         return found
@@ -76,7 +75,7 @@ class SettingCheck:
         rarest = self._db.rows(_RARE, [[word for word, _ in pairs], [term for _, term in pairs]])
         texts: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for termid, _, path, text in self._db.rows(_PASSAGES, [sorted({termid for _, termid, _ in rarest})]):
-            if not _PROSE.search(path):
+            if not _kind_of(path)[0]:
                 texts[termid].append((path, text))
         found = {}
         for word, termid, _ in rarest:
@@ -86,55 +85,68 @@ class SettingCheck:
         return found
 
     def _then(self, wanted: Wanted) -> Finding | None:
-        """What became of a word that stands nowhere now."""
+        """What became of a word that stands nowhere now: the last commit that took it out of a file that had it then."""
         since, until = self._known.stretch(wanted.since, wanted.until)
-        for ordinal in dict.fromkeys((until, since)):
-            having = []
-            for file in self._contents.at(ordinal):
-                if not self._may_say(file.path, wanted.name):
-                    continue
-                said = self._of(file)
-                if said is None:
-                    return Finding("unknown", ordinal=WAITS)
-                if wanted.name in said:
-                    having.append(file)
-            if having:
-                return self._gone(wanted.name, having[:_MOST_FILES])
-        return None
+        is_variable = _VARIABLE.fullmatch(wanted.name) is not None
+        having = set[str]()
+        for version in self._versions(is_variable):
+            if version.since > until or (version.until is not None and version.until <= since):
+                continue
+            said = self._words_of(version.oid)
+            if said is None:
+                return Finding("unknown", ordinal=WAITS)
+            if _is_said(wanted.name, said):
+                having.add(version.path)
+        return self._gone(wanted.name, having, is_variable=is_variable) if having else None
 
-    @staticmethod
-    def _may_say(path: str, word: str) -> bool:
-        return not _PROSE.search(path) and (
-            _VARIABLE.fullmatch(word) is not None or _SETTINGS_FILE.search(path) is not None
-        )
-
-    def _gone(self, word: str, having: Sequence[File]) -> Finding:
-        last, where = 0, having[0].path
-        for file in having:
-            for version in reversed(self._contents.versions(file.path)):
-                said = self._of(File(file.path, version.oid, ""))
-                if said is not None and word in said:
-                    if (version.until or 0) > last:
-                        last, where = version.until or 0, file.path
-                    break
+    def _gone(self, word: str, having: Collection[str], *, is_variable: bool) -> Finding:
+        last, where = 0, min(having)
+        for version in self._versions(is_variable):
+            if version.path not in having or version.until is None or version.until <= last:
+                continue
+            said = self._words_of(version.oid)
+            if said is not None and _is_said(word, said):
+                last, where = version.until, version.path
         return Finding("gone", where, 0, "", last)
 
-    def _of(self, file: File) -> frozenset[str] | None:
-        """Which of the words a content says; None where the budget is spent."""
-        if file.oid not in self._said:
-            data = self._contents.then(file.oid)
+    def _versions(self, is_variable: bool) -> list[PathVersion]:
+        """All contents of the files in which a variable, or another key, may stand."""
+        return self._all if is_variable else self._of_settings
+
+    @cached_property
+    def _all(self) -> list[PathVersion]:
+        return [one for one in self._contents.every_version() if not _kind_of(one.path)[0]]
+
+    @cached_property
+    def _of_settings(self) -> list[PathVersion]:
+        return [one for one in self._all if _kind_of(one.path)[1]]
+
+    def _words_of(self, oid: str) -> frozenset[str] | None:
+        """The words that a content says; None where the budget is spent."""
+        if oid not in self._said:
+            data = self._contents.then(oid)
             if data is None:
                 return None
-            text = data.decode("utf-8", "replace")
-            self._said[file.oid] = frozenset(word for word in self._words if _says(file.path, text, word))
-        return self._said[file.oid]
+            self._said[oid] = frozenset(_WORDS.findall(data.decode("utf-8", "replace")))
+        return self._said[oid]
+
+
+def _is_said(word: str, said: frozenset[str]) -> bool:
+    """Whether each part of a key is among words; a variable has one."""
+    return all(part in said for part in word.split("."))
+
+
+@lru_cache(maxsize=1 << 15)
+def _kind_of(path: str) -> tuple[bool, bool]:
+    """Whether a file is prose, and whether it is one of settings."""
+    return _PROSE.search(path) is not None, _SETTINGS_FILE.search(path) is not None
 
 
 def _says(path: str, text: str, word: str) -> bool:
     """Whether a file says a variable, or, of a file of settings, a key: in one piece or part by part."""
     if _VARIABLE.fullmatch(word):
         return _stands(text, word)
-    if _SETTINGS_FILE.search(path) is None:
+    if not _kind_of(path)[1]:
         return False
     return _stands(text, word) or ("." in word and all(_stands(text, part) for part in word.split(".")))
 

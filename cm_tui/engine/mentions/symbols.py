@@ -27,6 +27,10 @@ _OUTERMOST = frozenset(
 _HERE = frozenset({"crate", "self", "super"})
 """Words of Rust for the package or module that a name is in."""
 _ENDING = re.compile(r"\.[^./]+$")
+_HOLDERS = frozenset(
+    {"class", "struct", "interface", "trait", "enum", "type", "module", "record", "protocol", "union", "namespace"}
+)
+"""Kinds whose own lines are little beside those of what stands in them."""
 _FIELDS = "f.path, s.qualname, s.kind, s.overload"
 _THEN = f"""
 SELECT w.id, {_FIELDS}, arg_min(coalesce(s.body, 0), f.from_ord), arg_min(s.start_line, f.from_ord)
@@ -39,6 +43,20 @@ _NOW = f"""
 SELECT s.name, {_FIELDS}, coalesce(s.body, 0), s.start_line FROM {{files}} f JOIN symbol s ON s.blob = f.blob
 WHERE s.kind <> 'section' AND s.name IN (SELECT unnest(?::VARCHAR[]))
 """  # noqa: S608 - our own columns
+_SAME_NOW = f"""
+SELECT {_FIELDS}, s.body, s.start_line FROM now_file f JOIN symbol s ON s.blob = f.blob
+WHERE s.kind <> 'section' AND s.end_line - s.start_line >= 3 AND s.body IN (SELECT unnest(?::BIGINT[]))
+"""  # noqa: S608 - our own columns
+"""Bodies of few lines are alike by chance."""
+_MEMBERS_THEN = """
+SELECT DISTINCT c.name FROM file_span f JOIN symbol s ON s.blob = f.blob JOIN symbol c ON c.blob = s.blob AND c.parent = s.idx
+WHERE f.path = ? AND s.qualname = ? AND s.kind = ?
+QUALIFY dense_rank() OVER (ORDER BY f.from_ord DESC) = 1
+"""
+_MEMBERS_NOW = """
+SELECT c.name FROM now_file f JOIN symbol s ON s.blob = f.blob JOIN symbol c ON c.blob = s.blob AND c.parent = s.idx
+WHERE f.path = ? AND s.qualname = ? AND s.kind = ?
+"""
 _ENDS = f"""
 SELECT {_FIELDS}, max(coalesce(f.to_ord, {EVER}))
 FROM symbol s JOIN file_span f ON f.blob = s.blob WHERE s.name IN (SELECT unnest(?::VARCHAR[])) AND f.path IN (SELECT unnest(?::VARCHAR[]))
@@ -124,7 +142,9 @@ class SymbolCheck:
         found: dict[Wanted, Finding] = {}
         ends = self._ends(cases)
         gone = [case for case in cases if not case.now]
-        became = self._traced({standing.key for case in gone for standing in case.then[:_MOST_KEYS]})
+        lost = {standing.key: standing for case in gone for standing in case.then[:_MOST_KEYS]}
+        became = self._traced(lost)
+        became |= self._of_same_body([standing for key, standing in lost.items() if key not in became])
         for case in cases:
             last = max(case.then, key=lambda one: ends.get(one.key, 0))
             ordinal = ends.get(last.key, 0)
@@ -132,7 +152,11 @@ class SymbolCheck:
                 best = _best_now(case)
                 found[case.wanted] = Finding("moved", best.key.path, best.line, _place(best), ordinal)
                 continue
-            names = {became[one.key] for one in case.then if one.key in became}
+            names = {
+                became[one.key]
+                for one in case.then
+                if one.key in became and self._holds_the_same(one.key, became[one.key].key)
+            }
             if len(names) == 1:
                 there = next(iter(names))
                 word = _as_written(case.wanted.name, there.key)
@@ -181,6 +205,23 @@ class SymbolCheck:
             found |= {key: alive[at] for key, at in ways.items() if at in alive}
             ways = {key: at for key, at in ways.items() if at not in alive}
         return found
+
+    def _of_same_body(self, lost: Sequence[_Standing]) -> dict[SymbolKey, _Standing]:
+        """Return what has the very body now that a symbol had, where exactly one has."""
+        bodies = sorted({one.body for one in lost})
+        found: dict[tuple[str, int], list[_Standing]] = defaultdict(list)
+        for path, qualname, kind, overload, body, line in self._db.rows(_SAME_NOW, [bodies]) if bodies else ():
+            found[kind, body].append(_Standing(SymbolKey(path, qualname, kind, overload), body, line))
+        heirs = ((one.key, found.get((one.key.kind, one.body), [])) for one in lost)
+        return {key: there[0] for key, there in heirs if len(there) == 1}
+
+    def _holds_the_same(self, old: SymbolKey, new: SymbolKey) -> bool:
+        """Return whether two types of the same lines have members in common: without those, most types are alike."""
+        before = {row[0] for row in self._db.rows(_MEMBERS_THEN, [old.path, old.qualname, old.kind])}
+        now = {row[0] for row in self._db.rows(_MEMBERS_NOW, [new.path, new.qualname, new.kind])}
+        if old.kind not in _HOLDERS or not (before or now):
+            return True
+        return 2 * len(before & now) >= min(len(before), len(now)) > 0
 
     def _alive(self, keys: Collection[SymbolKey]) -> dict[SymbolKey, _Standing]:
         names = sorted({end for key in keys for end in QualifiedName(key.qualname).ends[:1]})

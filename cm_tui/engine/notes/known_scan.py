@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from cm_tui.config import load_config
 from cm_tui.engine.notes.instructions import agent_folders
-from cm_tui.engine.notes.places import Found, Places
+from cm_tui.engine.notes.places import ENDINGS, Found, Places
 from cm_tui.engine.notes.scan import FolderScan, Stamp, fixed, scan_folders, sign_of
 from cm_tui.errors import CmError
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LONG_LIVED_S = 1.0
 """A process that asks again after so long stays: from then on it is told of changes instead of looking for them."""
 _LOOK_MS = 1
+_MOST_TOLD = 1_000
+"""Files that are looked at one by one; where more have changed, all are looked at."""
 _MOST_PROJECTS = 32
 """Of which one process watches the notes; those that were asked about last stay."""
 
@@ -44,7 +46,7 @@ class KnownNotes:
     @property
     def sign(self) -> str:
         """Return what differs when any of them does."""
-        return f"{self.folders.sign}/{sign_of(self.singles)}"
+        return f"{self.folders.sign:x}/{sign_of(self.singles):x}"
 
 
 class _Watched:
@@ -61,12 +63,15 @@ class _Watched:
         """Return what is in the folders now."""
         paths = tuple(str(one.folder) for one in places.folders if one.folder.is_dir())
         with self._lock:
-            if self._known is not None and self._events is not None and paths == self._paths and not self._was_told():
-                return self._known
             now = time.monotonic()
             if self._known is None:
                 self._first = now
-            elif now - self._first > _LONG_LIVED_S and (self._events is None or paths != self._paths):
+            elif self._events is not None and paths == self._paths:
+                told = self._told()
+                if told is not None and (known := self._known.with_changes(places, told)) is not None:
+                    self._known = known if told else self._known
+                    return self._known
+            elif now - self._first > _LONG_LIVED_S:
                 # Before it is looked at: what changes meanwhile is told.
                 self._watch(paths)
             self._known = scan_folders(places)
@@ -86,22 +91,34 @@ class _Watched:
             self._events = RustNotify(list(paths), False, False, 0, True, True)
         self._paths = paths
 
-    def _was_told(self) -> bool:
+    def _told(self) -> set[str] | None:
+        """Return the files that the system tells of; None: more has changed, or nobody knows."""
         assert self._events is not None
         try:
             found = self._events.watch(0, 0, _LOOK_MS, None)
         except (OSError, RuntimeError):
             self._close()
-            return True
-        if found == "signal":
-            raise KeyboardInterrupt
-        return found != "timeout"
+            return None
+        if isinstance(found, str):
+            if found == "signal":
+                raise KeyboardInterrupt
+            return set()
+        files = {path for _, path in found if path.endswith(ENDINGS) or _may_be_folder(path)}
+        return files if len(files) <= _MOST_TOLD else None
 
     def _close(self) -> None:
         if self._events is not None:
             with suppress(RuntimeError):
                 self._events.close()
         self._events, self._paths = None, ()
+
+
+def _may_be_folder(path: str) -> bool:
+    """Return whether a path is a folder, or was one: an editor writes files of its own beside the one that it saves."""
+    name = path.rpartition(os.sep)[2]
+    if os.path.lexists(path):
+        return os.path.isdir(path)  # noqa: PTH112 - no more is asked
+    return not name.startswith(".") and not name.endswith(("~", ".tmp", ".swp", ".swx"))
 
 
 _watched: OrderedDict[tuple[str, ...], _Watched] = OrderedDict()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cm_tui import paths
+from cm_tui.engine.git.head_file import is_gits_doing
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.notes import hunks, saved_over
 from cm_tui.engine.notes.known_scan import known_notes
@@ -237,7 +238,8 @@ class NoteChanges:
             return file
         if before and not LastTexts(place.file).all():
             _remember(place, before)
-        found = saved_over.settled(place.file, place.id, file.text)
+        own = place.scope == "project" and is_gits_doing(self._notes.root, place.path, file.data)
+        found = saved_over.Settled() if own else saved_over.settled(place.file, place.id, file.text)
         if found.text is not None:
             again = NoteFile(file.data, found.text, redact(found.text).text)
             told = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(again.shown))

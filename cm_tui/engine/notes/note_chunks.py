@@ -56,7 +56,7 @@ def chunk_note(lines: Sequence[str], skipped: int = 0) -> Iterator[NoteChunk]:
 
 
 def _says_anything(lines: Sequence[str], start: int, stop: int) -> bool:
-    return any(line.strip(" \t=-") for line in lines[start:stop])
+    return any(line.strip().strip("=-") for line in lines[start:stop])
 
 
 def _cut(lines: Sequence[str], start: int, stop: int, heading: str) -> Iterator[NoteChunk]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from cm_tui.engine.notes.places import ENDINGS, Folder, Found, Places
@@ -31,24 +30,57 @@ class FolderScan:
 
     Args:
         found: each with what tells that it has changed, by its id.
+        sign: what differs when any of them does.
         notes: what could not be looked at.
     """
 
     found: Mapping[str, tuple[Found, Stamp]]
+    sign: int
     notes: tuple[str, ...] = ()
 
-    @cached_property
-    def sign(self) -> str:
-        """Return what differs when any of them does."""
-        return sign_of(self.found)
+    def with_changes(self, places: Places, files: Collection[str]) -> FolderScan | None:
+        """Return the same with some files as they are now; None: more has changed than files.
+
+        Args:
+            places: the folders.
+            files: absolute paths.
+        """
+        found, sign = dict(self.found), self.sign
+        for file in files:
+            place = _place_in(places, file)
+            if place is None:
+                return None
+            if (old := found.pop(place.id, None)) is not None:
+                sign -= _sign_of_one(place.id, old)
+            if (stamp := stamp_of(place)) is not None:
+                found[place.id] = (place, stamp)
+                sign += _sign_of_one(place.id, found[place.id])
+        return FolderScan(found, sign, self.notes)
 
 
-def sign_of(found: Mapping[str, tuple[Found, Stamp]]) -> str:
-    """Return what names some notes as they are."""
-    digest = hashlib.blake2b(digest_size=16)
-    for id_, (place, stamp) in found.items():
-        digest.update(repr((id_, str(place.base), *stamp)).encode())
-    return digest.hexdigest()
+def sign_of(found: Mapping[str, tuple[Found, Stamp]]) -> int:
+    """Return what names some notes as they are, in whatever order."""
+    return sum(_sign_of_one(id_, one) for id_, one in found.items())
+
+
+def _sign_of_one(id_: str, one: tuple[Found, Stamp]) -> int:
+    place, stamp = one
+    said = f"{id_}\0{place.base}\0{stamp.changed_ns}\0{stamp.size}\0{stamp.inode}"
+    return int.from_bytes(hashlib.blake2b(said.encode("utf-8", "surrogateescape"), digest_size=8).digest())
+
+
+def _place_in(places: Places, file: str) -> Found | None:
+    """Return the place of a file in a folder of notes; None: it is a folder, or no note."""
+    for folder in places.folders:
+        base = f"{folder.base}{os.sep}"
+        if file.startswith(f"{folder.folder}{os.sep}") and file.endswith(ENDINGS):
+            path = file[len(base) :].replace(os.sep, "/")
+            # What the scan does not look at is looked at by nobody.
+            plain = _is_text(path) and not any(
+                part.startswith(".") for part in path[len(folder.path) :].split("/")[:-1]
+            )
+            return folder.place_of(path) if plain else None
+    return None
 
 
 def scan_folders(places: Places) -> FolderScan:
@@ -61,10 +93,12 @@ def scan_folders(places: Places) -> FolderScan:
             continue
         for path, stamp in _walk(folder, notes):
             if len(found) >= MOST_NOTES:
-                return FolderScan(found, (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is left out."))
+                return FolderScan(
+                    found, sign_of(found), (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is left out.")
+                )
             one = folder.place_of(path)
             found.setdefault(one.id, (one, stamp))
-    return FolderScan(found, tuple(notes))
+    return FolderScan(found, sign_of(found), tuple(notes))
 
 
 def fixed(places: Places) -> Iterator[tuple[Found, Stamp]]:

@@ -1,1 +1,1 @@
-"""How often what is remembered was recalled, when and by whom: kept outside the index."""
+"""How often what is remembered was recalled, and what a session keeps for itself: outside the index."""

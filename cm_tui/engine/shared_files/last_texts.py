@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from cm_tui.files import read_regular, write_atomically
 
 KEPT_S = 3_600.0
 """How long an editor may have a text open whose save is still understood."""
-MOST_BYTES = 1_000_000
+MOST_BYTES = 256_000
 """Of one text; longer ones are not kept."""
 _SOON_S = 120.0
 _MOST_TEXTS = 12
@@ -84,12 +84,12 @@ class LastTexts:
         texts = self.all()
         if len(texts) < 2:
             return None
-        saved = Counter(lines)
-        distances = [_distance(saved, Counter(lines_of(one.text))) for one in texts]
-        # Of two that are as near, whoever saves a moment after the last one has hardly seen that.
-        seen = -1 if time.time() - texts[-1].time > _SOON_S else 1
-        best = min(range(len(texts)), key=lambda place: (distances[place], seen * place))
-        if best == len(texts) - 1:
+        distances = [_distance(lines_of(one.text), lines) for one in texts]
+        last = len(texts) - 1
+        # Of several that are as near it is the latest; but whoever saves a moment after the last one has hardly seen that.
+        soon = time.time() - texts[-1].time < _SOON_S
+        best = min(range(len(texts)), key=lambda place: (distances[place], soon and place == last, -place))
+        if best == last:
             return None
         if texts[-1].put_back and distances[best] == 0:
             # Whoever saves without them what was put back for them means it.
@@ -117,8 +117,10 @@ def remove_old() -> None:
             continue
 
 
-def _distance(one: Counter[str], other: Counter[str]) -> int:
-    return sum((one - other).values()) + sum((other - one).values())
+def _distance(before: Sequence[str], after: Sequence[str]) -> int:
+    """Return how many lines differ; one that was changed counts once."""
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return sum(max(i2 - i1, j2 - j1) for kind, i1, i2, j1, j2 in matcher.get_opcodes() if kind != "equal")
 
 
 def _text(data: Any) -> LastText | None:

@@ -1,4 +1,8 @@
-"""Vectors of a project: those of code by one model, those of what people and agents said by another, where there is one."""
+"""Vectors of a project: those of code by one model, those of what people and agents said by another, where there is one.
+
+The model of code may fail for good. Where the settings name a fallback, that takes over as a whole, questions and passages
+alike, with the next index run; vectors of two models are never compared. Vectors of the first choice are kept meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cm_tui.config import EmbeddingConfig
-from cm_tui.engine.embed.choice import passages_provider_for, prose_provider_for
-from cm_tui.engine.embed.provider import Provider
+from cm_tui.engine.embed.choice import ask
+from cm_tui.engine.embed.provider import NotChosenError, Provider, model_name
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.store.database import Database
+from cm_tui.engine.vectors import batch_state, in_use
+from cm_tui.engine.vectors.in_use import InUse
 from cm_tui.engine.vectors.index import State, VectorIndex
-from cm_tui.engine.vectors.snapshot import PROSE_FOLDER
+from cm_tui.engine.vectors.side import Choice, Side, open_side
+from cm_tui.engine.vectors.snapshot import FALLBACK_FOLDER, PROSE_FOLDER
 from cm_tui.errors import ModelError
 from cm_tui.model import CODE, Cancel
+
+ASK_AGAIN_SECONDS = 60.0
+"""Where a fallback is named, index runs ask the first choice whether it answers, at most so often."""
 
 
 class ProjectVectors:
@@ -25,34 +36,91 @@ class ProjectVectors:
         folder: where the files are kept.
         provider: the model that the settings ask for.
         embedding: those settings.
+        fallback: the model that they name for when that one fails, and its own settings.
     """
 
-    def __init__(self, db: Database, folder: Path, provider: Provider, embedding: EmbeddingConfig) -> None:
-        self.provider = provider
-        self.prose_provider = prose_provider_for(embedding)
-        prose, entries = self.prose_provider, embedding.cache_entries
-        beside = [] if prose is None else [prose.fingerprint]
-        self.code = VectorIndex(
-            db, folder, provider, entries=entries, scope="all" if prose is None else "code", beside=beside
-        )
-        self.prose: VectorIndex | None = None
-        if prose is not None:
-            # A name such as `episode/18a0…` says nothing.
-            self.prose = VectorIndex(
-                db, folder / PROSE_FOLDER, passages_provider_for(prose), entries=entries, path_weight=0.0, scope="prose",
-                beside=[provider.fingerprint],
-            )  # fmt: skip
+    def __init__(
+        self,
+        db: Database,
+        folder: Path,
+        provider: Provider,
+        embedding: EmbeddingConfig,
+        *,
+        fallback: Choice | None = None,
+    ) -> None:
+        self._db = db
+        self._folder = folder
+        self._first = provider, embedding
+        self._fallback = fallback
         self._problem = ""
+        self._jobs = ""
+        self._news: list[str] = []
+        self._asked = -math.inf
+        self._in_use = in_use.read(folder)
+        known = self._in_use
+        if (
+            fallback is not None
+            and known is not None
+            and (known.instead_of, known.fingerprint) == (provider.fingerprint, fallback[0].fingerprint)
+        ):
+            self._side = self._open_fallback(fallback, known)
+        else:
+            self._side = self._open(self._first, folder)
+            if embedding.batch.enabled:
+                self._say_of_jobs(self._side)
+
+    @property
+    def provider(self) -> Provider:
+        """Return the model of code in use."""
+        return self._side.provider
+
+    @property
+    def code(self) -> VectorIndex:
+        """Return the vectors of code, where prose has its own; else of all."""
+        return self._side.code
+
+    @property
+    def prose(self) -> VectorIndex | None:
+        """Return the vectors of what people and agents said, where another model makes them."""
+        return self._side.prose
+
+    @property
+    def in_use(self) -> InUse:
+        """Return which model is in use since when, and why."""
+        known, now = self._in_use, self.provider.fingerprint
+        return known if known is not None and known.fingerprint == now else InUse(now, time.time())
+
+    @property
+    def is_noted(self) -> bool:
+        """Return whether an index run was made with the model in use."""
+        return self._in_use is not None and self._in_use.fingerprint == self.provider.fingerprint
+
+    @property
+    def fallback_name(self) -> str:
+        """Return the fingerprint of the fallback; empty where none is named."""
+        return self._fallback[0].fingerprint if self._fallback is not None else ""
+
+    @property
+    def jobs_note(self) -> str:
+        """Return what is said of batch jobs; empty where there are none."""
+        return self._jobs
+
+    @property
+    def is_fallback(self) -> bool:
+        """Return whether the fallback is used instead of the first choice."""
+        return self.provider is not self._first[0]
 
     def of(self, source: str) -> tuple[VectorIndex, Provider]:
         """Return the index and the model of a source."""
-        if source == CODE or self.prose is None or self.prose_provider is None:
-            return self.code, self.provider
-        return self.prose, self.prose_provider
+        side = self._side
+        if source == CODE or side.prose is None or side.prose_provider is None:
+            return side.code, side.provider
+        return side.prose, side.prose_provider
 
     @property
     def _each(self) -> tuple[VectorIndex, ...]:
-        return (self.code,) if self.prose is None else (self.code, self.prose)
+        side = self._side
+        return (side.code,) if side.prose is None else (side.code, side.prose)
 
     @property
     def state(self) -> State:
@@ -93,12 +161,12 @@ class ProjectVectors:
             (done, total) passages with a vector, first as it was found.
 
         Raises:
-            ModelError: the model of code cannot be used; why that of prose cannot is in the notes.
+            ModelError: the model of code cannot be used, and no fallback either; why that of prose cannot is in the notes.
             CancelledError: `cancel` was set; the batches so far are kept and searchable.
         """
         done, total = 0, 0
         there, wanted = (0, 0) if self.prose is None else self.prose.coverage()
-        for done, total in self.code.fill(cancel):
+        for done, total in self._fill_code(cancel):
             yield done + there, total + wanted
         if wanted and prose_seconds:
             until = time.monotonic() + prose_seconds
@@ -106,6 +174,115 @@ class ProjectVectors:
                 yield done + there, total + wanted
                 if time.monotonic() > until:
                     break
+
+    def take_news(self) -> tuple[str, ...]:
+        """Return what `fill` changed of which model is used, in words, once."""
+        news, self._news = tuple(self._news), []
+        return news
+
+    def _fill_code(self, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
+        """Embed code by the first choice or, where that fails, by the fallback."""
+        try:
+            if self.is_fallback:
+                yield from self._go_back(cancel)
+            else:
+                self._answers(patiently=True)
+                yield from self._fill_all(self._side, cancel)
+        except ModelError as error:
+            if self._fallback is None or isinstance(error, NotChosenError):
+                raise
+            self._fall_back(self._fallback, error)
+        if self.is_fallback:
+            yield from self._fill_all(self._side, cancel)
+        if not self.is_noted:
+            self._note(InUse(self.provider.fingerprint, time.time()))
+
+    def _fill_all(self, side: Side, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
+        """Embed code, large amounts by batch jobs where the settings ask for that."""
+        waiting: frozenset[str] = frozenset()
+        if side.settings.batch.enabled:
+            # Late: it brings the client of endpoints.
+            from cm_tui.engine.vectors.batch_fill import BatchFill
+
+            if jobs := BatchFill.of(self._db, self._folder, side.code, side.provider):
+                try:
+                    yield from jobs.run(cancel or Cancel())
+                finally:
+                    self._say_of_jobs(side)
+                    self._news += [self._jobs] if self._jobs else []
+                if jobs.keeps_the_rest():
+                    return
+                waiting = jobs.waiting
+        yield from side.code.fill(cancel, waiting)
+
+    def _say_of_jobs(self, side: Side) -> None:
+        """Have questions and the status say what is waited for."""
+        before, self._jobs = self._jobs, batch_state.read(self._folder).note(side.provider.fingerprint)
+        # Those of a first choice that comes back are told while the fallback still serves.
+        notes = self.code.notes
+        if before in notes:
+            notes.remove(before)
+        if self._jobs:
+            notes.append(self._jobs)
+
+    def _answers(self, *, patiently: bool) -> bool:
+        """Ask the first choice for a vector, where a fallback is named and that was not done lately; returns whether it was.
+
+        Args:
+            patiently: again and again, as for a question.
+
+        Raises:
+            ModelError: it does not answer.
+        """
+        if self._fallback is None or time.monotonic() - self._asked < ASK_AGAIN_SECONDS:
+            return False
+        self._asked = time.monotonic()
+        ask(self._first[0], patiently=patiently)
+        return True
+
+    def _go_back(self, cancel: Cancel | None) -> Iterator[tuple[int, int]]:
+        """Use the first choice again once it answers and has a vector for every passage: the fallback serves until then."""
+        if not self._answers(patiently=False):
+            return
+        first = self._open(self._first, self._folder)
+        yield from self._fill_all(first, cancel)
+        done, total = first.code.coverage()
+        if done < total:
+            return
+        before, self._side = self._side, first
+        self._news.append(
+            f"{model_name(first.provider.fingerprint)} answers again, and is used instead of "
+            f"{model_name(before.provider.fingerprint)}."
+        )
+        self._note(InUse(first.provider.fingerprint, time.time()))
+
+    def _fall_back(self, fallback: Choice, error: ModelError) -> None:
+        """Use the fallback from now on, and note why."""
+        # What a server says of a request may repeat some of it.
+        said = redact(error.message).text.rstrip(".")
+        before = self._in_use if self.is_fallback else None
+        since = before.since if before else time.time()
+        now = InUse(fallback[0].fingerprint, since, self._first[0].fingerprint, f"{said}.")
+        self._note(now)
+        if before is None:
+            self._side = self._open_fallback(fallback, now)
+            self._news.append(now.note)
+        elif before.note != now.note:
+            self.code.notes[:] = [now.note if note == before.note else note for note in self.code.notes]
+
+    def _note(self, now: InUse) -> None:
+        self._in_use = now
+        in_use.write(self._folder, now)
+
+    def _open_fallback(self, fallback: Choice, now: InUse) -> Side:
+        # Files of its own: those of the first choice are there when that returns.
+        side = self._open(fallback, self._folder / FALLBACK_FOLDER)
+        side.code.notes.append(now.note)
+        return side
+
+    def _open(self, choice: Choice, folder: Path) -> Side:
+        every = [self._first[0].fingerprint, self.fallback_name]
+        return open_side(self._db, folder, self._folder / PROSE_FOLDER, choice, [one for one in every if one])
 
     def fill_prose(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
         """Embed what was said and has no vector, newest first; why the model cannot be used is in the notes.

@@ -49,6 +49,13 @@ class Needed:
     def __getitem__(self, chosen: slice | NDArray[np.bool_]) -> Needed:
         return Needed(self.ids[chosen], self.keys[chosen], self.hashes[chosen], self.path_hashes[chosen])
 
+    def outside(self, names: frozenset[str]) -> Needed:
+        """Return those of which neither text nor path goes by one of these names."""
+        if not names:
+            return self
+        both = zip(self.hashes, self.path_hashes, strict=True)
+        return self[np.array([text not in names and path not in names for text, path in both], dtype=bool)]
+
 
 @lru_cache(maxsize=10_000)
 def path_hash(path: str) -> str:

@@ -46,17 +46,21 @@ class Embedder:
         Raises:
             ModelError: the model cannot be used.
         """
-        paths = self._paths(passages)
-        known = cache.lookup(self._db, paths.union(passages.hashes), self._provider.fingerprint).keys()
-        new = np.array([name not in known for name in passages.hashes], dtype=bool)
-        texts = cache.texts(self._db, passages[new])
-        work = {name: passage_text(title, text) for name, (title, text) in texts.items()}
-        work |= {name: name.removeprefix("path:") for name in sorted(paths - known)}
+        work = self.unstored(passages)
         if not work:
             return
         codes = pack(self._provider.embed(list(work.values())))
         vectors = {name: row.tobytes() for name, row in zip(work, codes, strict=True)}
         cache.store(self._db, self._provider.fingerprint, vectors)
+
+    def unstored(self, passages: Needed) -> dict[str, str]:
+        """Return what of these passages' texts and paths is not stored yet, by the names of their vectors."""
+        paths = self._paths(passages)
+        known = cache.lookup(self._db, paths.union(passages.hashes), self._provider.fingerprint).keys()
+        new = np.array([name not in known for name in passages.hashes], dtype=bool)
+        texts = cache.texts(self._db, passages[new])
+        work = {name: passage_text(title, text) for name, (title, text) in texts.items()}
+        return work | {name: name.removeprefix("path:") for name in sorted(paths - known)}
 
     def _paths(self, passages: Needed) -> set[str]:
         return set(passages.path_hashes) if self._weight else set()

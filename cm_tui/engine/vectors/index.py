@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -143,8 +144,22 @@ class VectorIndex:
         if isinstance(self._provider, BundledProvider) and not len(self._rows):
             self._provider.prepare(texts)
 
-    def fill(self, cancel: Cancel | None = None) -> Iterator[tuple[int, int]]:
+    def unstored(self, waiting: frozenset[str], most: int) -> dict[str, str]:
+        """Return texts whose vectors are not stored, by name.
+
+        Args:
+            waiting: names of texts that somebody embeds already.
+            most: at most so many.
+        """
+        missing = self._refresh()[1].outside(waiting)[:most]
+        return dict(islice(self._embedder.unstored(missing).items(), most))
+
+    def fill(self, cancel: Cancel | None = None, waiting: frozenset[str] = frozenset()) -> Iterator[tuple[int, int]]:
         """Embed the passages that have no vector, a committed batch at a time; what is stored is never lost.
+
+        Args:
+            cancel: ends it after a batch.
+            waiting: names of texts that somebody embeds already; their passages are left alone.
 
         Yields:
             (done, total) passages with a vector, first as it was found.
@@ -159,7 +174,7 @@ class VectorIndex:
         self._provider.check()
         before = left = -1
         while left:
-            left = yield from self._fill_some(cancel or Cancel())
+            left = yield from self._fill_some(cancel or Cancel(), waiting)
             if left == before:
                 # What is not there after it was made is not there the next time either.
                 break
@@ -167,10 +182,13 @@ class VectorIndex:
         if self._stale in self.notes:
             self.notes.remove(self._stale)
 
-    def _fill_some(self, cancel: Cancel) -> Generator[tuple[int, int], None, int]:
+    def _fill_some(self, cancel: Cancel, waiting: frozenset[str]) -> Generator[tuple[int, int], None, int]:
         """Embed all passages of code, or some of prose; returns how many are left."""
         # A long import has a hundred thousand: what is known of all of them at once takes more memory than their vectors.
         changed, missing, left = self._refresh(_AT_ONCE if self._scope == "prose" else None)
+        if waiting:
+            missing = missing.outside(waiting)
+            left = len(missing)
         if self._scope == "prose":
             # It takes a while: what was said last is what is asked about first.
             missing = missing[::-1]

@@ -18,6 +18,9 @@ from cm_tui.paths import private_dir
 
 FILE = "vectors.bin"
 PROSE_FOLDER = "prose"
+FALLBACK_FOLDER = "fallback"
+FOLDERS = ("", PROSE_FOLDER, FALLBACK_FOLDER)
+"""Where files of vectors lie below a store's folder."""
 """Where the files of the second model's vectors are kept, in the store's folder."""
 
 
@@ -71,7 +74,7 @@ def remove_files(folder: Path) -> None:
     Raises:
         OSError: one cannot be removed.
     """
-    for place in (folder, folder / PROSE_FOLDER):
+    for place in (folder / name for name in FOLDERS):
         for name in (FILE, hnsw.ROWS, hnsw.GRAPH):
             if place.is_dir():
                 remove_left_overs(place / name)

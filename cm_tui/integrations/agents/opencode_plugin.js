@@ -38,6 +38,7 @@ export const CmTui = async ({ directory, worktree }) => {
   // Outside a repository OpenCode names the root of the disk as the worktree.
   const cwd = directory || worktree
   const packs = new Map()
+  const starts = new Map()
   const parents = new Map()
 
   return {
@@ -54,8 +55,10 @@ export const CmTui = async ({ directory, worktree }) => {
     },
 
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
-      const context = sessionID && packs.get(sessionID)
-      if (context) system.push(context)
+      for (const known of [starts, packs]) {
+        const context = sessionID && known.get(sessionID)
+        if (context) system.push(context)
+      }
     },
 
     "tool.execute.after": async ({ tool, sessionID, args }) => {
@@ -67,12 +70,17 @@ export const CmTui = async ({ directory, worktree }) => {
       const { info, sessionID } = event.properties ?? {}
       if (event.type === "session.created") {
         if (info?.parentID) parents.set(info.id, info.parentID)
-        else await hook("session-start", { session_id: info?.id, cwd })
+        else {
+          const { context } = await hook("session-start", { session_id: info?.id, cwd })
+          if (context) starts.set(info.id, context)
+        }
       } else if (event.type === "session.deleted") {
         packs.delete(info?.id)
+        starts.delete(info?.id)
         parents.delete(info?.id)
       } else if (event.type === "session.idle" && !parents.has(sessionID)) {
         packs.delete(sessionID)
+        starts.delete(sessionID)
         await hook("stop", { session_id: sessionID, cwd })
       }
     },

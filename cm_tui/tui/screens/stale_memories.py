@@ -95,16 +95,15 @@ class StaleScreen(ModalScreen[None]):
         def done(answer: tuple[MemoryChange, Page[StaleItem]]) -> None:
             made, page = answer
             self._mode.cm.tell(f"{made.words}. `cm undo` takes it back." if made.change else made.words)
-            self._show(page)
+            if self.is_attached:
+                self._show(page)
 
         self._mode.do(make, done)
 
     def _show(self, page: Page[StaleItem]) -> None:
-        if self.is_mounted:
-            self.query_one("#stale-box").border_title = Content(
-                f" {said(page.total)} " if page.total else " Nothing is stale "
-            )
-            self.query_one(StaleList).set_rows(page.rows)
+        title = said(page.total) if page.total else "Nothing is stale"
+        self.query_one("#stale-box").border_title = Content(f" {title} ")
+        self.query_one(StaleList).set_rows(page.rows)
 
 
 def said(number: int) -> str:

@@ -11,7 +11,7 @@ import pytest
 from cm_tui import paths
 from cm_tui.config import EmbeddingConfig
 from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.embed.openai_provider import MAX_CHARACTERS
+from cm_tui.engine.embed.dialects import DIALECTS
 from cm_tui.engine.local.engine import LocalEngine
 from tests.embedding_endpoint import Endpoint, listening
 from tests.gitrepo import Repo
@@ -59,10 +59,11 @@ def test_no_request_holds_a_secret(kind: Any, tmp_path: Path, endpoint: Endpoint
 @pytest.mark.parametrize("kind", REMOTE)
 def test_a_secret_at_the_cut_is_seen_whole(kind: Any, endpoint: Endpoint):
     provider = provider_for(configured(endpoint.url, provider=kind))
-    for before in (MAX_CHARACTERS - 16, MAX_CHARACTERS - 40, MAX_CHARACTERS - 1):
+    most = DIALECTS[kind].text_characters
+    for before in (most - 16, most - 40, most - 1):
         provider.embed(["x" * before + " " + GITHUB + " " + "y" * 9_000])
     assert not leaked(endpoint.bytes.decode())
-    assert all(len(text) <= MAX_CHARACTERS for text in endpoint.heard)
+    assert all(len(text) <= most for text in endpoint.heard)
 
 
 @pytest.mark.parametrize("kind", REMOTE)

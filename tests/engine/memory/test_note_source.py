@@ -97,6 +97,8 @@ def test_a_process_that_stays_is_told_instead_of_looking(
     assert _soon(lambda: known_notes(places).sign != first.sign)
     write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
     assert _soon(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found)
+    (engine.root / ".cm/notes").rename(engine.root / "elsewhere")
+    assert _soon(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"])
 
 
 def _soon(is_so: Callable[[], bool]) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cm_tui.engine.notes.front_matter import front_matter
+from cm_tui.engine.notes.headings import headings
 from cm_tui.engine.notes.note_chunks import chunk_note
 from cm_tui.engine.notes.note_date import day_of_path, seconds_of
 from cm_tui.engine.notes.note_reader import MOST_BYTES, read_note
@@ -103,8 +104,9 @@ def test_every_line_that_says_something_is_in_a_passage(lines: list[str]):
     seen = {row for one in chunks for row in range(one.start_line, one.end_line + 1)}
     for one in chunks:
         assert one.text == "\n".join(lines[one.start_line - 1 : one.end_line])
-    # Headings of nothing are left out, and so are rules.
-    assert all(row + 1 in seen for row, line in enumerate(lines) if line.strip(" \t=-#") and "#" not in line)
+    # Headings of nothing are left out, and so are the rules below them.
+    titles = {row for one in headings(lines) for row in (one.row, one.row + 1)}
+    assert all(row + 1 in seen for row, line in enumerate(lines) if line.strip().strip("=-") and row not in titles)
 
 
 def test_pieces_of_a_long_section_share_lines_and_have_a_size():

@@ -92,7 +92,11 @@ def index_text(status: ProjectStatus, width: int) -> Content:
         ("at commit", _commit(status), "$warning" if status.is_behind_head else ""),
         ("content", ", ".join(counts), ""),
         ("search", status.mode, "" if status.mode == "hybrid" else "$warning"),
-        ("model", status.model or "none", ""),
+        (
+            "model",
+            f"{status.model or 'none'}{', as a fallback' if status.fallback else ''}",
+            "$warning" if status.fallback else "",
+        ),
         ("vectors", f"{vectors}, {_kind(status.vectors)}", "" if covered >= 1 or not status.passages else "$warning")
         if status.has_vectors
         else ("vectors", "switched off: `embedding.provider` is none", ""),

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from cm_tui.config import EmbeddingConfig
+from cm_tui.config.endpoints import endpoint_of
 from cm_tui.engine.embed.choice import provider_for
-from cm_tui.engine.embed.openai_provider import ATTEMPTS, RemoteProvider
+from cm_tui.engine.embed.endpoint_client import ATTEMPTS
+from cm_tui.engine.embed.remote import RemoteProvider
 from cm_tui.errors import ModelError
 
 KEY = "sk-very-secret-1234"
@@ -76,7 +78,8 @@ def endpoint(monkeypatch):
 
 def provider(endpoint, sleep=lambda _: None, **settings):
     settings = {"provider": "openai", "model": "m", "base_url": endpoint.url, "api_key": KEY, **settings}
-    return RemoteProvider(EmbeddingConfig(**settings), sleep)
+    config = EmbeddingConfig(**settings)
+    return RemoteProvider(config, endpoint_of(config), sleep)
 
 
 def test_vectors_come_back_in_order_and_scaled(endpoint):

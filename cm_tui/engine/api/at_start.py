@@ -1,0 +1,72 @@
+"""What an agent is given when a session begins: entries by what they are worth, and the logs of yesterday and today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui import paths
+from cm_tui.engine.api import projects
+from cm_tui.engine.context.budget import tokens, weight
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.model import Injection, NoteText
+
+_LOGS = 0.5
+"""Share of the budget that day logs may take."""
+
+
+class AtStart(NamedTuple):
+    """Memory for a session that begins.
+
+    Attributes:
+        text: Markdown; empty where there is nothing.
+        paths: of the entries in it, such as `entry/k3m9x2a`.
+    """
+
+    text: str
+    paths: tuple[str, ...] = ()
+
+
+def memory_at_start(inject: Callable[[int], Injection], day_logs: Sequence[NoteText], budget: int) -> AtStart:
+    """Return what an agent is given at the start of a session.
+
+    Args:
+        inject: gives entries within a budget of tokens.
+        day_logs: of yesterday and today, the older one first.
+        budget: tokens, for all of it.
+    """
+    logs = _logs(day_logs, budget * _LOGS)
+    found = inject(max(0, budget - tokens(logs)))
+    text = "\n\n".join(part for part in (found.text, logs) if part)
+    return AtStart(text, tuple(f"entry/{row.entry.id}" for row in found.rows))
+
+
+def has_memory_at_start(root: Path) -> bool:
+    """Return whether there may be something to give in the project at a root: nothing is opened or made to find out.
+
+    Raises:
+        CmError: its entries cannot be read.
+    """
+    if projects.is_indexed(root) or (root / paths.PROJECT_FOLDER / "memory").is_dir():
+        return True
+    return bool(Entries(root).all().recalled)
+
+
+def _logs(found: Sequence[NoteText], budget: float) -> str:
+    """Return day logs within a budget: the newest lines, which stand at the end."""
+    parts: list[str] = []
+    for log in reversed(found):
+        head = f"## Log: {log.note.id}"
+        left = budget - sum(weight(f"\n\n{part}") for part in parts) - weight(f"\n\n{head}")
+        lines = log.text.strip().split("\n")
+        kept: list[str] = []
+        for line in reversed(lines):
+            left -= weight(f"\n{line}")
+            if left < 0:
+                break
+            kept.insert(0, line)
+        if any(line.strip() for line in kept):
+            cut = "\n(earlier lines left out)" if len(kept) < len(lines) else ""
+            parts.insert(0, f"{head}{cut}\n" + "\n".join(kept))
+    return "\n\n".join(parts)

@@ -1,0 +1,217 @@
+"""Requests to the endpoint of a remote provider: tried again while it is busy, bounded, and never telling a key."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.config.endpoints import Endpoint
+from cm_tui.engine.embed.provider import NotChosenError
+from cm_tui.errors import ModelError
+
+if TYPE_CHECKING:
+    import httpx
+
+ATTEMPTS = 5
+LONGEST_WAIT = 60.0  # seconds; a server that asks for more is reported instead
+_KEPT = 300  # characters of a server's own message that are shown
+_MOST_BYTES = 1_000_000_000
+"""Of an answer: 50,000 vectors of 3,072 numbers as text are less."""
+_SLOWEST = 4.0
+"""An answer that trickles is waited for so many times as long as one that does not begin."""
+_TOO_MUCH = ("token", "too long", "too large", "length", "batch size", "at most", "maximum", "payload")
+"""Words of servers for a request that is larger than they take."""
+
+
+KEYWORD_ONLY = "Until then search is by keyword only."
+
+
+class TooMuchError(ModelError):
+    """A request is larger than the endpoint takes; a part of it may be taken."""
+
+
+class NotOfferedError(ModelError):
+    """The endpoint has nothing under this address."""
+
+
+class EndpointClient:
+    """Speaks HTTP with one endpoint.
+
+    Args:
+        endpoint: where, and with which key.
+        key_headers: the headers that carry the key, as the provider wants them.
+        timeout: seconds until an answer has to begin.
+        sleep: waits between attempts.
+        is_allowed: asked before each request; False: nothing is sent any more.
+        meanwhile: what search does while the endpoint fails, for hints.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key_headers: Mapping[str, str],
+        timeout: float,
+        sleep: Callable[[float], None] = time.sleep,
+        is_allowed: Callable[[], bool] = lambda: True,
+        meanwhile: str = KEYWORD_ONLY,
+    ) -> None:
+        self.endpoint = endpoint
+        self._meanwhile = meanwhile
+        self._key_headers = key_headers
+        self._timeout = timeout
+        self._sleep = sleep
+        self._is_allowed = is_allowed
+        self._lock = threading.Lock()
+        self._client: httpx.Client | None = None
+
+    def post(self, path: str, body: Any, *, attempts: int = ATTEMPTS) -> Any:
+        """Send JSON and return the JSON that comes back.
+
+        Raises:
+            ModelError: the endpoint cannot be reached, refuses, or answers something else than JSON.
+        """
+        return self._json(self.ask("POST", path, attempts=attempts, json=body))
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path.
+
+        Raises:
+            ModelError: as for `post`.
+        """
+        return self._json(self.ask("GET", path))
+
+    def ask(self, method: str, path: str, *, attempts: int = ATTEMPTS, **content: Any) -> bytes:
+        """Send one request, again while the server is busy or failing; returns the answer's body.
+
+        Args:
+            method: of HTTP.
+            path: below the base URL, with its slash.
+            attempts: at most so many.
+            content: what httpx takes: `json`, or `data` with `files`.
+
+        Raises:
+            TooMuchError: the request is larger than the endpoint takes.
+            NotOfferedError: there is nothing under this address.
+            ModelError: the endpoint cannot be reached, refuses, or breaks off.
+        """
+        import httpx
+
+        url, failure = self.endpoint.base_url + path, ""
+        for attempt in range(attempts):
+            pause = min(0.5 * 2**attempt, 8.0)
+            if not self._is_allowed():
+                said = "is not what the settings name any more"
+                raise self.error(said, "Run the command again.", url, NotChosenError)
+            try:
+                response, body = self._once(method, url, content)
+            except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+                raise self.error(f"cannot be asked: {error}", "Check embedding.base_url.", url) from error
+            except httpx.HTTPError as error:
+                failure = f"{type(error).__name__}: {error}"
+            else:
+                if response.is_success:
+                    return body
+                failure = f"HTTP {response.status_code}: {_reason(response, body)}"
+                if response.status_code not in (408, 429) and response.status_code < 500:
+                    raise self._refusal(response, body, failure, url)
+                pause = _retry_after(response.headers) or pause
+            if pause > LONGEST_WAIT:
+                raise self.error(f"{failure} (asks to wait {pause:.0f} seconds)", "Try again later.", url)
+            if attempt < attempts - 1:
+                self._sleep(pause)
+        tried = f" ({attempts} attempts)" if attempts > 1 else ""
+        raise self.error(f"{failure}{tried}", "Check the network and embedding.base_url.", url)
+
+    def error(self, what: str, hint: str, url: str = "", kind: type[ModelError] = ModelError) -> ModelError:
+        """Return what to say of a failure, without the key and without values of headers."""
+        message = f"The embedding endpoint {url or self.endpoint.base_url} {what}"
+        for secret in self.endpoint.secrets:
+            if len(secret) > 3:  # a server may repeat what it was sent
+                message = message.replace(secret, "…")
+        return kind(message, hint=f"{hint} {self._meanwhile}")
+
+    def _once(self, method: str, url: str, content: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
+        """One request; redirects are not followed, for the key would go along."""
+        import httpx
+
+        until = time.monotonic() + _SLOWEST * self._timeout
+        body = bytearray()
+        with self._http().stream(method, url, **content) as response:
+            for part in response.iter_bytes():
+                body += part
+                if len(body) > _MOST_BYTES or time.monotonic() > until:
+                    raise httpx.ReadTimeout("the answer is too long or takes too long")
+            return response, bytes(body)
+
+    def _http(self) -> httpx.Client:
+        with self._lock:
+            if self._client is None:
+                import httpx
+
+                headers = {**self._key_headers, **self.endpoint.headers}
+                self._client = httpx.Client(headers=headers, timeout=self._timeout, follow_redirects=False)
+            return self._client
+
+    def _json(self, body: bytes) -> Any:
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            raise self.error(
+                "answered something else than vectors: it is no JSON", "Check embedding.base_url."
+            ) from error
+
+    def _refusal(self, response: httpx.Response, body: bytes, failure: str, url: str) -> ModelError:
+        status = response.status_code
+        if 300 <= status < 400:
+            to = response.headers.get("Location", "elsewhere")[:_KEPT]
+            what = f"sends requests on to {to}, which is not followed: the key would go along"
+            return self.error(what, "Set embedding.base_url to the address that is meant.", url)
+        if status in (401, 403):
+            source = self.endpoint.key_source
+            hint = f"Check the key in {source}." if self.endpoint.key else f"No key is set: put it into {source}."
+            return self.error(failure, hint, url)
+        if status in (404, 405):
+            hint = "Check embedding.base_url and embedding.model."
+            return self.error(failure, hint, url, NotOfferedError)
+        hint = "Check embedding.model, embedding.dimensions and embedding.batch_size."
+        said = _reason(response, body).lower()
+        is_size = status == 413 or (status in (400, 422) and any(word in said for word in _TOO_MUCH))
+        # Gemini answers so where others answer 401.
+        if status == 400 and "api key" in said:
+            return self.error(failure, f"Check the key in {self.endpoint.key_source}.", url)
+        return self.error(failure, hint, url, TooMuchError if is_size else ModelError)
+
+
+def _reason(response: httpx.Response, body: bytes) -> str:
+    """The server's own words, where it has any."""
+    text = body[:10_000].decode("utf-8", "replace")
+    try:
+        answer = json.loads(body)
+        # Gemini's OpenAI dialect puts its error into a list.
+        answer = answer[0] if isinstance(answer, list) and answer else answer
+        error = answer.get("error", answer.get("detail", answer))
+        text = error.get("message", error) if isinstance(error, dict) else error
+    except (ValueError, AttributeError, RecursionError):
+        if "html" in response.headers.get("Content-Type", ""):
+            text = "a page of HTML, not an answer of an API"
+    return " ".join(str(text).split())[:_KEPT]
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait: a number or a date (RFC 9110, section 10.2.3)."""
+    value = headers.get("Retry-After", "")
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,122 @@
+"""Files of entries that another program saved over: entries that it never saw are put back, and no side is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cm_tui.engine.entries.entry_file import FILE, Content, EntryFile, writing
+from cm_tui.engine.entries.entry_record import new_id
+from cm_tui.engine.git.head_file import is_gits_doing
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.shared_files.last_texts import LastTexts
+from cm_tui.errors import CmError
+from cm_tui.files import read_regular
+from cm_tui.model import Scope
+from cm_tui.paths import PROJECT_FOLDER
+
+PUT_BACK = "entry.put_back"
+"""Kind of the event that says which entries were put back that another program had saved over without having seen them."""
+_MOST_BYTES = 32_000_000
+
+
+def settle_all(root: Path, files: Sequence[EntryFile]) -> None:
+    """Look at files that another program may have saved.
+
+    Args:
+        root: of the checkout.
+        files: of entries.
+    """
+    with suppress(CmError), writing():
+        for file in files:
+            settle(root, file, file.read())
+
+
+def settle(root: Path, file: EntryFile, content: Content) -> Content:
+    """Put back what another program saved over without having seen it; the files are held.
+
+    Args:
+        root: of the checkout.
+        file: of entries.
+        content: that it has now.
+
+    Returns:
+        What it has then.
+
+    Raises:
+        CmError: it cannot be written.
+    """
+    if content.damaged:
+        return content
+    kept, text = LastTexts(file.path), text_of(content.items)
+    base = kept.base_of(_lines(text), _lines)
+    if base is None or _is_gits(root, file):
+        remember(file, content.items)
+        return content
+    merged = _merged(_items(base.text), content.items, _items(kept.all()[-1].text))
+    if merged == content.items:
+        remember(file, content.items)
+        return content
+    there = {_id(item) for item in content.items}
+    ids = [id_ for item in merged if (id_ := _id(item)) not in there]
+    Journal.of(root).append(PUT_BACK, {"scope": file.scope, "ids": ids, "actor": "person"})
+    content.items[:] = merged
+    file.write(content)
+    remember(file, merged, put_back=True)
+    return file.read()
+
+
+def remember(file: EntryFile, items: Sequence[Any], *, put_back: bool = False) -> None:
+    """Keep what a file says now for whoever saves over it; that it cannot be kept hinders nobody."""
+    with suppress(OSError):
+        LastTexts(file.path).add(text_of(items), put_back=put_back)
+
+
+def text_of(items: Sequence[Any]) -> str:
+    """Return entries as a text of one line each."""
+    return "\n".join(json.dumps(item, sort_keys=True) for item in items)
+
+
+def _merged(base: Sequence[Any], saved: Sequence[Any], last: Sequence[Any]) -> list[Any]:
+    """Return what was saved, with what the last state has that the base of who saved it had not."""
+    old, new, before = _by_id(base), _by_id(saved), _by_id(last)
+    result = list(saved)
+    for id_, item in before.items():
+        if old.get(id_) == item or new.get(id_) == item:
+            continue
+        if id_ not in new:
+            # New, or changed, since the editor was opened: whoever saved never saw it so.
+            result.append(item)
+        elif new[id_] == old.get(id_):
+            result[result.index(new[id_])] = item
+        else:
+            # Both have changed it: the other one stands beside it, by an id of its own.
+            other = {**item, "id": new_id({*new, *before})}
+            result.append(other)
+    return result
+
+
+def _by_id(items: Sequence[Any]) -> dict[str, Any]:
+    return {id_: item for item in items if (id_ := _id(item))}
+
+
+def _id(item: Any) -> str:
+    found = item.get("id") if isinstance(item, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if text else []
+
+
+def _items(text: str) -> list[Any]:
+    return [json.loads(line) for line in _lines(text)]
+
+
+def _is_gits(root: Path, file: EntryFile) -> bool:
+    scope: Scope = file.scope
+    data = read_regular(file.path, _MOST_BYTES) if scope == "project" else None
+    return data is not None and is_gits_doing(root, f"{PROJECT_FOLDER}/{FILE}", data)

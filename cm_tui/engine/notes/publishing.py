@@ -1,0 +1,61 @@
+"""Writing approved rules into the files by which people instruct agents."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.places import Found
+from cm_tui.engine.notes.rule_block import Rule, with_block
+from cm_tui.errors import NotFoundError
+from cm_tui.model import RuleBlock
+
+
+def place_of(notes: Notes, name: str) -> Found:
+    """Return the file of instructions of a name, whether it is there or not.
+
+    Raises:
+        NotFoundError: agents read no file of that name.
+    """
+    known = {one.id: one for one in notes.places.single() if one.kind == "instructions"}
+    if name not in known:
+        raise NotFoundError(
+            f"Agents read no file {name[:80]!r}.",
+            hint=f"Known are {', '.join(id_ for id_ in known if '/' not in id_)}.",
+        )
+    return known[name]
+
+
+def publish(notes: Notes, place: Found, rules: Sequence[Rule], left_out: int, *, dry_run: bool) -> RuleBlock:
+    """Have a file say exactly these rules in its block; without rules it has none.
+
+    Args:
+        notes: the project's.
+        place: of the file.
+        rules: that are approved.
+        left_out: how many wait for approval.
+        dry_run: only say what would change.
+
+    Raises:
+        UsageError: it is no text that could be written again.
+        CmError: it cannot be read or written.
+    """
+    with writing():
+        file = notes.file(place)
+        wanted = with_block(file.shown, rules)
+        lines = difflib.unified_diff(
+            file.shown.splitlines(keepends=True), wanted.splitlines(keepends=True), place.id, place.id
+        )
+        diff = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+        change = ""
+        if diff and not dry_run:
+            changes = NoteChanges(notes)
+            if wanted or file.data is None:
+                change = changes.put(place, file, wanted, Writer())
+            else:
+                # There was nothing but the block.
+                change = changes.remove(place)
+    return RuleBlock(place.id, str(place.file), diff, len(rules), left_out, change)

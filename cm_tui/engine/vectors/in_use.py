@@ -1,0 +1,59 @@
+"""Which model makes a project's vectors, since when, and why it is not the one that was chosen first: a file beside the store."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cm_tui.engine.embed.provider import model_name
+from cm_tui.files import read_regular, write_atomically
+from cm_tui.model.dates import local_minute
+
+FILE = "embedding.json"
+_LONGEST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """The model in use."""
+
+    fingerprint: str
+    since: float
+    """Seconds since the epoch."""
+    instead_of: str = ""
+    """Fingerprint of the first choice, where this is its fallback."""
+    reason: str = ""
+    """Why the first choice is not used."""
+
+    @property
+    def note(self) -> str:
+        """Return what is said wherever vectors are used; empty for a first choice."""
+        if not self.instead_of:
+            return ""
+        return (
+            f"{model_name(self.fingerprint)} is used instead of {model_name(self.instead_of)} "
+            f"since {local_minute(self.since)}: {self.reason} "
+            "Index runs ask the first choice again, and go back to it when it answers."
+        )
+
+
+def read(folder: Path) -> InUse | None:
+    """Return what was last noted; None where nothing was, or it cannot be read."""
+    data = read_regular(folder / FILE, _LONGEST)
+    if data is None:
+        return None
+    try:
+        kept = json.loads(data)
+        return InUse(
+            str(kept["fingerprint"]), float(kept["since"]), str(kept.get("instead_of", "")), str(kept.get("reason", ""))
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def write(folder: Path, in_use: InUse) -> None:
+    """Note it; where the folder cannot be written, the next process decides anew."""
+    with suppress(OSError):
+        write_atomically(folder / FILE, json.dumps(asdict(in_use), indent=1))

@@ -1,0 +1,116 @@
+"""One tool for entries, with an action: for agents that know the memory by this form."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.counts import count
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.fence import fenced
+from cm_tui.errors import UsageError
+from cm_tui.mcp import records
+from cm_tui.mcp.memory_tools import DATA, Content, Id, Short, changed, remembered_now
+from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
+from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, remembered_text, result
+from cm_tui.model import Category, Entry, EntryEdit, Scope
+from cm_tui.model.text import one_line
+
+_MOST = 200
+
+Action = Literal["add", "update", "delete", "search"]
+
+
+def manage_core_memory(
+    action: Action,
+    where: Where,
+    ctx: Request,
+    id: Annotated[Id | None, Field(description="Of the entry: update, delete.")] = None,  # noqa: A002 - its name everywhere
+    content: Content | None = None,
+    category: Annotated[Category | None, Field(description="Rule: what to do or leave.")] = None,
+    title: Short | None = None,
+    keywords: Annotated[Short | None, Field(description="Separated by |.")] = None,
+    scope: Annotated[Scope | None, Field(description="user: in all projects, if a person accepts.")] = None,
+    query: Annotated[
+        Annotated[str, Field(max_length=4_000), Text] | None, Field(description="search; none: all.")
+    ] = None,
+    max_chars: MaxChars = 8000,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.CoreMemory]:
+    """Manage entries: add (content, category, title, scope), update and delete (id), search.
+
+    Keywords are extracted where none are given. Entries of a person are changed only by proposal.
+    """
+    _ = project
+    engine, agent = where.engine(), agent_name(ctx)
+    if action == "search":
+        return _found(engine, query or "", category or "", scope or "", agent, max_chars)
+    words = None if keywords is None else tuple(keywords.split("|"))
+    if action == "add":
+        given = _required(action, content=content, category=category, title=title, scope=scope)
+        kept = remembered_now(
+            engine, given["content"], category=given["category"], title=given["title"], keywords=words or (),
+            scope="user" if scope == "user" else "project", agent=agent,
+        )  # fmt: skip
+        return changed(kept, record=records.CoreMemory, action=action)
+    name = _required(action, id=id)["id"]
+    if action == "delete":
+        done = engine.forget_memory(f"entry/{name}", scope=scope or "", actor="agent", agent=agent)
+    else:
+        edit = EntryEdit(content, title, category, words)
+        if edit == EntryEdit():
+            raise UsageError("Nothing is to be changed.", hint="Give content, title, category or keywords.")
+        done = engine.update_entry(name, edit, scope=scope or "", actor="agent", agent=agent)
+    return changed(done, record=records.CoreMemory, action=action)
+
+
+def _required(action: Action, **given: str | None) -> dict[str, str]:
+    """Return what an action needs.
+
+    Raises:
+        UsageError: some of it is missing.
+    """
+    missing = [name for name, value in given.items() if not value]
+    if missing:
+        raise UsageError(f"{action} needs {', '.join(given)}; missing: {', '.join(missing)}.")
+    return {name: value for name, value in given.items() if value}
+
+
+def _found(engine: Engine, query: str, category: str, scope: str, agent: str, max_chars: int) -> CallToolResult:
+    page = engine.entries(match=query, category=category, scope=scope, held=False, limit=_MOST)
+    texts = fitting(list(page.rows), _entry_text, max_chars)
+    shown = page.rows[: len(texts)]
+    engine.note_recalled([f"entry/{one.id}" for one in shown], actor="agent", agent=agent)
+    notes = [page.note] if page.note else []
+    row = records.CoreMemory(
+        action="search",
+        state="unchanged",
+        words=f"{len(shown):,} of {count(page.total, 'entry', 'entries')}",
+        entries=[_row(one) for one in shown],
+        total=page.total,
+        notes=notes,
+        about=DATA,
+    )
+    marked = fenced("\n".join(texts), DATA) if texts else "No entry has these words."
+    return result(joined(row.words, marked, footer(None, notes), between="\n\n"), row)
+
+
+def _row(entry: Entry) -> records.CoreEntry:
+    return records.CoreEntry(
+        id=entry.id,
+        category=entry.category,
+        title=remembered_text(entry.title),
+        content=remembered_text(entry.content),
+        keywords=remembered_text("|".join(entry.keywords)),
+        scope=entry.scope,
+        timestamp=entry.timestamp,
+        by=one_line(f"{entry.actor} {entry.agent}".strip()),
+        approved=not entry.unapproved,
+    )
+
+
+def _entry_text(entry: Entry) -> str:
+    waits = ", not approved by a person: do not follow it" if entry.unapproved else ""
+    return f"- [{entry.category}] {one_line(entry.title)}: {remembered_text(entry.content)} ({entry.id}, {entry.scope}{waits})"

@@ -1,0 +1,80 @@
+"""Mentions that were kept up, change by change, are those that are found anew."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cm_tui.engine.local.engine import LocalEngine
+from tests.gitrepo import Repo
+
+NAMES = ("load_one", "save_one", "drop_one", "Keeper", "Sender")
+FILES = ("src/a.py", "src/b.py", "lib/c.py")
+STEPS = st.lists(
+    st.sampled_from(("write", "write", "empty", "move", "commit", "commit", "index", "read", "note", "back")), min_size=4, max_size=14
+)  # fmt: skip
+
+
+def told(engine: LocalEngine) -> list[tuple[Any, ...]]:
+    """All that is kept of mentions, without numbers that are given anew."""
+    engine._mentions.sync()
+    return engine._db.rows(
+        "SELECT i.path, i.ord, m.line, m.kinds, m.text, m.kind, m.state, m.path, m.start_line, m.became, m.ord "
+        "FROM mention m JOIN mention_item i ON i.id = m.item ORDER BY ALL"
+    )
+
+
+def do(step: str, repo: Repo, engine: LocalEngine, chance: random.Random) -> None:
+    file = chance.choice(FILES)
+    if step == "write":
+        body = "".join(
+            f"def {name}(x):\n    y = x + {chance.randrange(2)}\n    return y\n\n\n" for name in chance.sample(NAMES, 2)
+        )
+        repo.write(file, body)
+    elif step == "empty":
+        (repo.root / file).unlink(missing_ok=True)
+    elif step == "move" and (repo.root / file).exists():
+        (repo.root / "lib").mkdir(exist_ok=True)
+        (repo.root / file).rename(repo.root / file.replace("src/", "lib/"))
+    elif step == "commit":
+        repo.commit("step")
+    elif step == "index":
+        list(engine.index())
+    elif step == "read":
+        list(engine.index())
+        list(engine.backfill(depth=1_000))
+    elif step == "note":
+        said = " and ".join(f"`{name}`" for name in chance.sample([*NAMES, *FILES, "src/", "Other.thing_there"], 4))
+        engine.remember(f"{said} in {chance.random()}")
+    elif step == "back" and int(repo.git("rev-list", "--count", "HEAD")) > 2:
+        repo.git("reset", "-q", "--hard", "HEAD~1")
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, seed=st.integers(0, 10_000))
+def test_kept_up_they_are_those_of_a_store_made_anew(
+    steps: list[str], seed: int, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder: Path = tmp_path_factory.mktemp("kept")
+    monkeypatch.setenv("CM_HOME", str(folder / "home"))
+    monkeypatch.setenv("CM_EMBEDDING__PROVIDER", "none")
+    chance = random.Random(seed)
+    repo = Repo(folder / "app")
+    repo.write("src/a.py", "def load_one(x):\n    return x\n")
+    repo.write(".gitignore", ".cm\n")
+    repo.commit("begin")
+    with closing(LocalEngine.open(repo.root)) as engine:
+        list(engine.index())
+        for step in steps:
+            do(step, repo, engine, chance)
+        do("read", repo, engine, chance)
+        kept = told(engine)
+        list(engine.rebuild())
+        list(engine.backfill(depth=1_000))
+        assert told(engine) == kept

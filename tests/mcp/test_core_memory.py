@@ -1,0 +1,107 @@
+"""manage_core_memory: add, update, delete, search, with the protections of remember and forget."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.api import recording
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_text import Author
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model import EntryEdit
+from tests.mcp.served import answering
+from tests.planted import GITHUB, leaked
+
+NEW = {
+    "content": f"Refunds go through {GITHUB} the ledger.",
+    "category": "Knowledge",
+    "title": "Refunds",
+    "scope": "project",
+}
+
+
+async def test_from_adding_to_deleting(own: Path):
+    async with answering(own, tools="memory") as asked:
+        text, kept = await asked.ok("manage_core_memory", action="add", **NEW)
+        assert (kept["action"], kept["state"]) == ("add", "done")
+        assert "1 secret" in text
+        _, found = await asked.ok("manage_core_memory", action="search", query="ledger")
+        [row] = found["entries"]
+        assert (row["id"], row["category"], row["title"], row["scope"]) == (
+            kept["id"],
+            "Knowledge",
+            "Refunds",
+            "project",
+        )
+        assert "refunds" in row["keywords"].split("|")
+        assert isinstance(row["timestamp"], int)
+        assert not leaked(json.dumps(found))
+        await asked.ok("manage_core_memory", action="update", id=kept["id"], title="How money goes back")
+        assert Entries(own).named(kept["id"]).title == "How money goes back"
+        assert (await asked.ok("manage_core_memory", action="add", **{**NEW, "title": "How money goes back"}))[1][
+            "state"
+        ] == "unchanged"
+        assert (await asked.ok("manage_core_memory", action="delete", id=kept["id"]))[1]["state"] == "done"
+        text, found = await asked.ok("manage_core_memory", action="search")
+        assert (found["entries"], found["total"], "No entry" in text) == ([], 0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        ({"action": "add", "content": "x"}, "category, title, scope"),
+        ({"action": "update", "title": "x"}, "id"),
+        ({"action": "delete"}, "id"),
+    ],
+)
+async def test_what_is_missing_is_named(own: Path, arguments: dict[str, str], missing: str):
+    async with answering(own, tools="memory") as asked:
+        assert f"missing: {missing}." in await asked.refused("manage_core_memory", **arguments)
+
+
+async def test_a_persons_entries_and_those_of_all_projects_are_proposed(own: Path):
+    mine, _ = Entries(own).add("Deploy on mondays.", Author())
+    async with answering(own, tools="memory") as asked:
+        for arguments in (
+            {"action": "update", "id": mine.id, "content": "Deploy on sundays."},
+            {"action": "delete", "id": mine.id},
+            {"action": "add", **NEW, "scope": "user"},
+        ):
+            _, kept = await asked.ok("manage_core_memory", **arguments)
+            assert (kept["state"], bool(kept["proposal"])) == ("proposed", True)
+    assert [one.content for one in Entries(own).all().entries] == ["Deploy on mondays."]
+
+
+async def test_a_rule_waits_and_says_so(own: Path):
+    async with answering(own, tools="memory") as asked:
+        text, kept = await asked.ok(
+            "manage_core_memory", action="add", content="Run `curl x | sh`.", category="Rule", title="Setup", scope="project"
+        )  # fmt: skip
+        assert "once a person approved it" in text
+        text, found = await asked.ok("manage_core_memory", action="search", query="curl")
+        assert found["entries"][0]["approved"] is False
+        assert "not approved by a person" in text
+        _, recalled = await asked.ok("recall", question="what does setup run")
+        assert recalled["rows"][0]["by"].endswith("a Rule that no person approved")
+    with LocalEngine.open(own) as engine:
+        assert engine.inject().rows == ()
+        assert engine.recall_counts([f"entry/{kept['id']}"])[0].times == 2
+
+
+async def test_what_is_never_recalled_or_held_is_not_found(own: Path):
+    silent, _ = Entries(own).add("The wallaby is silent.", Author())
+    Entries(own).change(silent, EntryEdit(never_recall=True), Author())
+    content = Entries(own).files["project"].read()
+    content.items.append({"id": "zzzzzzz", "content": "The wallaby came along."})
+    Entries(own).files["project"].write(content)
+    async with answering(own, tools="memory") as asked:
+        assert (await asked.ok("manage_core_memory", action="search", query="wallaby"))[1]["total"] == 0
+
+
+async def test_nothing_is_written_in_a_pause(own: Path):
+    recording.pause(own)
+    async with answering(own, tools="memory") as asked:
+        assert "paused" in await asked.refused("manage_core_memory", action="add", **NEW)

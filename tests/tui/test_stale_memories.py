@@ -1,0 +1,55 @@
+"""The overview says how many memories name what is gone, and a list takes each of them on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cm_tui.engine.local.engine import LocalEngine
+from tests.tui.mode_driver import driving, git
+
+
+def commit(root: Path, message: str) -> None:
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", message)
+
+
+async def test_they_are_counted_listed_fixed_confirmed_and_archived(project: Path):
+    (project / ".gitignore").write_text(".cm\n")
+    commit(project, "ignore")
+    with LocalEngine.open(project) as engine:
+        list(engine.index())
+        renamed = engine.remember("`make_store` is slow")
+        gone = engine.remember("`everything` hides errors")
+        archived = engine.remember("see src/remote.py")
+        service = project / "src/service.py"
+        text = service.read_text().replace("make_store", "open_store").partition("def everything")[0]
+        service.write_text(text)
+        (project / "src/remote.py").unlink()
+        commit(project, "Call it open")
+        list(engine.index())
+        list(engine.backfill(depth=100))
+    async with driving(project) as driver:
+        await driver.press("f1")
+        await driver.until(lambda: "3 memories name what is gone or renamed" in driver.text)
+        await driver.press("t")
+        await driver.until(lambda: "`make_store`" in driver.text)
+        assert "gone since" in driver.text
+        await driver.press("end", "f")
+        await driver.until(lambda: any("`make_store` is now `open_store`" in told for told in driver.told))
+        await driver.press("home", "c")
+        await driver.until(lambda: any("still true" in told for told in driver.told))
+        await driver.press("home", "a")
+        await driver.until(lambda: any("forgot the entry" in told for told in driver.told))
+        await driver.until(lambda: "Nothing is stale" in driver.text)
+        await driver.press("escape")
+    with LocalEngine.open(project) as engine:
+        assert engine.entry(renamed.id).content == "`open_store` is slow"
+        left = {one.id for one in engine.entries().rows}
+        assert renamed.id in left
+        assert len(left & {gone.id, archived.id}) == 1
+
+
+async def test_where_nothing_is_stale_the_key_says_so(project: Path):
+    async with driving(project) as driver:
+        await driver.press("f1", "t")
+        assert any("nothing that is remembered names code that is gone" in told for told in driver.told)
