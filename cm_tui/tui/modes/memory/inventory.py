@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cm_tui.errors import StoreError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 PAGE = 200
 """Rows of a group that are read at first."""
+TOGETHER = 300
+"""Entries or notes, of all groups, that are read by one question."""
 
 
 @dataclass(frozen=True)
@@ -60,50 +63,73 @@ def read_inventory(engine: Engine, where: MemoryFilter, limits: Mapping[str, int
         where: what is wanted.
         limits: how many rows of a group, where more than `PAGE` are wanted.
     """
-    pages, notes = [], []
-    for group in GROUPS:
-        if not where.wants(group.key):
-            continue
+    pages: list[GroupPage] = []
+    notes: list[str] = []
+    for holds, read in _READ.items():
+        groups = [group for group in GROUPS if group.holds == holds and where.wants(group.key)]
         try:
-            page = _READ[group.holds](engine, group, where, limits.get(group.key, PAGE))
+            found = _of_groups(partial(read, engine, where), groups, limits)
         except StoreError as error:
             # The others can be read, and are shown.
             notes.append(f"{error.message} {error.hint}".strip())
             continue
-        if page.note:
-            notes.append(page.note)
-        if page.total:
-            pages.append(GroupPage(group, page.rows, page.total))
+        for group, page in found:
+            notes += [page.note] if page.note else []
+            pages += [GroupPage(group, page.rows, page.total)] if page.total else []
     return Inventory(tuple(pages), tuple(dict.fromkeys(map(one_line, notes))))
 
 
-def _proposals(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:  # noqa: ARG001 - one of three
+def _of_groups(
+    read: Callable[[str, int], Page[Item]], groups: Sequence[Group], limits: Mapping[str, int]
+) -> list[tuple[Group, Page[Item]]]:
+    """Read groups: all of them at once where that is not much, as each question looks at every file."""
+    if not groups:
+        return []
+    every = read("", TOGETHER)
+    if every.total > len(every.rows):
+        return [(group, read(group.key, limits.get(group.key, PAGE))) for group in groups]
+    found = []
+    for group in groups:
+        rows = [item for item in every.rows if _group_of(item) == group.key]
+        found.append((group, Page(tuple(rows), len(rows), every.note)))
+    return found
+
+
+def _group_of(item: Item) -> str:
+    """Return the key of the group that an item belongs to."""
+    if isinstance(item, Entry):
+        return item.category.lower()
+    return item.kind if isinstance(item, Note) else "proposal"
+
+
+def _proposals(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:  # noqa: ARG001 - one of three
     page = engine.proposals()
     return Page(page.rows[:limit], page.total, page.note)
 
 
-def _entries(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:
-    category, forgotten = group.key.capitalize(), where.state == "forgotten"
+def _entries(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:
+    category = key.capitalize()
     if where.state in _KEPT_ENTRIES:
         every = engine.entries(match=where.text, category=category, scope=where.scope, limit=MOST_ROWS)
         fits = _KEPT_ENTRIES[where.state](engine)
         kept = [entry for entry in every.rows if fits(entry)]
         return Page(tuple(kept[:limit]), len(kept), every.note)
+    forgotten = where.state == "forgotten"
     page = engine.entries(match=where.text, category=category, scope=where.scope, forgotten=forgotten, limit=limit)
     return Page(page.rows, page.total, page.note)
 
 
-def _notes(engine: Engine, group: Group, where: MemoryFilter, limit: int) -> Page[Item]:
+def _notes(engine: Engine, where: MemoryFilter, key: str, limit: int) -> Page[Item]:
     if where.state:
-        every = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=MOST_ROWS)
+        every = engine.notes(match=where.text, kind=key, scope=where.scope, limit=MOST_ROWS)
         fits = _KEPT_NOTES[where.state](engine)
         kept = [note for note in every.rows if fits(note)]
         return Page(tuple(kept[:limit]), len(kept), every.note)
-    page = engine.notes(match=where.text, kind=group.key, scope=where.scope, limit=limit)
+    page = engine.notes(match=where.text, kind=key, scope=where.scope, limit=limit)
     return Page(page.rows, page.total, page.note)
 
 
-_READ: dict[str, Callable[[Engine, Group, MemoryFilter, int], Page[Item]]] = {
+_READ: dict[str, Callable[[Engine, MemoryFilter, str, int], Page[Item]]] = {
     "proposals": _proposals, "entries": _entries, "notes": _notes,
 }  # fmt: skip
 
