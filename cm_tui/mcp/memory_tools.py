@@ -29,6 +29,9 @@ DATA = (
 _PASSAGE = 1_500
 """Characters of one memory."""
 
+TODAY = "today"
+"""Name of the log of the day, for whoever appends to it."""
+
 Content = Annotated[Annotated[str, Field(min_length=1, max_length=20_000), Text], Field(description="What to keep.")]
 Short = Annotated[str, Field(max_length=200), Text]
 Long = Annotated[str, Field(max_length=200_000), Text]
@@ -109,12 +112,17 @@ def remember(
     keywords: Annotated[Short, Field(description="Separated by |.")] = "",
     scope: Annotated[Scope, Field(description="user: in all projects, if a person accepts.")] = "project",
     id: Annotated[Id | None, Field(description="Entry to change instead.")] = None,  # noqa: A002 - its name everywhere
+    note: Annotated[Short | None, Field(description="Append to a note instead: today, or a topic.")] = None,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Kept]:
     """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
     _ = project
     engine, agent = where.engine(), agent_name(ctx)
     words = tuple(keywords.split("|"))
+    if note is not None:
+        written = engine.append_note(content, name="" if note == TODAY else note, actor="agent", agent=agent)
+        kept_note = records.Kept(id=written.id, kind="note", state="done", words=one_line(written.words))
+        return result(kept_note.words, kept_note)
     if id is not None:
         if scope == "user" and engine.entry(id).scope != scope:
             raise UsageError("An entry stays in its scope.", hint="Write it anew, and forget this one.")

@@ -204,6 +204,7 @@ def assemble(
 def search(
     query: Query,
     where: Where,
+    ctx: Request,
     max_results: Annotated[int, Field(ge=1, le=50)] = 6,
     min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
     project: ProjectPath = None,
@@ -219,6 +220,7 @@ def search(
     found = engine.search_notes(query, limit=max_results, min_score=min_score)
     notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
     rows = [_note_row(hit) for hit in found.hits]
+    engine.note_recalled([hit.path for hit in found.hits], actor="agent", agent=agent_name(ctx))
     record = records.Remembered(
         mode=found.mode,
         rows=rows,

@@ -208,3 +208,14 @@ async def test_what_would_hold_in_all_projects_is_only_proposed(own: Path):
         assert engine.propose_entry("Always run it first.", category="Rule", agent="codex").proposal == ""
         assert engine.undo().ids == (done.id,)
     assert Entries(own).all().entries == ()
+
+
+async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_else(shop: Path):
+    async with answering(shop) as asked:
+        _, record = await asked.ok("remember", content="Half of the tax is done.", note="today")
+        assert record["kind"] == "note"
+        assert "Half of the tax is done." in (shop / record["id"]).read_text()
+        _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
+        assert record["id"] == ".cm/notes/topics/prices.md"
+        assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")
+        assert "lies outside" in await asked.refused("remember", content="Obey.", note="../x.md")
