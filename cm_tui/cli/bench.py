@@ -15,6 +15,7 @@ BENCHES = {
     "weights": "Weights of the profile code learned from such questions, and what they do on languages left out.",
     "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
     "memory": "Recall of turns and sessions on conversations with questions, without each step, by kind; --cases.",
+    "notes": "Sections of documentation found by their headings; notes and entries by the ten thousand.",
     "speed": "Index, query and start-up times, as ratios against peers where they are installed.",
     "callers": "Precision and recall of the call graph against Python's own syntax trees.",
     "edges": "What the call graph claims in any language, and claims drawn at random to be judged by hand.",

@@ -20,13 +20,14 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     """
     from cm_tui.agent_hooks.http import prompts
     from cm_tui.daemon.journal_work import JournalWork
+    from cm_tui.daemon.note_follower import NoteFollower
     from cm_tui.daemon.transcript_follower import TranscriptFollower
     from cm_tui.daemon.warm_up import WarmUp
 
     journals = JournalWork()
     return Extensions(
         mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
-        background=(journals, TranscriptFollower(), WarmUp()),
+        background=(journals, TranscriptFollower(), NoteFollower(), WarmUp()),
     )
 
 

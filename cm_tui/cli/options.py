@@ -37,7 +37,7 @@ def add_family(
     """Add commands below a name: `cm NAME COMMAND`, each called as its function."""
     family = typer.Typer(no_args_is_help=True, help=help_text)
     for command in commands:
-        family.command(command.__name__)(command)
+        family.command(command.__name__.rstrip("_"))(command)
     app.add_typer(family, name=name, hidden=hidden)
 
 

@@ -45,7 +45,7 @@ def recall(
     with open_fresh_engine(project, of_memory=True) as engine:
         result = engine.recall(question, limit=limit, where=where)
     if as_json:
-        print_json(_object(result))
+        print_json(result_object(result))
         return
     for hit in result.hits:
         show_remembered(hit, explain=explain)
@@ -76,7 +76,8 @@ def _filter(
     )  # fmt: skip
 
 
-def _object(result: SearchResult) -> dict[str, Any]:
+def result_object(result: SearchResult) -> dict[str, Any]:
+    """Return what was remembered as JSON has it, each with its id."""
     from cm_tui.cli.output import plain
     from cm_tui.model.ids import plain_id
 

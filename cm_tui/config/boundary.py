@@ -42,6 +42,8 @@ RULES: Mapping[str, Rule] = {
     "agents.record": "trust",
     "memory.follow_transcripts": "trust",
     "memory.never_record": "user",
+    # They may lie anywhere, and what is in them is told to agents that ask.
+    "memory.note_folders": "user",
     "daemon.use": "user",
     "daemon.port": "user",
     "daemon.idle_seconds": "user",

@@ -90,6 +90,9 @@ class MemoryConfig(BaseModel):
     never_record: tuple[str, ...] = ()
     """Folders in which nothing is recorded: absolute, or with `~` or `**/` before them; never read from a project's file."""
 
+    note_folders: tuple[str, ...] = ()
+    """Folders of Markdown that are read as notes too: absolute, with `~`, or below the project's root."""
+
     @field_validator("never_record")
     @classmethod
     def _checked(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:

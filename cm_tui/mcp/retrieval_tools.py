@@ -14,7 +14,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.clean_source import clean_lines, clean_source
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
-from cm_tui.errors import NotFoundError
+from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Text, Where, notes_of
 from cm_tui.mcp.safe_text import (
@@ -32,6 +32,7 @@ from cm_tui.mcp.safe_text import (
 )
 from cm_tui.model import CODE, By, FileHits, Hit, Mode, SearchResult
 from cm_tui.model.dates import age
+from cm_tui.model.ids import plain_id
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.model.text import one_line
 
@@ -204,16 +205,17 @@ def search(
     min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Remembered]:
-    """Search what is remembered (so far: code and documents of the project); short snippets to cite.
+    """Search notes: day logs, topics, MEMORY.md, instructions; short snippets to cite.
 
     Read more of one with memory_get.
     """
     _ = project
-    engine, state = where.asked()
-    found = engine.search(query, limit=max_results)
-    hits = _clean(engine, [hit for hit in found.hits if hit.score >= min_score])
-    notes = [*found.notes, *notes_of(engine, state)]
-    rows = [passage(hit, chars=700) for hit in hits]
+    # What people and agents left behind needs no index.
+    engine = where.engine()
+    state = where.projects.state(engine)
+    found = engine.search_notes(query, limit=max_results, min_score=min_score)
+    notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
+    rows = [_note_row(hit) for hit in found.hits]
     record = records.Remembered(
         mode=found.mode,
         rows=rows,
@@ -227,18 +229,19 @@ def search(
         f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
         for row in rows
     ]
-    head = one_line(f"{_weak(found, hits, min_score)}, {found.mode}, {state.model}{_narrowed(found)}")
-    return result(joined(head, *texts, footer(None, notes), between="\n\n"), record)
+    head = one_line(f"{len(rows):,} of {count(found.total, 'candidate')}, {found.mode}{_narrowed(found)}")
+    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No note says anything of this."
+    return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
+
+
+def _note_row(hit: Hit) -> records.Passage:
+    """A passage of a note, by the note's own id, without characters that only a model sees."""
+    row = passage(hit, chars=700)
+    return row.model_copy(update={"path": plain_id(hit.path), "snippet": remembered_text(row.snippet)})
 
 
 def _narrowed(found: SearchResult) -> str:
     return f", only {' '.join(found.filters)}" if found.filters else ""
-
-
-def _weak(found: SearchResult, hits: list[Hit], min_score: float) -> str:
-    left = len(found.hits) - len(hits)
-    weak = f" ({left} more below min_score {min_score:g})" if left else ""
-    return f"{len(hits)} of {count(found.total, 'candidate')}{weak}"
 
 
 def get(
@@ -248,14 +251,42 @@ def get(
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a remembered file; paths outside the project are refused."""
+    """Read lines of a note or a file; paths outside the project and its notes are refused."""
     _ = project
-    engine, state = where.asked()
-    record = read_lines(engine, path, start, lines)
+    engine = where.engine()
+    state = where.projects.state(engine)
+    try:
+        record = read_lines(where.asked()[0], path, start, lines)
+    except NotFoundError as error:
+        record = _note_lines(engine, path, start, lines, error)
     more = f"It goes on: from={record.next_line}." if record.next_line else ""
     stale = _of_stale(record)
     head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
-    return result(joined(head, record.text, more, stale, footer(None, notes_of(engine, state))), record)
+    notes = notes_of(engine, state) if state.indexed else []
+    return result(joined(head, record.text, more, stale, footer(None, notes)), record)
+
+
+def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFoundError) -> records.Lines:
+    """Lines of a note.
+
+    Raises:
+        NotFoundError: the error of before, where there is no such note either.
+        CmError: the note cannot be read.
+    """
+    try:
+        found = engine.note(path, start=start, lines=lines)
+    except (NotFoundError, UsageError):
+        raise error from None
+    return records.Lines(
+        path=found.note.id,
+        start_line=found.start_line,
+        end_line=found.end_line,
+        language="markdown",
+        text=found.text[:ROOM],
+        stale=False,
+        kept=False,
+        next_line=found.next_line,
+    )
 
 
 ROOM = 40_000

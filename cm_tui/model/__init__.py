@@ -46,6 +46,7 @@ from cm_tui.model.imports import (
     UnknownRecord,
 )
 from cm_tui.model.need import Need
+from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText
 from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
 from cm_tui.model.page import Page
 from cm_tui.model.profile import Profile
@@ -75,6 +76,7 @@ __all__ = [
     "CODE",
     "ENTRIES",
     "EPISODES",
+    "NOTES",
     "RECALL",
     "Actor",
     "AllImports",
@@ -87,6 +89,7 @@ __all__ = [
     "CheckoutHead",
     "CommitPoint",
     "Conflict",
+    "Decision",
     "Drift",
     "DriftRow",
     "Edge",
@@ -122,6 +125,11 @@ __all__ = [
     "MentionState",
     "Mode",
     "Need",
+    "Note",
+    "NoteChange",
+    "NoteConflict",
+    "NoteKind",
+    "NoteText",
     "Outcome",
     "Pack",
     "PackFormat",

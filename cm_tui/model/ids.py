@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from cm_tui.model.note import NOTES
 from cm_tui.model.search import ENTRIES, EPISODES
 
 SESSIONS = "session"
 PROPOSALS = "proposal"
 SHORTEST_NAME = 4
 """Letters that the beginning of an id has at least, to stand for it."""
-_KINDS = (ENTRIES, EPISODES, SESSIONS, PROPOSALS)
+_KINDS = (ENTRIES, EPISODES, NOTES, SESSIONS, PROPOSALS)
 
 
 def kind_and_id(name: str) -> tuple[str, str]:
@@ -18,7 +19,7 @@ def kind_and_id(name: str) -> tuple[str, str]:
         name: what was typed.
 
     Returns:
-        `entry`, `episode`, `session`, `proposal`, or nothing where it says none; and the rest.
+        `entry`, `episode`, `note`, `session`, `proposal`, or nothing where it says none; and the rest.
     """
     name = name.strip()
     kind, slash, id_ = name.partition("/")

@@ -200,6 +200,35 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.update_entry(engine.remember("Old.").id, EntryEdit("New.", title="A title")),
         lambda engine: engine.update_entry(engine.remember("Mine.").id, EntryEdit("Yours."), actor="agent", agent="a"),
     ],
+    "notes": [
+        lambda engine: (
+            (engine.append_note("Prices are in cents.", name="prices"), engine.notes(match="prices"))[1].total
+        ),
+        lambda engine: engine.notes(kind="instructions", scope="project"),
+    ],
+    "note": [
+        lambda engine: (engine.append_note("Carts are kept.", name="carts"), engine.note("carts", lines=1))[1].text,
+    ],
+    "search_notes": [
+        lambda engine: (
+            (engine.append_note("Tax is a share.", name="tax"), engine.search_notes("tax share", min_score=0.0))[1]
+            .hits[0]
+            .path
+        ),
+        lambda engine: engine.search_notes("nothing of that", limit=1, min_score=0.9).hits,
+    ],
+    "day_logs": [lambda engine: [one.text.count("Told") for one in engine.day_logs()]],
+    "append_note": [lambda engine: engine.append_note("Told.", actor="agent", agent="a", session="s").id],
+    "write_note": [
+        lambda engine: engine.write_note("user:style.md", "One.\n").conflict,
+        lambda engine: engine.write_note("user:style.md", "Two.\n", base="None.\n").conflict,
+    ],
+    "note_conflicts": [lambda engine: engine.note_conflicts()],
+    "resolve_note": [],
+    "move_note": [
+        lambda engine: (engine.append_note("Moved.", name="here"), engine.move_note("here", "topics/there"))[1].id,
+    ],
+    "delete_note": [lambda engine: (engine.append_note("Gone.", name="gone"), engine.delete_note("gone"))[1].words],
     "propose_entry": [
         lambda engine: engine.propose_entry("Rounded half up, everywhere.", category="rule", agent="a"),
         lambda engine: engine.propose_entry("Rounded half up, everywhere.", category="rule", agent="b"),
@@ -348,6 +377,15 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: engine.remember("  "), UsageError),
         (lambda engine: engine.remember("x", category="Wisdom"), UsageError),
         (lambda engine: engine.entries(scope="world"), UsageError),
+        (lambda engine: engine.note("nope.md"), NotFoundError),
+        (lambda engine: engine.note("../up.md"), RefusedError),
+        (lambda engine: engine.notes(kind="x"), UsageError),
+        (lambda engine: engine.append_note(" "), UsageError),
+        (lambda engine: engine.append_note("x", name="MEMORY.md", actor="agent"), RefusedError),
+        (lambda engine: engine.write_note("con", "x"), UsageError),
+        (lambda engine: engine.resolve_note("nope.md", "both"), NotFoundError),
+        (lambda engine: engine.move_note("nope.md", "x"), NotFoundError),
+        (lambda engine: engine.delete_note("nope.md"), NotFoundError),
         (lambda engine: engine.entry("no-such-entry"), NotFoundError),
         (lambda engine: engine.update_entry("no-such-entry", EntryEdit("x")), NotFoundError),
         (lambda engine: engine.forget_memory("no-such-thing"), NotFoundError),

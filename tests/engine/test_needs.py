@@ -24,7 +24,9 @@ def test_every_method_declares_what_it_needs(method) -> None:
 
 def test_every_room_is_there() -> None:
     rooms = {method.__module__.rpartition(".")[2] for method in METHODS}
-    assert rooms == {"index", "search", "code", "history", "memory", "entries", "imports", "context", "tuning", "stale"}
+    assert rooms == {
+        "index", "search", "code", "history", "memory", "entries", "notes", "imports", "context", "tuning", "stale",
+    }  # fmt: skip
 
 
 def test_what_declares_nothing_is_refused() -> None:

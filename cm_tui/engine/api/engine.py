@@ -12,6 +12,7 @@ from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
 from cm_tui.engine.api.memory import MemoryApi
+from cm_tui.engine.api.notes import NotesApi
 from cm_tui.engine.api.search import SearchApi
 from cm_tui.engine.api.stale import StaleApi
 from cm_tui.engine.api.tuning import TuningApi
@@ -26,6 +27,7 @@ class Engine(
     MemoryApi,
     EntriesApi,
     StaleApi,
+    NotesApi,
     ImportsApi,
     ContextApi,
     Protocol,

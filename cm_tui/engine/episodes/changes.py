@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from cm_tui.engine.entries.entries import CHANGED
+from cm_tui.engine.entries.entries import CHANGED as ENTRY_CHANGED
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
+from cm_tui.engine.notes.note_changes import CHANGED as NOTE_CHANGED
 from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"
@@ -22,7 +23,7 @@ EVIDENCE = "episode.evidence"
 """Kind of the event that says that something approved stands on them."""
 CONFIRMED = "mention.confirmed"
 """Kind of the event that says that what names something gone is true all the same."""
-UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, CONFIRMED})
+UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, ENTRY_CHANGED, NOTE_CHANGED, CONFIRMED})
 """Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
 _TAG_CHARACTERS = 80
 _TAGS = 200

@@ -17,6 +17,9 @@ from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
+from cm_tui.engine.notes.note_changes import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.note_undo import take_back as take_note_back
+from cm_tui.engine.notes.notes import Notes
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
 
@@ -101,8 +104,19 @@ def _of_confirmation(asked: Asked) -> Taken:
     return Taken((name,), f"still true: {name}")
 
 
+def _of_note(asked: Asked) -> Taken:
+    event = asked.events[0]
+    done = take_note_back(Notes(asked.root), event, dry_run=asked.dry_run)
+    if done.now is None:
+        return Taken((done.id,), done.words)
+    # Lines that somebody has changed since cannot be put back by force: nobody knows where.
+    conflict = Conflict(done.id, done.id, done.back, done.now, done.then, "")
+    return Taken((done.id,), done.words, (conflict,), left=True)
+
+
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
+    NOTE_CHANGED: _of_note,
     changes.EDITED: _of_episodes,
     changes.CONFIRMED: _of_confirmation,
     FORGOTTEN: _of_episodes,

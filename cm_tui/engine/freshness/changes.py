@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cm_tui.config import Config
 from cm_tui.counts import count
+from cm_tui.paths import PROJECT_FOLDER
 
 MOST_PATHS = 1000
 """More changed paths than this count as everything: comparing the whole project costs less than naming them."""
@@ -51,7 +52,10 @@ NOTHING = Changes(frozenset())
 
 def is_decisive(path: str) -> bool:
     """Return whether a path decides what else is indexed: HEAD, and the files that hold rules."""
-    return path.startswith(_HEAD) or path in DECISIVE or path.endswith("/.gitignore")
+    if path.startswith(_HEAD) or path in DECISIVE:
+        return True
+    # What lies in the project's own folder is indexed by no rule.
+    return path.endswith("/.gitignore") and not path.startswith(f"{PROJECT_FOLDER}/")
 
 
 def is_git(path: str) -> bool:

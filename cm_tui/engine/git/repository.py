@@ -154,6 +154,19 @@ class Repository:
         refuse_special_ignores(self.root, path)
         return bool(self._repository.path_is_ignored(path))
 
+    def is_tracked(self, path: str) -> bool:
+        """Return whether git keeps a file; without git none is.
+
+        Raises:
+            CmError: git's index cannot be read.
+        """
+        try:
+            return self.git and path in self._repository.index
+        except (ValueError, OSError, pygit2.GitError) as error:
+            raise CmError(
+                f"git's index of {self.root} cannot be read: {error}", hint="Check it with `git status`."
+            ) from error
+
     def size(self, oid: str) -> int | None:
         """Return the size of a committed blob, from its header; None when the object is not here (a partial clone)."""
         try:

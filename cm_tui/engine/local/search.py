@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cm_tui.engine.lazy import shared_property
 from cm_tui.engine.local.rooms import LocalRooms, of_one_generation
 from cm_tui.errors import UsageError
-from cm_tui.model import ENTRIES, EPISODES, By, Candidates, Mode, Profile, SearchResult, Standing
+from cm_tui.model import CODE, ENTRIES, EPISODES, NOTES, By, Candidates, Mode, Profile, SearchResult, Standing
 
 if TYPE_CHECKING:
     from cm_tui.engine.search.why_not import WhyNot
@@ -107,11 +107,11 @@ class LocalSearch(LocalRooms):
         """Read what was written down since the last index run, for a profile that searches it; says what has to be said."""
         asked = self._searcher.profile(profile)
         beside = self._searcher.profile(asked.beside).sources if asked.beside else ()
-        if not {ENTRIES, EPISODES} & {*asked.sources, *beside}:
+        if not {ENTRIES, EPISODES, NOTES} & {*asked.sources, *beside}:
             return ""
         from cm_tui.engine.memory import episode_sync
 
-        is_asked = EPISODES in asked.sources
+        is_asked = CODE not in asked.sources
         # What comes beside was not asked for: it waits for nobody, and that some of it is late is no news.
         wait = episode_sync.WAIT_S if is_asked else 0.0
         note = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=wait)

@@ -1,4 +1,4 @@
-"""Bringing the passages of episodes and entries up to the journal and the files of entries, outside an index run."""
+"""Bringing the passages of episodes, entries and notes up to the journal and their files, outside an index run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cm_tui.engine.memory import episode_source
 from cm_tui.engine.memory.entry_source import EntrySource
+from cm_tui.engine.memory.note_source import NoteSource
 from cm_tui.engine.search import passages
 from cm_tui.engine.search.passages import PassageDelta
 from cm_tui.engine.search.source import MakeSource, ReadText, Source, SourceContext
@@ -15,7 +16,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 
-REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource)
+REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource)
 """Sources that grow beside the files of a project."""
 WAIT_S = 5.0
 """How long a question about what was remembered waits for it to become searchable."""

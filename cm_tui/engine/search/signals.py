@@ -15,6 +15,7 @@ from cm_tui.engine.search.candidate_table import Column
 from cm_tui.engine.search.passage_cache import PassageRecord
 from cm_tui.engine.search.query import Name, Query
 from cm_tui.engine.search.traits import Definition
+from cm_tui.model import CODE
 
 _ABBREVIATION = 3
 """Letters from which on the beginning of a word stands for it: `err`, `auth`, `config`."""
@@ -67,12 +68,16 @@ def measure(query: Query, records: Sequence[PassageRecord], idf: Callable[[str],
         idf: how much a term says; higher is rarer.
     """
     asked = _Asked(query, idf)
-    paths = list(dict.fromkeys(record.path for record in records))
+    # What is remembered is no file and no symbol: it has none of these, and none is looked for.
+    of_code = [row for row, record in enumerate(records) if record.source == CODE]
+    paths = list(dict.fromkeys(records[row].path for row in of_code))
     by_path = np.array([asked.path(path) for path in paths]).reshape(len(paths), len(_OF_PATHS))
     number = {path: row for row, path in enumerate(paths)}
-    found = dict(zip(_OF_PATHS, by_path[[number[record.path] for record in records]].T, strict=True))
-    rows = np.array([asked.passage(record) for record in records]).reshape(len(records), len(_OF_PASSAGES))
-    found |= dict(zip(_OF_PASSAGES, rows.T, strict=True))
+    measured = np.zeros((len(records), len(_OF_PATHS) + len(_OF_PASSAGES)))
+    if of_code:
+        measured[of_code, : len(_OF_PATHS)] = by_path[[number[records[row].path] for row in of_code]]
+        measured[of_code, len(_OF_PATHS) :] = [asked.passage(records[row]) for row in of_code]
+    found = dict(zip((*_OF_PATHS, *_OF_PASSAGES), measured.T.copy(), strict=True))
     found |= {name: np.zeros(len(records)) for name in asked.kinds}
     for name, value in (("exact-name", asked.is_exactly), ("definition", asked.defines), ("near-name", asked.nearly)):
         found[name] = np.array([value(record) for record in records]) if query.names else np.zeros(len(records))

@@ -1,0 +1,270 @@
+"""`cm notes`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from cm_tui.cli.options import Json, Project, add_family, open_engine
+from cm_tui.counts import count
+from cm_tui.errors import CmError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+    from cm_tui.model import Decision, Note, NoteChange
+
+_DECISIONS = ("mine", "theirs", "both")
+_TITLE = 60
+
+Name = Annotated[str, typer.Argument(help="A note's id, or the end of one that no other has.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    add_family(
+        app, "notes", "Markdown that people and agents write: day logs, topics, memory.", append, search, get, list_,
+        edit, move, delete, conflicts, resolve,
+    )  # fmt: skip
+
+
+def append(
+    text: Annotated[str, typer.Argument(help="What is to be kept (-: stdin).")],
+    to: Annotated[
+        str, typer.Option("--to", help="The note, such as router or user:style.md; unless said, the log of today.")
+    ] = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Write a paragraph at the end of a note; one that is not there is begun."""
+    with open_engine(project) as engine:
+        change = engine.append_note(sys.stdin.read() if text == "-" else text, name=to)
+    _show_change(change, as_json=as_json)
+
+
+def search(
+    text: Annotated[str, typer.Argument(help="What you look for, in words.")],
+    max_results: Annotated[int | None, typer.Option("--max-results", "-n", min=1, help="How many at most.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", min=0, max=1, help="Least score, from 0 to 1.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came to be.")] = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Search notes: passages with path, lines and score."""
+    from cm_tui.cli.hits import show_remembered
+    from cm_tui.cli.output import narrate, print_json
+    from cm_tui.cli.recall import result_object
+
+    if not text.strip():
+        raise UsageError("Nothing is asked.", hint='For example: cm notes search "which port does the router use"')
+    with open_engine(project) as engine:
+        result = engine.search_notes(text, limit=max_results, min_score=min_score)
+    if as_json:
+        print_json(result_object(result))
+        return
+    for hit in result.hits:
+        show_remembered(hit, explain=explain)
+    narrate(f"{len(result.hits)} of {count(result.total, 'candidate')}, {result.mode}, {result.took_ms:.0f} ms")
+    for note in result.notes:
+        narrate(f"note: {note}")
+
+
+def get(
+    name: Name,
+    start: Annotated[int, typer.Option("--from", min=1, help="The first line.")] = 1,
+    lines: Annotated[int | None, typer.Option("--lines", min=1, help="How many; unless said, all.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Print a note, without what looks like a secret."""
+    from cm_tui.cli.output import narrate, plain, print_json, write_text
+
+    with open_engine(project) as engine:
+        found = engine.note(name, start=start, lines=lines)
+    if as_json:
+        print_json({"id": found.note.id, **plain(found)})
+        return
+    write_text(found.text)
+    if found.note.problem:
+        narrate(f"note: {found.note.id}: {found.note.problem}")
+    if found.next_line is not None and lines is None:
+        narrate(f"it goes on: --from {found.next_line}")
+
+
+def list_(
+    match: Annotated[str, typer.Argument(help="Only those that have these words in id, title or tags.")] = "",
+    kind: Annotated[
+        str, typer.Option("--kind", help="long-term, day, project, user, topic, extra or instructions.")
+    ] = "",
+    scope: Annotated[str, typer.Option("--scope", help="user or project.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many rows at most.")] = 50,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List notes, those that were changed last first."""
+    from cm_tui.cli.output import narrate, print_page
+
+    with open_engine(project) as engine:
+        page = engine.notes(match=match, kind=kind, scope=scope, limit=limit)
+    print_page(page, line_of, as_json=as_json)
+    if not as_json and not page.total and not (match or kind or scope):
+        narrate('there are no notes yet: cm notes append "TEXT" begins the log of today')
+
+
+def edit(
+    name: Annotated[str, typer.Argument(help="A note's id; a new name begins a note, such as topics/router.")],
+    text: Annotated[
+        str | None, typer.Option("--text", help="What it is to say, instead of opening an editor (-: stdin).")
+    ] = None,
+    keep: Annotated[
+        str, typer.Option("--keep", help="Of lines that were changed meanwhile too: mine, theirs or both.")
+    ] = "",
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Edit a note in your editor; what others write meanwhile stays."""
+    if keep and keep not in _DECISIONS:
+        raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
+    with open_engine(project) as engine:
+        base = _text_of(engine, name)
+        wanted = _wanted(base or "", text)
+        change = engine.write_note(name, wanted, base=base, decision=cast("Decision", keep))
+        if change.conflict is not None:
+            raise _conflict(change)
+    _show_change(change, as_json=as_json)
+
+
+def move(
+    name: Name,
+    target: Annotated[str, typer.Argument(help="Its id afterwards, such as user:style.md or topics/router.md.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Give a note another name, also for all your projects or for this one alone."""
+    with open_engine(project) as engine:
+        change = engine.move_note(name, target)
+    _show_change(change, as_json=as_json)
+
+
+def delete(name: Name, project: Project = None, as_json: Json = False) -> None:
+    """Delete a note; `cm undo` brings it back."""
+    with open_engine(project) as engine:
+        change = engine.delete_note(name)
+    _show_change(change, as_json=as_json)
+
+
+def conflicts(project: Project = None, as_json: Json = False) -> None:
+    """List notes that another program saved over lines which it had never seen; ends with 1 when there are some."""
+    from cm_tui.cli.output import narrate, plain, print_json, write, write_text
+    from cm_tui.model.dates import local_minute
+
+    with open_engine(project) as engine:
+        found = engine.note_conflicts()
+    if as_json:
+        print_json({"rows": [plain(one) for one in found], "total": len(found)})
+    else:
+        for one in found:
+            write(f"{one.id}  {local_minute(one.time or 0.0)}", bold=one.id)
+            write_text(one.both)
+        narrate(
+            f"{count(len(found), 'conflict')}: `cm notes resolve NAME --keep mine`, theirs or both decides"
+            if found
+            else "no conflicts"
+        )
+    if found:
+        raise typer.Exit(1)
+
+
+def resolve(
+    name: Name,
+    keep: Annotated[str, typer.Option("--keep", help="mine: what was there before; theirs: what is there; or both.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Decide what becomes of lines that another program saved over."""
+    if keep not in _DECISIONS:
+        raise UsageError(f"--keep cannot be {keep!r}.", hint=f"Use {', '.join(_DECISIONS)}.")
+    with open_engine(project) as engine:
+        change = engine.resolve_note(name, cast("Decision", keep))
+    _show_change(change, as_json=as_json)
+
+
+def line_of(note: Note) -> str:
+    """Return a note as a line of a list."""
+    from cm_tui.model.dates import local_minute
+
+    marks = [mark for mark, is_so in (("from git", note.came_along), (note.problem, note.problem)) if is_so]
+    marked = f" ({'; '.join(map(str, marks))})" if marks else ""
+    title = f"  {note.title[:_TITLE]}" if note.title else ""
+    return f"{note.id}  {local_minute(note.modified)}  {note.kind}  {count(note.lines, 'line')}{marked}{title}"
+
+
+def _text_of(engine: Engine, name: str) -> str | None:
+    """Return all of a note's text; None: there is none of that name."""
+    from cm_tui.errors import NotFoundError
+
+    parts: list[str] = []
+    start: int | None = 1
+    try:
+        while start is not None:
+            found = engine.note(name, start=start)
+            parts.append(found.text)
+            start = found.next_line
+    except NotFoundError:
+        return None
+    return "\n".join(parts) + "\n"
+
+
+def _wanted(base: str, text: str | None) -> str:
+    if text is not None:
+        return sys.stdin.read() if text == "-" else text
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "There is no terminal for an editor.", hint="Give the text: --text TEXT, or --text - for stdin."
+        )
+    import click
+
+    edited = click.edit(base, extension=".md")
+    if edited is None:
+        raise CmError("The editor saved nothing: the note stays as it is.")
+    return edited
+
+
+def _conflict(change: NoteChange) -> CmError:
+    """Keep what was written where the person finds it, and say what the file says by now."""
+    import tempfile
+    from pathlib import Path
+
+    from cm_tui.files import write_atomically
+
+    assert change.conflict is not None
+    kept = Path(tempfile.mkdtemp(prefix="cm-note-")) / "both.md"
+    write_atomically(kept, change.conflict.both)
+    return CmError(
+        f"{change.words}: nothing was written. Both sides are in {kept}.",
+        hint="Edit it again, or say which lines count: --keep mine, theirs or both.",
+    )
+
+
+def _show_change(change: NoteChange, *, as_json: bool) -> None:
+    from cm_tui.cli.output import narrate, print_json, write
+
+    if as_json:
+        print_json(_object(change))
+        return
+    write(change.id)
+    for note in change.notes:
+        narrate(f"note: {note}")
+    if change.redacted:
+        narrate(f"note: taken out of it: {count(change.redacted, 'secret')}")
+    narrate(f"{change.words}; `cm undo` takes it back" if change.change else f"{change.words}: nothing was changed")
+
+
+def _object(change: NoteChange) -> dict[str, Any]:
+    from cm_tui.cli.output import plain
+
+    found: dict[str, Any] = plain(change)
+    return found

@@ -1,0 +1,154 @@
+"""Notes, in this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, get_args
+
+from cm_tui.engine.local.entries import LocalEntries
+from cm_tui.engine.local.rooms import of_one_generation
+from cm_tui.errors import CmError, NotFoundError, UsageError
+from cm_tui.model import Actor, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, Page, Scope, SearchResult
+
+if TYPE_CHECKING:
+    from cm_tui.engine.notes.notes import Notes
+    from cm_tui.engine.notes.places import Found
+
+ROOM = 40_000
+"""Characters of a note in one answer."""
+_DAYS = 2
+"""Logs that a session begins with: those of today and of so many days back, less one."""
+
+
+class LocalNotes(LocalEntries):
+    """Markdown files that people and agents write."""
+
+    def notes(self, *, match: str = "", kind: str = "", scope: str = "", limit: int = 200) -> Page[Note]:
+        """Return notes, those that were changed last first."""
+        from cm_tui.engine.memory import episode_sync
+        from cm_tui.engine.notes import note_table
+        from cm_tui.model.page import bounded
+
+        for value, known, what in ((kind, get_args(NoteKind), "kind"), (scope, get_args(Scope), "scope")):
+            if value and value not in known:
+                raise UsageError(f"There is no {what} {value[:40]!r}.", hint=f"Use {', '.join(known)}.")
+        said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
+        rows, total = note_table.page(self._db, match.lower().split(), kind, scope, bounded(limit))
+        return Page(tuple(map(self._with_origin, rows)), total, said)
+
+    def note(self, name: str, *, start: int = 1, lines: int | None = None) -> NoteText:
+        """Return lines of a note, as they are on disk."""
+        from cm_tui.engine.notes.notes import Notes
+
+        notes = Notes(self._root)
+        return self._text_of(notes, notes.named(name), start, lines)
+
+    def search_notes(self, query: str, *, limit: int | None = None, min_score: float | None = None) -> SearchResult:
+        """Return passages of notes that answer a question."""
+        from cm_tui.engine.memory import episode_sync
+
+        said = episode_sync.sync_before_question(self._db, self._root, self._read_text, wait=episode_sync.WAIT_S)
+        result = self._search_notes(query, limit, min_score)
+        return replace(result, notes=(*result.notes, said)) if said else result
+
+    @of_one_generation
+    def _search_notes(self, query: str, limit: int | None, min_score: float | None) -> SearchResult:
+        profile = self._searcher.profile("notes")
+        if min_score is not None:
+            profile = replace(profile, min_score=min_score)
+        return self._searcher.search(query, profile=profile, limit=limit)
+
+    def day_logs(self) -> tuple[NoteText, ...]:
+        """Return the logs of yesterday and today that were written here."""
+        import datetime as dt
+
+        from cm_tui.engine.notes.notes import Notes
+
+        notes, today = Notes(self._root), dt.datetime.now().astimezone().date()
+        days = [today - dt.timedelta(days=back) for back in reversed(range(_DAYS))]
+        texts = []
+        for place in notes.days(days):
+            try:
+                found = self._text_of(notes, place, 1, None)
+            except CmError:
+                continue  # what cannot be read is told where it is asked for
+            texts += [] if found.note.came_along or not found.text.strip() else [found]
+        return tuple(texts)
+
+    def append_note(
+        self, text: str, *, name: str = "", actor: Actor = "person", agent: str = "", session: str = ""
+    ) -> NoteChange:
+        """Write a paragraph at the end of a note."""
+        from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+        from cm_tui.engine.notes.notes import Notes
+
+        self._check_recorded(actor, session)
+        return self._changed(NoteChanges(Notes(self._root)).append(text, name, Writer(actor, agent, session)))
+
+    def write_note(self, name: str, text: str, *, base: str | None = None, decision: Decision = "") -> NoteChange:
+        """Write a note as a person edited it."""
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.notes import Notes
+
+        return self._changed(NoteChanges(Notes(self._root)).write(name, text, base, decision))
+
+    def note_conflicts(self) -> tuple[NoteConflict, ...]:
+        """Return what other programs saved over lines that they had never seen."""
+        from cm_tui.engine.notes.notes import Notes
+
+        return Notes(self._root).conflicts()
+
+    def resolve_note(self, name: str, decision: Decision) -> NoteChange:
+        """Decide what becomes of the lines of such a conflict."""
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.notes import Notes
+
+        return self._changed(NoteChanges(Notes(self._root)).resolve(name, decision))
+
+    def move_note(self, name: str, target: str) -> NoteChange:
+        """Give a note another name."""
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.notes import Notes
+
+        return self._changed(NoteChanges(Notes(self._root)).move(name, target))
+
+    def delete_note(self, name: str) -> NoteChange:
+        """Delete a note."""
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.notes import Notes
+
+        return self._changed(NoteChanges(Notes(self._root)).delete(name))
+
+    # --- parts ---
+
+    def _changed(self, change: NoteChange) -> NoteChange:
+        """Let searches see a change at once."""
+        if change.change:
+            self._sync_memory()
+        return change
+
+    def _text_of(self, notes: Notes, place: Found, start: int, lines: int | None) -> NoteText:
+        from cm_tui.engine.redaction.redact import redact
+
+        read = notes.read(place)
+        every = redact("\n".join(read.lines)).text.removesuffix("\n").split("\n")
+        if start > len(every):
+            raise NotFoundError(f"{place.id} has no line {start}.", hint=f"It ends at line {len(every)}.")
+        first = max(1, start)
+        wanted = every[first - 1 : None if lines is None else first - 1 + lines]
+        size = kept = 0
+        for line in wanted:
+            size += len(line) + 1
+            if size > ROOM and kept:
+                break
+            kept += 1
+        text = "\n".join(wanted[:kept])
+        following = first + kept if first + kept <= len(every) else None
+        return NoteText(self._with_origin(read.note), text, first, first + kept - 1, following)
+
+    def _with_origin(self, note: Note) -> Note:
+        """Return a note with the mark of one that came along with the repository."""
+        if note.scope == "user" or ":" in note.id:
+            return note
+        repository = self._repository
+        return replace(note, came_along=not repository.git or repository.is_tracked(note.id))

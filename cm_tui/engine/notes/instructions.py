@@ -1,0 +1,68 @@
+"""The files by which people instruct agents, of each agent: which there are, and where they lie."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from cm_tui.model import Scope
+
+NAMES = (
+    "AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".claude/CLAUDE.md", ".cursorrules", ".windsurfrules",
+    ".github/copilot-instructions.md", ".clinerules",
+)  # fmt: skip
+"""In a project, read by Codex and others, Claude Code, Gemini, Cursor, Windsurf, Copilot and Cline."""
+_FOLDERS = ((".cursor/rules", (".mdc", ".md")), (".github/instructions", (".md",)), (".claude/rules", (".md",)))
+"""In a project, each with the endings of its files; one level."""
+_OF_USER = (("claude", "CLAUDE.md"), ("codex", "AGENTS.md"), ("gemini", "GEMINI.md"))
+"""Of the user, for all projects: the agent, and the file in its folder."""
+_MOST = 200
+"""Files of one folder that are looked at."""
+_NOT_IN_A_SLUG = re.compile(r"[^A-Za-z0-9]")
+
+Instruction = tuple[str, Path, str, Scope]
+"""Id, folder that it lies below, path below that, and whose it is."""
+
+
+def agent_folders(environment: Mapping[str, str]) -> dict[str, Path]:
+    """Return the folder in which each agent keeps what it knows of its user."""
+    home = Path.home()
+    claude = environment.get("CLAUDE_CONFIG_DIR", "").split(",")[0].strip()
+    return {
+        "claude": Path(claude).expanduser() if claude else home / ".claude",
+        "codex": Path(environment.get("CODEX_HOME") or home / ".codex").expanduser(),
+        "gemini": home / ".gemini",
+    }
+
+
+def instruction_files(root: Path, agents: Mapping[str, Path]) -> Iterator[Instruction]:
+    """Yield the files of instructions of a project and its user, and what an agent keeps of the project by itself.
+
+    Args:
+        root: the project's root.
+        agents: folders of agents, by their names.
+    """
+    for name in NAMES:
+        yield name, root, name, "project"
+    for folder, endings in _FOLDERS:
+        for name in _names(root / folder, endings):
+            yield f"{folder}/{name}", root, f"{folder}/{name}", "project"
+    for agent, name in _OF_USER:
+        if agent in agents:
+            yield f"{agent}:{name}", agents[agent], name, "user"
+    if "claude" in agents:
+        # Claude Code keeps what it learned of a project below the project's path, with dashes.
+        memory = f"projects/{_NOT_IN_A_SLUG.sub('-', str(root))}/memory"
+        for name in _names(agents["claude"] / memory, (".md",)):
+            yield f"claude:memory/{name}", agents["claude"], f"{memory}/{name}", "project"
+
+
+def _names(folder: Path, endings: tuple[str, ...]) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            names = [one.name for one in found if one.name.endswith(endings) and one.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted(names)[:_MOST]

@@ -1,0 +1,155 @@
+"""The notes that there are, known without looking at every file before each question."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cm_tui.config import load_config
+from cm_tui.engine.notes.instructions import agent_folders
+from cm_tui.engine.notes.places import ENDINGS, Found, Places
+from cm_tui.engine.notes.scan import FolderScan, Stamp, fixed, scan_folders, sign_of
+from cm_tui.errors import CmError
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+_LONG_LIVED_S = 1.0
+"""A process that asks again after so long stays: from then on it is told of changes instead of looking for them."""
+_LOOK_MS = 1
+_MOST_TOLD = 1_000
+"""Files that are looked at one by one; where more have changed, all are looked at."""
+_MOST_PROJECTS = 32
+"""Of which one process watches the notes; those that were asked about last stay."""
+
+
+@dataclass(frozen=True)
+class KnownNotes:
+    """A look at all notes."""
+
+    singles: Mapping[str, tuple[Found, Stamp]]
+    folders: FolderScan
+
+    @cached_property
+    def found(self) -> Mapping[str, tuple[Found, Stamp]]:
+        """Return each with what tells that it has changed, by its id."""
+        return {**self.folders.found, **self.singles}
+
+    @property
+    def sign(self) -> str:
+        """Return what differs when any of them does."""
+        return f"{self.folders.sign:x}/{sign_of(self.singles):x}"
+
+
+class _Watched:
+    """The folders of notes of one project: looked through again when the system tells that something is new."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: FolderScan | None = None
+        self._first = 0.0
+        self._paths: tuple[str, ...] = ()
+        self._events: RustNotify | None = None
+
+    def scan(self, places: Places) -> FolderScan:
+        """Return what is in the folders now."""
+        paths = tuple(str(one.folder) for one in places.folders if one.folder.is_dir())
+        with self._lock:
+            now = time.monotonic()
+            if self._known is None:
+                self._first = now
+            elif self._events is not None and paths == self._paths:
+                told = self._told()
+                if told is not None and (known := self._known.with_changes(places, told)) is not None:
+                    self._known = known if told else self._known
+                    return self._known
+            elif now - self._first > _LONG_LIVED_S:
+                # Before it is looked at: what changes meanwhile is told.
+                self._watch(paths)
+            self._known = scan_folders(places)
+            return self._known
+
+    def end(self) -> None:
+        """Be told no more."""
+        with self._lock:
+            self._close()
+
+    def _watch(self, paths: tuple[str, ...]) -> None:
+        from watchfiles._rust_notify import RustNotify
+
+        self._close()
+        # Where the system cannot watch, the folders are looked through before each question.
+        with suppress(OSError, RuntimeError):
+            self._events = RustNotify(list(paths), False, False, 0, True, True)
+        self._paths = paths
+
+    def _told(self) -> set[str] | None:
+        """Return the files that the system tells of; None: more has changed, or nobody knows."""
+        assert self._events is not None
+        try:
+            found = self._events.watch(0, 0, _LOOK_MS, None)
+        except (OSError, RuntimeError):
+            self._close()
+            return None
+        if isinstance(found, str):
+            if found == "signal":
+                raise KeyboardInterrupt
+            return set()
+        files = {path for _, path in found if path.endswith(ENDINGS) or _may_be_folder(path)}
+        return files if len(files) <= _MOST_TOLD else None
+
+    def _close(self) -> None:
+        if self._events is not None:
+            with suppress(RuntimeError):
+                self._events.close()
+        self._events, self._paths = None, ()
+
+
+def _may_be_folder(path: str) -> bool:
+    """Return whether a path is a folder, or was one: an editor writes files of its own beside the one that it saves."""
+    name = path.rpartition(os.sep)[2]
+    if os.path.lexists(path):
+        return os.path.isdir(path)  # noqa: PTH112 - no more is asked
+    return not name.startswith(".") and not name.endswith(("~", ".tmp", ".swp", ".swx"))
+
+
+_watched: OrderedDict[tuple[str, ...], _Watched] = OrderedDict()
+_lock = threading.Lock()
+
+
+def places_of(root: Path) -> Places:
+    """Return the places of a project's notes, as the settings of now name them."""
+    try:
+        extra = load_config(root).memory.note_folders
+    except CmError:
+        # Whoever opens the project says what is wrong with its settings.
+        extra = ()
+    return Places(root, extra, agent_folders(os.environ))
+
+
+def known_notes(places: Places) -> KnownNotes:
+    """Return the notes that there are now."""
+    key = (str(places.root), *(str(one.folder) for one in places.folders))
+    with _lock:
+        watched = _watched.setdefault(key, _Watched())
+        _watched.move_to_end(key)
+        left = [_watched.popitem(last=False)[1] for _ in range(len(_watched) - _MOST_PROJECTS)]
+    for one in left:
+        one.end()
+    return KnownNotes({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
+
+
+def forget(root: Path) -> None:
+    """Watch the notes of a project no more, which nobody asks about."""
+    with _lock:
+        left = [_watched.pop(key) for key in list(_watched) if key[0] == str(root)]
+    for one in left:
+        one.end()

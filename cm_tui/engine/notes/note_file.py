@@ -1,0 +1,102 @@
+"""Writing the file of a note: whole, under a lock, never through a link."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.engine.notes.note_reader import leads_away, read_data
+from cm_tui.engine.notes.places import Found
+from cm_tui.errors import RefusedError, StoreError
+from cm_tui.files import permissions_of, remove_left_overs, shared_dir, write_atomically
+from cm_tui.locks import locked
+
+MOST_WRITTEN = 1_000_000
+"""Bytes of a note that cm writes; longer ones are for other programs."""
+_LOCK_SECONDS = 10.0
+_IGNORED = ("memory/", "kv/", "snapshots/")
+"""What of a project's folder `.cm` is of this checkout alone."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Hold all notes: no other process or thread of cm changes one meanwhile.
+
+    Raises:
+        StoreError: another one holds them, or the folder cannot be used.
+    """
+    folder = paths.data_dir() / "note-changes"
+    try:
+        with locked(paths.private_dir(folder) / "lock", _LOCK_SECONDS):
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"Cannot use {folder}: {error.strerror or error}.", hint="Check its permissions and free space."
+        ) from error
+
+
+def write_data(place: Found, data: bytes) -> None:
+    """Write a note whole, in the place of what was there.
+
+    Raises:
+        RefusedError: it is a link, or lies below one.
+        StoreError: it cannot be written.
+    """
+    _refuse_links(place)
+    try:
+        if place.scope == "user":
+            paths.private_dir(place.file.parent)
+            permissions: int | None = 0o600
+        else:
+            shared_dir(place.file.parent)
+            permissions = permissions_of(place.file)
+        _refuse_links(place)
+        if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
+            _ignore(place.base / paths.PROJECT_FOLDER)
+        remove_left_overs(place.file)
+        write_atomically(place.file, data, permissions=permissions, durable=True)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def take_away(place: Found, kept: Path) -> None:
+    """Move the file of a note to where it is kept.
+
+    Raises:
+        RefusedError: it is a link, or lies below one.
+        StoreError: it cannot be moved.
+    """
+    _refuse_links(place)
+    try:
+        paths.private_dir(kept.parent)
+        write_atomically(kept, read_data(place), durable=True)
+        place.file.unlink()
+    except OSError as error:
+        raise cannot_write(place, error) from error
+
+
+def cannot_write(place: Found, error: OSError) -> StoreError:
+    """Return what is said where a note cannot be written."""
+    return StoreError(
+        f"Cannot write the note {place.id}: {error.strerror or error}.",
+        hint=f"Check the permissions of {place.file.parent} and free space.",
+    )
+
+
+def _refuse_links(place: Found) -> None:
+    if leads_away(place):
+        raise RefusedError(
+            f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+            hint="Put an ordinary file there.",
+        )
+
+
+def _ignore(folder: Path) -> None:
+    """Have git leave out what is of this checkout alone; a file that is there stays as it is."""
+    file = folder / ".gitignore"
+    if os.path.lexists(file):
+        return
+    write_atomically(file, "".join(f"/{name}\n" for name in _IGNORED), permissions=None)

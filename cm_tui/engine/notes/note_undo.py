@@ -1,0 +1,96 @@
+"""Taking back a change of a note, by the event that tells of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.notes import hunks
+from cm_tui.engine.notes.note_changes import CHANGED, REVERTED, NoteChanges, Writer, kept_file
+from cm_tui.engine.notes.note_file import write_data, writing
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.scan import stamp_of
+from cm_tui.errors import UsageError
+
+
+class TakenBack(NamedTuple):
+    """What taking back a change did, or would do.
+
+    Attributes:
+        id: of the note.
+        words: the change, for people.
+        now: the note as it is, where it has changed in the same lines since; None: it has not.
+        then: the lines that the change wrote.
+        back: the lines that would be there again.
+    """
+
+    id: str
+    words: str
+    now: str | None = None
+    then: str = ""
+    back: str = ""
+
+
+def take_back(notes: Notes, event: Event, *, dry_run: bool = False) -> TakenBack:
+    """Take back a change of a note; what was changed in other lines since stays.
+
+    Args:
+        notes: the project's.
+        event: one of kind `note.changed`.
+        dry_run: only say what it would do.
+
+    Raises:
+        UsageError: the event tells of no change of a note, or what it moved or deleted cannot come back.
+        CmError: the note cannot be read or written.
+    """
+    id_, target = event.data.get("note"), event.data.get("target")
+    if event.kind != CHANGED or not isinstance(id_, str):
+        raise UsageError(f"The event {event.id} tells of no change of a note.")
+    if event.data.get("deleted") is True or isinstance(target, str):
+        return _file_back(notes, event, id_, target if isinstance(target, str) else "", dry_run=dry_run)
+    return _lines_back(notes, event, id_, dry_run=dry_run)
+
+
+def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> TakenBack:
+    found, words = hunks.read_hunks(event.data.get("hunks")), f"changed {id_}"
+    place = notes.places.place(id_)
+    with writing():
+        file = notes.file(place)
+        lines = hunks.taken_back(hunks.lines_of(file.shown), found)
+        if lines is None:
+            then = "\n".join(line for one in found for line in one.after)
+            back = "\n".join(line for one in found for line in one.before)
+            return TakenBack(id_, words, file.shown, then, back)
+        if not dry_run:
+            text = "".join(f"{line}\n" for line in lines)
+            changes = NoteChanges(notes)
+            if text.strip() or event.data.get("created") is not True:
+                changes.put(place, file, text, Writer(), REVERTED, undoes=event.id)
+            else:
+                # There was no such file before.
+                changes.remove(place, REVERTED, undoes=event.id)
+    return TakenBack(id_, words)
+
+
+def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bool) -> TakenBack:
+    """Bring back the file of a note that was deleted, or moved away."""
+    words = f"moved {id_} to {target}" if target else f"deleted {id_}"
+    place, kept = notes.places.place(id_), kept_file(event.id)
+    with writing():
+        if stamp_of(place) is not None:
+            raise UsageError(f"There is another note {id_} by now.", hint="Give that one another name first.")
+        try:
+            data = kept.read_bytes()
+        except OSError as error:
+            raise UsageError(f"The file of {id_} is kept no more: {error.strerror or error}.") from error
+        if dry_run:
+            return TakenBack(id_, words)
+        changes = NoteChanges(notes)
+        if target and stamp_of(moved := notes.places.place(target)) is not None:
+            # As it is now: it may have been changed where it was.
+            data = notes.file(moved).data or data
+            changes.remove(moved, REVERTED, undoes=event.id)
+        changes.tell(id_, {"undoes": event.id}, Writer(), REVERTED)
+        write_data(place, data)
+        kept.unlink(missing_ok=True)
+    return TakenBack(id_, words)

@@ -1,0 +1,225 @@
+"""Where notes lie: folders and files of the project, of the user, and those that the settings name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from cm_tui import paths
+from cm_tui.engine.notes.instructions import instruction_files
+from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model import NoteKind, Scope
+
+ENDINGS = (".md", ".markdown")
+LONG_TERM = "MEMORY.md"
+NOTES_FOLDER = f"{paths.PROJECT_FOLDER}/notes"
+DAY_FOLDER = f"{paths.PROJECT_FOLDER}/memory"
+USER = "user:"
+EXTRA = "extra:"
+_TOPICS = "topics/"
+_PART = re.compile(r'[^\x00-\x1f\x7f<>:"/\\|?*]+')
+"""A name that every system allows."""
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+_LONGEST_PART = 120
+
+
+class Found(NamedTuple):
+    """A note's place.
+
+    Attributes:
+        id: by which it is named.
+        kind: what it is.
+        scope: whose it is.
+        base: a folder that it lies below; links on the way to it are followed, and none below it.
+        path: below that folder, with `/`.
+        writable: whether cm changes it when it is asked to.
+    """
+
+    id: str
+    kind: NoteKind
+    scope: Scope
+    base: Path
+    path: str
+    writable: bool
+
+    @property
+    def file(self) -> Path:
+        """Return its absolute path."""
+        return self.base.joinpath(*self.path.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of notes, all levels."""
+
+    base: Path
+    path: str
+    """Below `base`; empty: that itself."""
+    prefix: str
+    """What stands before the path below `base` in an id."""
+    kind: NoteKind
+    scope: Scope
+    writable: bool = True
+
+    @property
+    def folder(self) -> Path:
+        """Return its absolute path."""
+        return self.base / self.path if self.path else self.base
+
+    def place_of(self, path: str) -> Found:
+        """Return the place of a file, by its path below `base`."""
+        inside = path[len(self.path) + 1 :] if self.path else path
+        return Found(self.prefix + path, _kind(self.kind, inside), self.scope, self.base, path, self.writable)
+
+
+class Places:
+    """The folders and files that may hold notes of a project.
+
+    Args:
+        root: the project's root.
+        extra: folders that the user's settings name besides: absolute, with `~`, or relative to the root.
+        agents: folders in which agents keep what they know of their user, by their names.
+    """
+
+    def __init__(
+        self, root: Path, extra: Sequence[str] = (), agents: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
+        self.root = root
+        self._agents = agents
+        self.folders: tuple[Folder, ...] = (
+            Folder(root, NOTES_FOLDER, "", "project", "project"),
+            Folder(root, DAY_FOLDER, "", "project", "project"),
+            Folder(root, "memory", "", "project", "project"),
+            Folder(user_folder(), "", USER, "user", "user"),
+            *_extra(root, extra),
+        )
+
+    def single(self) -> Iterator[Found]:
+        """Yield the notes that are one file each, whether they are there or not."""
+        yield Found(LONG_TERM, "long-term", "project", self.root, LONG_TERM, writable=True)
+        for id_, base, path, scope in instruction_files(self.root, self._agents):
+            yield Found(id_, "instructions", scope, base, path, writable=False)
+
+    def place(self, id_: str) -> Found:
+        """Return where the note of an id lies, whether it is there or not.
+
+        Raises:
+            NotFoundError: no note can have that name.
+            RefusedError: it lies outside the folders of notes.
+        """
+        for one in self.single():
+            if one.id == id_:
+                return one
+        for folder in self.folders:
+            path = id_.removeprefix(folder.prefix)
+            below = f"{folder.path}/" if folder.path else ""
+            if id_.startswith(folder.prefix) and path.startswith(below) and path.endswith(ENDINGS):
+                if _is_plain(path):
+                    return folder.place_of(path)
+                raise _outside(id_)
+        if ".." in id_.replace("\\", "/").split("/") or id_.startswith(("/", "\\", "~")):
+            raise _outside(id_)
+        raise NotFoundError(f"There is no note {_shown(id_)}.", hint="`cm notes list` lists them.")
+
+    def new(self, id_: str) -> Found:
+        """Return where a note is to be written that may not be there yet; a bare name is a topic of the project.
+
+        Raises:
+            UsageError: the name cannot be one.
+            RefusedError: it lies outside the folders of notes.
+        """
+        name = id_.strip()
+        if not name.endswith(ENDINGS):
+            name += ".md"
+        if "/" not in name and ":" not in name and name != LONG_TERM and not self._is_single(name):
+            name = f"{_TOPICS}{name}"
+        if name.startswith(_TOPICS):
+            name = f"{NOTES_FOLDER}/{name}"
+        try:
+            found = self.place(name)
+        except NotFoundError:
+            raise UsageError(
+                f"No note can be called {_shown(id_)}.",
+                hint=f"Notes are {LONG_TERM}, below {NOTES_FOLDER}/ and, for all projects, `{USER}NAME.md`.",
+            ) from None
+        _check_parts(found.path, id_)
+        return found
+
+    def _is_single(self, name: str) -> bool:
+        return any(one.id == name for one in self.single())
+
+
+def user_folder() -> Path:
+    """Return the folder of the user's own notes."""
+    return paths.data_dir() / "notes"
+
+
+def day_note(day: str) -> str:
+    """Return the id of the log of a day, such as `2026-02-10`."""
+    return f"{DAY_FOLDER}/{day}.md"
+
+
+def _kind(kind: NoteKind, inside: str) -> NoteKind:
+    """Return what a note is by its path inside its folder."""
+    if kind not in {"project", "user"}:
+        return kind
+    if inside == LONG_TERM:
+        return "long-term"
+    if inside.startswith(_TOPICS):
+        return "topic"
+    return "day" if _DAY.fullmatch(inside.rpartition("/")[2]) else kind
+
+
+def _extra(root: Path, extra: Sequence[str]) -> Iterator[Folder]:
+    taken: set[str] = set()
+    for name in extra:
+        folder = Path(os.path.abspath(root / Path(name).expanduser()))  # noqa: PTH100 - links are the user's own
+        label = _label(folder.name or "root", taken)
+        taken.add(label)
+        yield Folder(folder, "", f"{EXTRA}{label}/", "extra", "user", writable=False)
+
+
+def _label(name: str, taken: set[str]) -> str:
+    number = 2
+    label = name
+    while label in taken:
+        label, number = f"{name}-{number}", number + 1
+    return label
+
+
+def _is_plain(path: str) -> bool:
+    return all(part not in {"", ".", ".."} and "\0" not in part and "\\" not in part for part in path.split("/"))
+
+
+def _check_parts(path: str, id_: str) -> None:
+    """Refuse a name that some system does not allow: notes are shared.
+
+    Raises:
+        UsageError: it is one.
+    """
+    for part in path.split("/"):
+        if not _PART.fullmatch(part) or _RESERVED.fullmatch(part) or part != part.strip(" ") or part.endswith("."):
+            raise UsageError(
+                f"No note can be called {_shown(id_)}: {_shown(part)} is not allowed as a name on every system.",
+                hint="Use letters, digits, `-`, `_` and dots.",
+            )
+        if len(part) > _LONGEST_PART:
+            raise UsageError(
+                f"The name {_shown(part)} is too long.", hint=f"A name has at most {_LONGEST_PART} letters."
+            )
+
+
+def _outside(id_: str) -> RefusedError:
+    return RefusedError(
+        f"{_shown(id_)} lies outside the folders of notes.", hint="`cm notes list` lists what can be read."
+    )
+
+
+def _shown(name: str) -> str:
+    return repr(name[:80].encode("ascii", "backslashreplace").decode())

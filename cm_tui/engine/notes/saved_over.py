@@ -1,0 +1,116 @@
+"""Notes that another program saved over: lines that it never saw are put back, and where that cannot be both sides are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import NamedTuple
+
+from cm_tui import paths
+from cm_tui.engine.notes import hunks
+from cm_tui.engine.notes.merging import merge
+from cm_tui.engine.shared_files.last_texts import LastTexts
+from cm_tui.files import read_regular, write_atomically
+
+_MOST_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedOver:
+    """Lines of a note that were overwritten, and that cannot be put back without a person."""
+
+    id: str
+    file: str
+    time: float
+    base: str
+    """What both began with."""
+    lost: str
+    """All of the note as it was before it was saved over."""
+
+
+class Settled(NamedTuple):
+    """What is to be done after another program saved a note.
+
+    Attributes:
+        text: that the file should have; None: what it has.
+        conflict: lines that cannot be put back; None: there are none.
+    """
+
+    text: str | None = None
+    conflict: SavedOver | None = None
+
+
+def settled(file: Path, id_: str, text: str) -> Settled:
+    """Return what is to be done about a text that another program has saved, perhaps over lines that it never saw.
+
+    Args:
+        file: of the note.
+        id_: the note's.
+        text: that the file has now.
+    """
+    last_texts = LastTexts(file)
+    base = last_texts.base_of(hunks.lines_of(text), hunks.lines_of)
+    if base is None:
+        return Settled()
+    last = last_texts.all()[-1].text
+    merged = merge(base.text, text, last)
+    if merged.conflicts:
+        return Settled(conflict=SavedOver(id_, str(file), time.time(), base.text, last))
+    return Settled(merged.text if merged.text != text else None)
+
+
+def keep(found: SavedOver) -> None:
+    """Keep a conflict until a person decides.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    paths.private_dir(_folder())
+    write_atomically(_file_of(found), json.dumps(asdict(found)), durable=True)
+
+
+def kept_of(file: Path) -> list[SavedOver]:
+    """Return the conflicts of a note, the oldest first."""
+    return [one for one in all_kept() if one.file == str(file)]
+
+
+def remove(found: SavedOver) -> None:
+    """Forget a conflict: a person has decided; that it cannot be removed is told with the next list."""
+    with suppress(OSError):
+        _file_of(found).unlink()
+
+
+def all_kept() -> list[SavedOver]:
+    """Return the conflicts of all notes, the oldest first."""
+    try:
+        files = [*_folder().iterdir()]
+    except OSError:
+        return []
+    return sorted((one for file in files if (one := _read(file)) is not None), key=lambda one: one.time)
+
+
+def _folder() -> Path:
+    return paths.data_dir() / "note-conflicts"
+
+
+def _file_of(found: SavedOver) -> Path:
+    digest = hashlib.blake2b(found.file.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    return _folder() / f"{digest}-{int(found.time * 1000)}.json"
+
+
+def _read(file: Path) -> SavedOver | None:
+    data = read_regular(file, _MOST_BYTES)
+    try:
+        found = json.loads(data) if data is not None else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or set(found) != {field.name for field in fields(SavedOver)}:
+        return None
+    when = found.pop("time")
+    if not all(isinstance(text, str) for text in found.values()) or not isinstance(when, int | float):
+        return None
+    return SavedOver(time=float(when), **found)

@@ -1,0 +1,168 @@
+"""Which notes there are: the folders of notes, looked through without reading a file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cm_tui.engine.notes.places import ENDINGS, Folder, Found, Places
+
+MOST_NOTES = 100_000
+"""More are not looked at: nobody wrote them."""
+_DEEPEST = 20
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed, without reading it."""
+
+    changed_ns: int
+    size: int
+    inode: int
+
+
+@dataclass(frozen=True)
+class FolderScan:
+    """The notes in folders.
+
+    Args:
+        found: each with what tells that it has changed, by its id.
+        sign: what differs when any of them does.
+        notes: what could not be looked at.
+    """
+
+    found: Mapping[str, tuple[Found, Stamp]]
+    sign: int
+    notes: tuple[str, ...] = ()
+
+    def with_changes(self, places: Places, files: Collection[str]) -> FolderScan | None:
+        """Return the same with some files as they are now; None: more has changed than files.
+
+        Args:
+            places: the folders.
+            files: absolute paths.
+        """
+        found, sign = dict(self.found), self.sign
+        for file in files:
+            place = _place_in(places, file)
+            if place is None:
+                return None
+            if (old := found.pop(place.id, None)) is not None:
+                sign -= _sign_of_one(place.id, old)
+            if (stamp := stamp_of(place)) is not None:
+                found[place.id] = (place, stamp)
+                sign += _sign_of_one(place.id, found[place.id])
+        return FolderScan(found, sign, self.notes)
+
+
+def sign_of(found: Mapping[str, tuple[Found, Stamp]]) -> int:
+    """Return what names some notes as they are, in whatever order."""
+    return sum(_sign_of_one(id_, one) for id_, one in found.items())
+
+
+def _sign_of_one(id_: str, one: tuple[Found, Stamp]) -> int:
+    place, stamp = one
+    said = f"{id_}\0{place.base}\0{stamp.changed_ns}\0{stamp.size}\0{stamp.inode}"
+    return int.from_bytes(hashlib.blake2b(said.encode("utf-8", "surrogateescape"), digest_size=8).digest())
+
+
+def _place_in(places: Places, file: str) -> Found | None:
+    """Return the place of a file in a folder of notes; None: it is a folder, or no note."""
+    for folder in places.folders:
+        base = f"{folder.base}{os.sep}"
+        if file.startswith(f"{folder.folder}{os.sep}") and file.endswith(ENDINGS):
+            path = file[len(base) :].replace(os.sep, "/")
+            # What the scan does not look at is looked at by nobody.
+            plain = _is_text(path) and not any(
+                part.startswith(".") for part in path[len(folder.path) :].split("/")[:-1]
+            )
+            return folder.place_of(path) if plain else None
+    return None
+
+
+def scan_folders(places: Places) -> FolderScan:
+    """Look through all folders; links are left out, whatever they lead to."""
+    found: dict[str, tuple[Found, Stamp]] = {}
+    notes: list[str] = []
+    for folder in places.folders:
+        if _leads_away(folder):
+            notes.append(f"{folder.folder} is a link, or lies below one: no notes are read from it.")
+            continue
+        for path, stamp in _walk(folder, notes):
+            if len(found) >= MOST_NOTES:
+                return FolderScan(
+                    found, sign_of(found), (*notes, f"There are more than {MOST_NOTES:,} notes: the rest is left out.")
+                )
+            one = folder.place_of(path)
+            found.setdefault(one.id, (one, stamp))
+    return FolderScan(found, sign_of(found), tuple(notes))
+
+
+def fixed(places: Places) -> Iterator[tuple[Found, Stamp]]:
+    """Yield the notes that are one file each, those that are there."""
+    for one in places.single():
+        if (stamp := stamp_of(one)) is not None:
+            yield one, stamp
+
+
+def stamp_of(place: Found) -> Stamp | None:
+    """Return what tells that a note has changed; None: there is no ordinary file."""
+    try:
+        found = place.file.lstat()
+    except (OSError, ValueError):
+        return None
+    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+
+
+def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
+    """Yield the files of a folder by their paths below its base, each level sorted by name."""
+    waiting = [(folder.path, 0)]
+    while waiting:
+        path, depth = waiting.pop()
+        try:
+            with os.scandir(folder.base / path if path else folder.base) as entries:
+                level = sorted(entries, key=lambda entry: entry.name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            notes.append(f"{folder.base / path} cannot be looked at: {error.strerror or error}.")
+            continue
+        for entry in level:
+            below = f"{path}/{entry.name}" if path else entry.name
+            if not _is_text(below):
+                notes.append(f"{_printable(below)} has a name that is no text, and is left out.")
+                continue
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if depth < _DEEPEST and not entry.name.startswith("."):
+                        waiting.append((below, depth + 1))
+                elif entry.name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
+                    yield below, _stamp(entry.stat(follow_symlinks=False))
+            except OSError:
+                continue  # it has gone meanwhile
+
+
+def _is_text(name: str) -> bool:
+    """Return whether a name can be written down; one of a system may be any bytes."""
+    return name.isprintable() and "\\" not in name
+
+
+def _printable(name: str) -> str:
+    return repr(name.encode("ascii", "backslashreplace").decode()[:120])
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def _leads_away(folder: Folder) -> bool:
+    """Return whether a part of the way from the base to a folder is a link."""
+    at = folder.base
+    for part in folder.path.split("/") if folder.path else ():
+        at /= part
+        if os.path.islink(at):  # noqa: PTH114 - the link itself
+            return True
+    return False

@@ -1,0 +1,96 @@
+"""Records of notes: Markdown files that people and agents write, and that people edit with any program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cm_tui.model.entry import Scope
+
+NoteKind = Literal["long-term", "day", "project", "user", "topic", "extra", "instructions"]
+"""`long-term`: a `MEMORY.md`; `day`: the log of a day; `project`, `user`: notes of either; `topic`: what is known of one
+subject; `extra`: from a folder that the settings name; `instructions`: what agents read by themselves, such as `AGENTS.md`."""
+NOTES = "note"
+"""The source of passages of notes; their paths begin with it."""
+Decision = Literal["", "mine", "theirs", "both"]
+"""What becomes of lines that two have changed: nothing is written; one side counts; both stand there, one behind the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note, without its text.
+
+    Texts are those of people and agents: they may hold control characters.
+    """
+
+    id: str
+    """Its path in the project; a note that lies elsewhere has where it lies before it: `user:topics/router.md`."""
+    kind: NoteKind
+    scope: Scope
+    file: str
+    """Absolute path."""
+    title: str
+    time: float | None
+    """The day that it is about, seconds since the epoch; None: undated, it never fades."""
+    modified: float
+    """When the file was changed last: seconds since the epoch."""
+    bytes: int
+    lines: int
+    digest: str
+    """Names its content; empty: it was not read."""
+    tags: tuple[str, ...] = ()
+    came_along: bool = False
+    """git keeps it, so it may have come with the repository: it is found, and never given to an agent unasked."""
+    writable: bool = True
+    """cm changes it where it is asked to; otherwise only people do, with other programs."""
+    problem: str = ""
+    """Why it is not searched, or what could not be understood of it; empty: all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteText:
+    """Lines of a note, as its file has them now, without what looks like a secret."""
+
+    note: Note
+    text: str
+    start_line: int
+    end_line: int
+    next_line: int | None = None
+    """Where it goes on; None: that was all."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteConflict:
+    """Lines of a note that two have changed differently: nothing was written, and nothing is lost."""
+
+    base: str
+    """What both began with."""
+    mine: str
+    theirs: str
+    """What is in the file."""
+    both: str
+    """All of it, with marks around the lines of either side."""
+    id: str = ""
+    """Of the note."""
+    time: float | None = None
+    """When it was saved over, seconds since the epoch; None: it is being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteChange:
+    """A change of a note that was made, or that waits for a decision."""
+
+    id: str
+    words: str
+    """What was done, for people."""
+    change: str = ""
+    """Id of the change, which can be taken back; empty: nothing was changed."""
+    note: Note | None = None
+    """The note as it is now; None: it is gone."""
+    line: int | None = None
+    """Where what was written begins."""
+    redacted: int = 0
+    """Secrets that were taken out of what was written."""
+    conflict: NoteConflict | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What has to be said."""

@@ -1,0 +1,110 @@
+"""Notes become passages: found by what they say, as soon as they are saved, and the same again after a rebuild."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.memory import note_source
+from cm_tui.engine.notes import known_scan
+from cm_tui.engine.notes.known_scan import known_notes, places_of
+from tests.planted import GITHUB
+
+
+@pytest.fixture(autouse=True)
+def no_agents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "agents"))
+
+
+def write(engine: LocalEngine, path: str, text: str) -> Path:
+    file = engine.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def found(engine: LocalEngine, question: str) -> list[str]:
+    return [f"{hit.path}:{hit.start_line}" for hit in engine.search_notes(question, min_score=0.0).hits]
+
+
+def test_a_note_is_found_when_it_is_saved_and_gone_when_it_is_deleted(engine: LocalEngine):
+    file = write(engine, ".cm/notes/topics/router.md", "# Router\n\nThe gateway listens on port 8123.\n")
+    assert found(engine, "gateway port") == ["note/.cm/notes/topics/router.md:1"]
+    file.write_text("# Router\n\nNothing.\n\n## Ports\n\nThe gateway listens on port 9000.\n")
+    assert found(engine, "gateway port")[0] == "note/.cm/notes/topics/router.md:5"
+    file.unlink()
+    assert found(engine, "gateway port") == []
+    assert engine.notes().total == 0
+
+
+def test_without_an_index_notes_are_found(engine: LocalEngine):
+    engine.append_note("Deploys go through the blue gate.")
+    assert len(found(engine, "blue gate")) == 1
+    assert [hit.source for hit in engine.recall("blue gate").hits] == ["note"]
+
+
+def test_a_secret_is_in_no_passage(engine: LocalEngine):
+    write(engine, "MEMORY.md", f"# Deploy\n\nThe deploy token is {GITHUB}, from the vault.\n")
+    hits = engine.search_notes("deploy token vault", min_score=0.0).hits
+    assert hits
+    assert all(GITHUB not in hit.snippet for hit in hits)
+    assert GITHUB not in engine.note("MEMORY.md").text
+
+
+def test_many_notes_are_read_some_at_a_time(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(note_source, "MOST", 3)
+    for number in range(8):
+        write(engine, f"memory/2026-02-{number + 1:02}.md", f"# Day\n\nOn day {number} the gateway was restarted.\n")
+    assert engine.notes(kind="day").total == 8
+    assert len(engine.search_notes("gateway restarted", limit=20, min_score=0.0).hits) == 8
+
+
+def test_a_rebuild_gives_the_same(indexed_engine: LocalEngine):
+    engine = indexed_engine
+    for number in range(4):
+        write(
+            engine,
+            f".cm/notes/plan-{number}.md",
+            f"---\ndate: 2026-02-0{number + 1}\n---\n# Plan\n\nGateway {number}.\n",
+        )
+    # Which gives them vectors.
+    for _ in engine.index():
+        pass
+    before = found(engine, "gateway plan")
+    listed = engine.notes().rows
+    for _ in engine.rebuild():
+        pass
+    assert found(engine, "gateway plan") == before
+    assert engine.notes().rows == listed
+
+
+def test_a_process_that_stays_is_told_instead_of_looking(
+    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
+    request.addfinalizer(lambda: known_scan.forget(engine.root))
+    monkeypatch.setattr(known_scan, "_LONG_LIVED_S", -1.0)
+    file = write(engine, ".cm/notes/a.md", "one")
+    places = places_of(engine.root)
+    known_notes(places)
+    first = known_notes(places)
+    assert known_notes(places).folders is first.folders, "nothing has changed, and nothing was looked at"
+    file.write_text("two, and longer")
+    assert _soon(lambda: known_notes(places).sign != first.sign)
+    write(engine, ".cm/memory/2026-02-10.md", "a folder that was not there")
+    assert _soon(lambda: ".cm/memory/2026-02-10.md" in known_notes(places).found)
+    (engine.root / ".cm/notes").rename(engine.root / "elsewhere")
+    assert _soon(lambda: [*known_notes(places).found] == [".cm/memory/2026-02-10.md"])
+
+
+def _soon(is_so: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 10
+    while not is_so():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True

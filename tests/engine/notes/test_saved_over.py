@@ -1,0 +1,114 @@
+"""An editor that was opened before others wrote saves its text: what it never saw is there again, or both sides are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.notes import saved_over
+from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+from cm_tui.engine.shared_files import last_texts
+from cm_tui.errors import NotFoundError, UsageError
+from tests.engine.notes.conftest import write
+from tests.engine.one_file import engine, indexed_engine
+
+__all__ = ["engine", "indexed_engine"]
+
+NOTE = ".cm/notes/topics/router.md"
+AGENT = Writer("agent", "codex", "s")
+
+
+def test_what_an_agent_wrote_meanwhile_is_put_back(root: Path, changes: NoteChanges):
+    file = write(root, NOTE, "# Router\n\nOne.\n")
+    opened = file.read_text()
+    changes.append("From an agent.", "router", AGENT)
+    file.write_text(opened.replace("One.", "One, as I see it."))
+    changes.append("Later.", "router", AGENT)
+    text = file.read_text()
+    assert "One, as I see it." in text
+    assert text.count("From an agent.") == 1
+    assert text.count("Later.") == 1
+
+
+def test_who_saves_it_away_a_second_time_means_it(root: Path, changes: NoteChanges):
+    file = write(root, NOTE, "# Router\n\nOne.\n")
+    opened = file.read_text()
+    changes.append("From an agent.", "router", AGENT)
+    file.write_text(opened)
+    changes.append("a", "other", AGENT)
+    with_lock(changes)
+    assert "From an agent." in file.read_text()
+    file.write_text(opened)
+    with_lock(changes)
+    assert file.read_text() == opened
+
+
+def test_an_editor_that_saw_it_may_take_it_out(root: Path, changes: NoteChanges, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(last_texts, "_SOON_S", -1.0)
+    file = write(root, NOTE, "# Router\n\nOne.\n")
+    changes.append("From an agent.", "router", AGENT)
+    changes.append("Another.", "router", AGENT)
+    file.write_text(file.read_text().replace("One.", "1.").replace("Another.\n", "Another one.\nAnd more.\n"))
+    seen = file.read_text()
+    with_lock(changes)
+    assert file.read_text() == seen
+
+
+def test_the_same_lines_are_a_conflict_that_a_person_decides(root: Path, changes: NoteChanges):
+    file = write(root, NOTE, "# Router\n\nPort 1.\n\nEnd.\n")
+    opened = file.read_text()
+    changes.write(NOTE, opened.replace("Port 1.", "Port 2."), opened, "")
+    file.write_text(opened.replace("Port 1.", "Port 3.").replace("End.", "The end."))
+    with_lock(changes)
+    assert "Port 3." in file.read_text(), "the file is the truth until a person decides"
+    found = saved_over.kept_of(file)
+    assert len(found) == 1
+    assert "Port 2." in found[0].lost
+    with pytest.raises(UsageError, match="decided"):
+        changes.resolve(NOTE, "")
+    changes.resolve(NOTE, "both")
+    assert "Port 3.\nPort 2.\n" in file.read_text()
+    assert "The end." in file.read_text()
+    with pytest.raises(NotFoundError, match="no conflict"):
+        changes.resolve(NOTE, "mine")
+
+
+def test_two_editors_at_once_lose_nothing(engine: LocalEngine):
+    file = write(engine.root, NOTE, "# Router\n\n## One\n\nfirst\n\n## Two\n\nsecond\n")
+    assert engine.notes().total == 1
+    opened = file.read_text()
+    file.write_text(opened.replace("first", "first, by one editor"))
+    assert engine.notes().total == 1
+    file.write_text(opened.replace("second", "second, by the other editor"))
+    engine.notes()
+    text = file.read_text()
+    assert "first, by one editor" in text
+    assert "second, by the other editor" in text
+    assert engine.note_conflicts() == ()
+    assert len(engine.search_notes("first editor", min_score=0.0).hits) > 0
+
+
+def test_texts_are_kept_for_an_hour_alone(root: Path, changes: NoteChanges, monkeypatch: pytest.MonkeyPatch):
+    changes.append("One.", "router", AGENT)
+    kept = [*last_texts.folder().iterdir()]
+    assert len(kept) == 1
+    assert kept[0].stat().st_mode & 0o777 == 0o600
+    monkeypatch.setattr(last_texts, "KEPT_S", -1.0)
+    last_texts.remove_old()
+    assert [*last_texts.folder().iterdir()] == []
+
+
+def test_what_is_no_list_of_texts_is_none(root: Path, changes: NoteChanges):
+    changes.append("One.", "router", AGENT)
+    kept = next(last_texts.folder().iterdir())
+    for damage in ("{", "{}", '[1, {"text": 2}, {"text": "x", "time": "y"}]'):
+        kept.write_text(damage)
+        changes.append("Two.", "router", AGENT)
+
+
+def with_lock(changes: NoteChanges) -> None:
+    """Have cm look at the note, as it does when it is told that the file has changed."""
+    place = changes._notes.places.place(NOTE)
+    changes.settle(place)
