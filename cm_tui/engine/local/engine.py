@@ -11,16 +11,13 @@ from cm_tui.engine.local.context import LocalContext
 from cm_tui.engine.local.curation import LocalCuration
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.imports import LocalImports
-from cm_tui.engine.local.notes import LocalNotes
 from cm_tui.engine.local.recalls import LocalRecalls
 from cm_tui.engine.local.rooms import ExternalLayers
 from cm_tui.engine.local.stale import LocalStale
 from cm_tui.engine.local.tuning import LocalTuning
 
 
-class LocalEngine(
-    LocalContext, LocalTuning, LocalHistory, LocalNotes, LocalCuration, LocalStale, LocalRecalls, LocalImports
-):
+class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalStale, LocalCuration, LocalRecalls, LocalImports):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

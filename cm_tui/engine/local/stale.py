@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from cm_tui.engine.local.entries import LocalEntries
+from cm_tui.engine.local.notes import LocalNotes
 from cm_tui.engine.local.rooms import of_one_generation
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import ENTRIES, Actor, EntryEdit, MemoryChange, Page, StaleItem
@@ -23,7 +23,7 @@ _WAIT_S = 10.0
 """How long a question waits for what changed to be looked at."""
 
 
-class LocalStale(LocalEntries):
+class LocalStale(LocalNotes):
     """Names of the code in what is remembered, and what became of them."""
 
     def stale_items(self, *, kind: str = "", everything: bool = False, limit: int = 200) -> Page[StaleItem]:
