@@ -346,8 +346,8 @@ def _steady(value: Any) -> Any:
         left_out = VOLATILE | {"tokens"} if named else VOLATILE
         return {key: _steady(item) for key, item in value.items() if key not in left_out}
     if isinstance(value, str):
-        # Each engine has a journal of its own, whose episodes have names of their own.
-        return re.sub(r"episode/\w+", "episode/ID", value)
+        # Each engine has a memory of its own, whose episodes and entries have names of their own.
+        return re.sub(r"(episode|entry)/\w+", r"\1/ID", value)
     return [_steady(item) for item in value] if isinstance(value, list) else value
 
 
