@@ -163,3 +163,21 @@ def test_what_never_stood_in_the_project_when_it_was_written_is_not_linked(repo:
     repo.commit("Take it")
     with brought_up() as engine:
         assert not engine.mentions_of(entry.id).mentions
+
+
+def test_a_note_is_looked_at_as_an_entry_is(repo: Repo, brought_up: Opened) -> None:
+    repo.write("MEMORY.md", "# Settings\n\n`parse_config` reads them.\n")
+    repo.commit("Write it down")
+    with brought_up() as engine:
+        assert not engine.stale_items(kind="note").total
+    repo.write("src/config.py", "")
+    gone = repo.commit("Empty it")
+    with brought_up() as engine:
+        [item] = engine.stale_items(kind="note").rows
+        assert [(one.text, one.line, one.commit and one.commit.sha) for one in item.flagged] == [
+            ("parse_config", 3, gone)
+        ]
+        with pytest.raises(UsageError, match="your editor|file of yours"):
+            engine.fix_stale(item.path)
+        engine.confirm_stale(item.path)
+        assert not engine.stale_items(kind="note").total
