@@ -105,6 +105,20 @@ async def test_entries_and_notes_are_listed_by_group_with_honest_counts(told, si
         assert screen_of(driver).focused is screen_of(driver).items
 
 
+async def test_in_a_narrow_terminal_the_text_is_that_of_the_row_that_was_entered(told):
+    async with driving(told, size=(60, 20), mode="8") as driver:
+        for title, words in (
+            ("SQL", "Nobody builds it by hand."),
+            ("What matters", "Releases on Tuesdays."),
+            ("SQL", "Nobody"),
+        ):
+            await to(driver, title)
+            await driver.press("enter")
+            assert words in driver.text
+            assert title in driver.text
+            await driver.press("escape")
+
+
 async def test_the_text_of_strangers_is_never_markup(told):
     async with driving(told, mode="8") as driver:
         await driver.press("right_square_bracket")

@@ -134,7 +134,7 @@ async def test_help_lists_every_command_of_a_mode(project, size_):
         await driver.press("question_mark")
         assert "Help · Overview" in driver.text
         seen = driver.text
-        for _ in range(30):
+        for _ in range(45):
             await driver.press("down")
             seen += driver.text
         for command in APP_COMMANDS:

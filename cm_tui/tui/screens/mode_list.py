@@ -23,7 +23,7 @@ MODES = (
     ModeInfo("health", "Health", "Daemon, jobs, freshness, and checks"),
     ModeInfo("history", "History", "What changed, lives of symbols, drift"),
     ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
-    ModeInfo("memory", "Memory", "What people and agents wrote down: entries and notes"),
+    ModeInfo("memory", "Memory", "Entries, notes, and what becomes of them"),
 )
 _FUNCTION_KEYS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f11")
 """F8 and F9 pause recording and show what is trusted in every mode, and F10 opens the menu of many terminals."""

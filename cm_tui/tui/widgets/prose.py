@@ -128,6 +128,11 @@ class ProseList(RowList[ProseLine]):
         if self._text and self.scrollable_content_region.width != self._width:
             self.call_after_refresh(self._wrap, keep=True)
 
+    def on_show(self) -> None:
+        """What came while the list had no room."""
+        if self._text and not self._width:
+            self.call_after_refresh(self._wrap, keep=False)
+
     def _wrap(self, *, keep: bool) -> None:
         text, width = self._text, self.scrollable_content_region.width
         # Where it is not on screen yet, it is wrapped once it is.

@@ -198,6 +198,10 @@ class ItemPanel(Vertical):
         """The same at the new width."""
         self.call_after_refresh(self._tell)
 
+    def on_show(self) -> None:
+        """What was read while the panel had no room."""
+        self.call_after_refresh(self._tell)
+
     # --- notes ---
 
     def _read(self, note: Note, *, keep: bool) -> None:
