@@ -177,7 +177,7 @@ def test_a_note_is_looked_at_as_an_entry_is(repo: Repo, brought_up: Opened) -> N
         assert [(one.text, one.line, one.commit and one.commit.sha) for one in item.flagged] == [
             ("parse_config", 3, gone)
         ]
-        with pytest.raises(UsageError, match="your editor|file of yours"):
+        with pytest.raises(UsageError, match=r"your editor|file of yours"):
             engine.fix_stale(item.path)
         engine.confirm_stale(item.path)
         assert not engine.stale_items(kind="note").total
