@@ -218,7 +218,8 @@ def search(
     engine = where.engine()
     state = where.projects.state(engine)
     found = engine.search_notes(query, limit=max_results, min_score=min_score)
-    notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
+    told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
+    notes = [*found.notes, *told, *(notes_of(engine, state) if state.indexed else ())]
     rows = [_note_row(hit) for hit in found.hits]
     engine.note_recalled([hit.path for hit in found.hits], actor="agent", agent=agent_name(ctx))
     record = records.Remembered(

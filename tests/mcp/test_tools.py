@@ -143,7 +143,7 @@ async def test_a_pack_is_within_its_budget_and_says_what_fell_out(shop: Path):
 def noted(shop: Path) -> None:
     """What people wrote down about refunds, as notes."""
     day = shop / ".cm/memory/2026-02-10.md"
-    day.parent.mkdir(parents=True)
+    day.parent.mkdir(parents=True, exist_ok=True)
     day.write_text("# 2026-02-10\n\n## 10:00\n\nRefunds go back to the card within fourteen days.\n")
 
 

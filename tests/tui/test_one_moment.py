@@ -232,18 +232,18 @@ async def test_the_header_names_the_branch_that_is_checked_out_while_the_index_i
     async with opening(moments, held) as driver:
         top = lambda: driver.text.splitlines()[0]  # noqa: E731 - read again and again
         await driver.until(lambda: "⎇ main" in top())
-        assert "index behind" not in top()
+        assert "behind" not in top()
         held.late = LATE | {"status"}
         held.holding = True
         git(moments, "checkout", "-q", "-b", "feature", "HEAD~2")
-        await driver.until(lambda: "⎇ feature" in top() and "index behind" in top())
+        await driver.until(lambda: "⎇ feature" in top() and "behind" in top())
         assert driver.app.project.status.branch == "main"
         held.stop_holding()
         driver.app.lifecycle.start_index()
-        await driver.until(lambda: "index behind" not in top())
+        await driver.until(lambda: "behind" not in top())
         assert "⎇ feature" in top()
         git(moments, "checkout", "-q", "main")
-        await driver.until(lambda: "⎇ main" in top() and "index behind" in top())
+        await driver.until(lambda: "⎇ main" in top() and "behind" in top())
 
 
 # --- the line ---

@@ -14,6 +14,7 @@ from typing import Any
 from cm_tui import paths
 from cm_tui.counts import count, noun
 from cm_tui.engine.entries.entry_record import read_entry
+from cm_tui.engine.shared_files.write_over import write_over
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import (
     permissions_of,
@@ -22,7 +23,6 @@ from cm_tui.files import (
     remove_left_overs,
     set_aside,
     shared_dir,
-    write_atomically,
 )
 from cm_tui.locks import locked
 from cm_tui.model import Entry, Scope
@@ -48,6 +48,8 @@ class Content:
     """Why all of it cannot be understood; empty: it can."""
     notes: tuple[str, ...] = ()
     """What has to be said with an answer from it."""
+    data: bytes | None = None
+    """All of it, as it was read; None: there is no file."""
 
 
 class EntryFile:
@@ -85,16 +87,41 @@ class EntryFile:
                 f"Cannot read the entries in {self.path}: {error.strerror or error}.",
                 hint="Check its permissions and size.",
             ) from error
-        return _content(data, self.scope, self.path)
+        content = _content(data, self.scope, self.path)
+        content.data = data
+        return content
 
-    def write(self, content: Content) -> str:
-        """Write the file whole; returns what has to be said of the one that was there.
+    def write(self, content: Content) -> tuple[str, bytes | None]:
+        """Write the file whole.
+
+        Returns:
+            What has to be said of the one that was there, and what another program saved in it since it was read.
 
         Raises:
             RefusedError: its folder is a link.
             StoreError: it cannot be written.
         """
         plain = {**content.other, "version": content.other.get("version", _VERSION), "entries": content.items}
+        try:
+            note = self._set_aside() if content.damaged else ""
+        except OSError as error:
+            raise self._cannot_write(error) from error
+        return note, self.write_data(_json(plain).encode("utf-8"), content.data)
+
+    def write_data(self, data: bytes, before: bytes | None = None) -> bytes | None:
+        """Write the file as bytes.
+
+        Args:
+            data: what it is to hold.
+            before: what it held when it was read.
+
+        Returns:
+            What another program saved in it since then; None: nothing.
+
+        Raises:
+            RefusedError: its folder is a link.
+            StoreError: it cannot be written.
+        """
         try:
             if self._root is None:
                 paths.private_dir(self.path.parent)
@@ -105,14 +132,15 @@ class EntryFile:
                 shared_dir(self.path.parent)
                 permissions = permissions_of(self.path)
             remove_left_overs(self.path)
-            note = self._set_aside() if content.damaged else ""
-            write_atomically(self.path, _json(plain), permissions=permissions, durable=True)
+            return write_over(self.path, data, before, permissions)
         except OSError as error:
-            raise StoreError(
-                f"Cannot write the entries in {self.path}: {error.strerror or error}.",
-                hint="Check the permissions of its folder and free space.",
-            ) from error
-        return note
+            raise self._cannot_write(error) from error
+
+    def _cannot_write(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"Cannot write the entries in {self.path}: {error.strerror or error}.",
+            hint="Check the permissions of its folder and free space.",
+        )
 
     def _bytes(self) -> bytes:
         if self._root is None:

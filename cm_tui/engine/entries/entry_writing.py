@@ -62,7 +62,7 @@ class Writer:
         """
         if scope not in self.contents:
             file = self._files[scope]
-            self.contents[scope] = saved_over.settle(self._root, file, file.read())
+            self.contents[scope] = saved_over.settle(self._root, file, saved_over.read_quiet(file))
         return self.contents[scope]
 
     def check(self, states: Sequence[State]) -> None:
@@ -115,11 +115,10 @@ class Writer:
         # What comes is written before what goes: killed in between, an entry that was moved is in both scopes.
         gaining = {one.after.scope for one in as_read if one.after is not None}
         touched = {one.scope for state in as_read for one in state if one is not None}
-        notes = [
-            self._files[one].write(self.content(one)) for one in sorted(touched, key=lambda one: one not in gaining)
-        ]
-        for scope in touched:
-            saved_over.remember(self._files[scope], self.content(scope).items)
+        notes = []
+        for scope in sorted(touched, key=lambda one: one not in gaining):
+            self.contents[scope], note = saved_over.write(self._root, self._files[scope], self.content(scope))
+            notes.append(note)
         done = tuple(State(one.before, self._marked(one.after)) for one in as_read)
         return Change(event.id, done, tuple(note for note in notes if note))
 

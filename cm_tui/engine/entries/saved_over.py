@@ -13,6 +13,7 @@ from cm_tui.engine.entries.entry_record import new_id
 from cm_tui.engine.git.head_file import is_gits_doing
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.shared_files.last_texts import LastTexts
+from cm_tui.engine.shared_files.quiet import until_quiet
 from cm_tui.errors import CmError
 from cm_tui.files import read_regular
 from cm_tui.model import Scope
@@ -32,7 +33,7 @@ def settle_all(root: Path, files: Sequence[EntryFile]) -> None:
     """
     with suppress(CmError), writing():
         for file in files:
-            settle(root, file, file.read())
+            settle(root, file, read_quiet(file))
 
 
 def settle(root: Path, file: EntryFile, content: Content) -> Content:
@@ -52,21 +53,52 @@ def settle(root: Path, file: EntryFile, content: Content) -> Content:
     if content.damaged:
         return content
     kept, text = LastTexts(file.path), text_of(content.items)
-    base = kept.base_of(_lines(text), _lines)
-    if base is None or _is_gits(root, file):
-        remember(file, content.items)
-        return content
-    merged = _merged(_items(base.text), content.items, _items(kept.all()[-1].text))
+    base = None if _is_gits(root, file) else kept.base_of(text)
+    last = kept.last() or ""
+    remember(file, content.items)
+    merged = content.items if base is None else _merged(_items(base.text), content.items, _items(last))
     if merged == content.items:
-        remember(file, content.items)
         return content
     there = {_id(item) for item in content.items}
     ids = [id_ for item in merged if (id_ := _id(item)) not in there]
     Journal.of(root).append(PUT_BACK, {"scope": file.scope, "ids": ids, "actor": "person"})
     content.items[:] = merged
-    file.write(content)
-    remember(file, merged, put_back=True)
-    return file.read()
+    return write(root, file, content, put_back=True)[0]
+
+
+def write(root: Path, file: EntryFile, content: Content, *, put_back: bool = False) -> tuple[Content, str]:
+    """Write a file; what another program saved since it was read is treated as saved after it.
+
+    Args:
+        root: of the checkout.
+        file: of entries.
+        content: that it is to have.
+        put_back: it has what somebody's save had lost.
+
+    Returns:
+        What it has then, and what has to be said of the file that was there.
+
+    Raises:
+        CmError: it cannot be written.
+    """
+    note, saved = file.write(content)
+    remember(file, content.items, put_back=put_back)
+    if saved is not None:
+        file.write_data(saved)
+        return settle(root, file, read_quiet(file)), note
+    return content, note
+
+
+def read_quiet(file: EntryFile) -> Content:
+    """Return what a file has when nobody writes it just now: one that is saved in place is empty for a moment.
+
+    Raises:
+        CmError: it cannot be read.
+    """
+    content = file.read()
+    if content.damaged or text_of(content.items) != LastTexts(file.path).last():
+        return file.read() if until_quiet(file.path) else content
+    return content
 
 
 def remember(file: EntryFile, items: Sequence[Any], *, put_back: bool = False) -> None:
@@ -108,12 +140,8 @@ def _id(item: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _lines(text: str) -> list[str]:
-    return text.split("\n") if text else []
-
-
 def _items(text: str) -> list[Any]:
-    return [json.loads(line) for line in _lines(text)]
+    return [json.loads(line) for line in text.split("\n") if line]
 
 
 def _is_gits(root: Path, file: EntryFile) -> bool:

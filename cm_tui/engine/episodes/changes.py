@@ -12,7 +12,7 @@ from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
-from cm_tui.engine.notes.note_changes import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"

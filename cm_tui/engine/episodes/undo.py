@@ -19,7 +19,7 @@ from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
-from cm_tui.engine.notes.note_changes import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.errors import NotFoundError, UsageError

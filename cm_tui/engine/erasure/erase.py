@@ -19,6 +19,7 @@ from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.values import texts_of
+from cm_tui.engine.shared_files import last_texts
 from cm_tui.model import ErasedEvent, ErasureReport
 from cm_tui.model.text import one_line
 
@@ -123,6 +124,8 @@ def erase_events(
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
+        # Else what is gone would be put back as something that another program saved over.
+        last_texts.remove_all()
         forget_counts({*again, *ids, *selection.entries})
         notes = make_again()
         erasure.forget_note(journal)

@@ -27,6 +27,8 @@ _BENCH = "bench"
 _IMPORTS = "imports"
 _CURSORS = "hook"
 """Folder of the places up to which journals were read."""
+_KEPT_NOTES = ("note-changes", "note-conflicts")
+"""Folders of notes that were deleted, and of lines that were saved over."""
 _SHORTEST, _FEWEST = 8, 5
 """Characters, and different ones, of a value that is no ordinary word by its look alone."""
 
@@ -40,6 +42,8 @@ def files(store: Path | None) -> Iterator[Path]:
     yield from _below(paths.state_dir(), without={_ORIGINALS, _BENCH, _CURSORS})
     # How far transcripts were read: kinds of records and ids of sessions stand in it.
     yield from (file for folder in (paths.data_dir() / "journal").glob(f"*/{_IMPORTS}") for file in _in(folder))
+    # Copies of what people wrote themselves, for as long as they can be brought back.
+    yield from (file for name in _KEPT_NOTES for file in _in(paths.data_dir() / name))
     # The daemon's own notes hold its token, which is good for this machine and as long as it runs.
     for folder in (paths.data_dir() / "run", *_folders(store)):
         yield from (file for file in _in(folder) if _is_log(file))

@@ -201,6 +201,8 @@ class LocalMemory(LocalIndex):
         if kept:
             with self._db.transaction():
                 cache.drop_unused(self._db)
+                # They hold titles and words of what is gone.
+                self._mentions.clear()
         notes: list[str] = []
 
         def anew(store: Path) -> None:

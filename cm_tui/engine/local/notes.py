@@ -91,7 +91,8 @@ class LocalNotes(LocalEntries):
         self, text: str, *, name: str = "", actor: Actor = "person", agent: str = "", session: str = ""
     ) -> NoteChange:
         """Write a paragraph at the end of a note."""
-        from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+        from cm_tui.engine.notes.note_changes import NoteChanges
+        from cm_tui.engine.notes.note_saves import Writer
         from cm_tui.engine.notes.notes import Notes
 
         self._check_recorded(actor, session)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from cm_tui.engine.notes import note_table
 from cm_tui.engine.notes.known_scan import known_notes, places_of
-from cm_tui.engine.notes.note_changes import MOST_SAVED, NoteChanges
 from cm_tui.engine.notes.note_chunks import chunk_note
 from cm_tui.engine.notes.note_file import writing
 from cm_tui.engine.notes.note_reader import ReadNote, read_note
+from cm_tui.engine.notes.note_saves import MOST_SAVED, NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.scan import Stamp, stamp_of
@@ -80,7 +80,7 @@ class NoteSource:
 
     def _settle(self, db: Database, seen: Sequence[Found]) -> list[str]:
         """Put back what other programs saved over without having seen it; returns what has to be said."""
-        changes = NoteChanges(Notes(self._root))
+        saves = NoteSaves(Notes(self._root))
         said = []
         for place in seen:
             if not place.writable:
@@ -88,7 +88,7 @@ class NoteSource:
             was = passages.text_at(db, path_of(place.id))
             try:
                 with writing():
-                    changes.settle(place, f"{was.text}\n" if was is not None else "")
+                    saves.settle(place, f"{was.text}\n" if was is not None else "")
             except CmError as error:
                 # The note itself is read all the same.
                 said.append(error.message)

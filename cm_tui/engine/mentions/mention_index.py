@@ -97,6 +97,12 @@ class MentionIndex:
             if is_whole or (until is not None and time.monotonic() > until):
                 return is_whole
 
+    def clear(self) -> None:
+        """Remove all mentions: the next comparison reads every item again; the caller holds the transaction."""
+        for table in ("mention", "mention_item", "mention_file"):
+            self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+        self._db.set_meta(_STATE, "")
+
     def _step(self, reading: float) -> bool:
         """Look at some of what is due; returns whether all is done.
 
@@ -107,8 +113,7 @@ class MentionIndex:
         if before == now:
             return True
         if before.version != now.version:
-            for table in ("mention", "mention_item", "mention_file"):
-                self._db.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            self.clear()
             before = _State()
         changed = mention_rows.changed_items(self._db) if before.passages != now.passages else []
         gone = mention_rows.drop_gone(self._db) if before.passages != now.passages else 0

@@ -58,6 +58,12 @@ class _Watched:
         self._first = 0.0
         self._paths: tuple[str, ...] = ()
         self._events: RustNotify | None = None
+        self._written: set[str] = set()
+
+    def wrote(self, file: str) -> None:
+        """Take notice of a file that this process has written or removed, before the system tells of it."""
+        with self._lock:
+            self._written.add(file)
 
     def scan(self, places: Places) -> FolderScan:
         """Return what is in the folders now."""
@@ -68,6 +74,9 @@ class _Watched:
                 self._first = now
             elif self._events is not None and paths == self._paths:
                 told = self._told()
+                written, self._written = self._written, set()
+                if told is not None:
+                    told |= {one for one in written if one.startswith(tuple(f"{path}{os.sep}" for path in paths))}
                 if told is not None and (known := self._known.with_changes(places, told)) is not None:
                     self._known = known if told else self._known
                     return self._known
@@ -145,6 +154,13 @@ def known_notes(places: Places) -> KnownNotes:
     for one in left:
         one.end()
     return KnownNotes({one.id: (one, stamp) for one, stamp in fixed(places)}, watched.scan(places))
+
+
+def wrote(file: Path) -> None:
+    """Take notice of a file that this process has written or removed: whoever asks next finds it so."""
+    with _lock:
+        for one in _watched.values():
+            one.wrote(str(file))
 
 
 def forget(root: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from cm_tui.model import Decision
@@ -41,7 +42,7 @@ def merge(base: str, mine: str, theirs: str, decision: Decision = "") -> Merged:
             z1, z2, a1, a2, b1, b2 = span
             mine_lines, their_lines = texts[1][a1:a2], texts[2][b1:b2]
             if z1 == z2:
-                merged += [*their_lines, *mine_lines]
+                merged += _added(their_lines, mine_lines)
                 continue
             conflicts += 1
             merged += _decided(mine_lines, their_lines, decision)
@@ -49,6 +50,14 @@ def merge(base: str, mine: str, theirs: str, decision: Decision = "") -> Merged:
             source = {"unchanged": texts[0], "same": texts[1], "a": texts[1], "b": texts[2]}[kind]
             merged += source[span[0] : span[1]]
     return Merged("\n".join(merged), conflicts)
+
+
+def _added(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[str]:
+    """Yield what two added at one place: what both have, once; in each gap theirs, then mine."""
+    for _, i1, i2, j1, j2 in SequenceMatcher(None, theirs, mine, autojunk=False).get_opcodes():
+        yield from theirs[i1:i2]
+        if theirs[i1:i2] != mine[j1:j2]:
+            yield from mine[j1:j2]
 
 
 def _decided(mine: Sequence[str], theirs: Sequence[str], decision: Decision) -> list[str]:

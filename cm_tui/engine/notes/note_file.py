@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cm_tui import paths
+from cm_tui.engine.notes.known_scan import wrote
 from cm_tui.engine.notes.note_reader import leads_away, read_data
 from cm_tui.engine.notes.places import Found
+from cm_tui.engine.shared_files.write_over import write_over
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import permissions_of, remove_left_overs, shared_dir, write_atomically
 from cm_tui.locks import locked
@@ -38,8 +40,16 @@ def writing() -> Iterator[None]:
         ) from error
 
 
-def write_data(place: Found, data: bytes) -> None:
+def write_data(place: Found, data: bytes, before: bytes | None = None) -> bytes | None:
     """Write a note whole, in the place of what was there.
+
+    Args:
+        place: of the note.
+        data: what it is to hold.
+        before: what it held when it was read.
+
+    Returns:
+        What another program saved since it was read, and what is in no file now; None: nothing.
 
     Raises:
         RefusedError: it is a link, or lies below one.
@@ -57,9 +67,11 @@ def write_data(place: Found, data: bytes) -> None:
         if place.path.startswith(f"{paths.PROJECT_FOLDER}/"):
             _ignore(place.base / paths.PROJECT_FOLDER)
         remove_left_overs(place.file)
-        write_atomically(place.file, data, permissions=permissions, durable=True)
+        saved = write_over(place.file, data, before, permissions)
     except OSError as error:
         raise cannot_write(place, error) from error
+    wrote(place.file)
+    return saved
 
 
 def take_away(place: Found, kept: Path) -> None:
@@ -76,6 +88,7 @@ def take_away(place: Found, kept: Path) -> None:
         place.file.unlink()
     except OSError as error:
         raise cannot_write(place, error) from error
+    wrote(place.file)
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:

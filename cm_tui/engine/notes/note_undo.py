@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.notes import hunks
-from cm_tui.engine.notes.note_changes import CHANGED, REVERTED, NoteChanges, Writer, kept_file
 from cm_tui.engine.notes.note_file import write_data, writing
+from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves, Writer, kept_file
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.errors import UsageError
@@ -63,12 +63,12 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
             return TakenBack(id_, words, file.shown, then, back)
         if not dry_run:
             text = "".join(f"{line}\n" for line in lines)
-            changes = NoteChanges(notes)
+            saves = NoteSaves(notes)
             if text.strip() or event.data.get("created") is not True:
-                changes.put(place, file, text, Writer(), REVERTED, undoes=event.id)
+                saves.put(place, file, text, Writer(), REVERTED, undoes=event.id)
             else:
                 # There was no such file before.
-                changes.remove(place, REVERTED, undoes=event.id)
+                saves.remove(place, REVERTED, undoes=event.id)
     return TakenBack(id_, words)
 
 
@@ -85,12 +85,12 @@ def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bo
             raise UsageError(f"The file of {id_} is kept no more: {error.strerror or error}.") from error
         if dry_run:
             return TakenBack(id_, words)
-        changes = NoteChanges(notes)
+        saves = NoteSaves(notes)
         if target and stamp_of(moved := notes.places.place(target)) is not None:
             # As it is now: it may have been changed where it was.
             data = notes.file(moved).data or data
-            changes.remove(moved, REVERTED, undoes=event.id)
-        changes.tell(id_, {"undoes": event.id}, Writer(), REVERTED)
+            saves.remove(moved, REVERTED, undoes=event.id)
+        saves.tell(id_, {"undoes": event.id}, Writer(), REVERTED)
         write_data(place, data)
         kept.unlink(missing_ok=True)
     return TakenBack(id_, words)

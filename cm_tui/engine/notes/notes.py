@@ -13,7 +13,7 @@ from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.notes.note_reader import MOST_BYTES, ReadNote, made_of, read_data, text_of
 from cm_tui.engine.notes.places import Found, day_note
-from cm_tui.engine.notes.scan import stamp_of
+from cm_tui.engine.notes.scan import scan_folders, stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.files import read_regular
@@ -54,17 +54,18 @@ class Notes:
             RefusedError: it lies outside the folders of notes.
         """
         wanted = name.strip().removeprefix("note/")
-        found = known_notes(self.places).found
-        if wanted in found:
-            return found[wanted][0]
-        endings = (wanted, f"{wanted}.md")
-        ends = [id_ for id_ in found if id_.endswith(tuple(f"{mark}{one}" for mark in "/:" for one in endings))]
-        if len(ends) == 1:
-            return found[ends[0]][0]
-        if len(ends) > 1:
-            raise UsageError(
-                f"{wanted!r} is more than one note: {', '.join(sorted(ends)[:5])}.", hint="Give one of these."
-            )
+        # Of what another process wrote just now the system may not have told yet.
+        for found in (known_notes(self.places).found, scan_folders(self.places).found):
+            if wanted in found:
+                return found[wanted][0]
+            endings = (wanted, f"{wanted}.md")
+            ends = [id_ for id_ in found if id_.endswith(tuple(f"{mark}{one}" for mark in "/:" for one in endings))]
+            if len(ends) == 1:
+                return found[ends[0]][0]
+            if len(ends) > 1:
+                raise UsageError(
+                    f"{wanted!r} is more than one note: {', '.join(sorted(ends)[:5])}.", hint="Give one of these."
+                )
         # Says so where it lies elsewhere; a place that is empty is no note.
         place = self.places.place(wanted)
         raise NotFoundError(f"There is no note {place.id}.", hint="`cm notes list` lists them.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from cm_tui.engine.notes.note_changes import NoteChanges, Writer
 from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.note_saves import NoteSaves, Writer
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.rule_block import Rule, with_block
@@ -52,10 +52,8 @@ def publish(notes: Notes, place: Found, rules: Sequence[Rule], left_out: int, *,
         diff = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
         change = ""
         if diff and not dry_run:
-            changes = NoteChanges(notes)
-            if wanted or file.data is None:
-                change = changes.put(place, file, wanted, Writer())
-            else:
-                # There was nothing but the block.
-                change = changes.remove(place)
+            saves = NoteSaves(notes)
+            # Where there was nothing but the block there was no file.
+            is_needed = wanted or file.data is None
+            change = saves.put(place, file, wanted, Writer()) if is_needed else saves.remove(place)
     return RuleBlock(place.id, str(place.file), diff, len(rules), left_out, change)

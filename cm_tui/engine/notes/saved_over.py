@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui import paths
-from cm_tui.engine.notes import hunks
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.shared_files.last_texts import LastTexts
 from cm_tui.files import read_regular, write_atomically
@@ -36,7 +35,7 @@ class Settled(NamedTuple):
     """What is to be done after another program saved a note.
 
     Attributes:
-        text: that the file should have; None: what it has.
+        text: that the file should have, with all that can be put back; None: what it has.
         conflict: lines that cannot be put back; None: there are none.
     """
 
@@ -53,14 +52,13 @@ def settled(file: Path, id_: str, text: str) -> Settled:
         text: that the file has now.
     """
     last_texts = LastTexts(file)
-    base = last_texts.base_of(hunks.lines_of(text), hunks.lines_of)
+    base = last_texts.base_of(text)
     if base is None:
         return Settled()
-    last = last_texts.all()[-1].text
-    merged = merge(base.text, text, last)
-    if merged.conflicts:
-        return Settled(conflict=SavedOver(id_, str(file), time.time(), base.text, last))
-    return Settled(merged.text if merged.text != text else None)
+    last = last_texts.last() or ""
+    merged = merge(base.text, text, last, "mine")
+    conflict = SavedOver(id_, str(file), time.time(), base.text, last) if merged.conflicts else None
+    return Settled(merged.text if merged.text != text else None, conflict)
 
 
 def keep(found: SavedOver) -> None:

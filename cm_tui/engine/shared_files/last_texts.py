@@ -5,33 +5,51 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cm_tui import paths
+from cm_tui.errors import StoreError
 from cm_tui.files import read_regular, write_atomically
 
 KEPT_S = 3_600.0
 """How long an editor may have a text open whose save is still understood."""
 MOST_BYTES = 256_000
 """Of one text; longer ones are not kept."""
-_SOON_S = 120.0
-_MOST_TEXTS = 12
-_MOST_FILE_BYTES = _MOST_TEXTS * MOST_BYTES * 3
+_SOON_S = 600.0
+"""Whoever saves within that time of the last change may not have seen it."""
+_MOST_TEXTS = 400
+_MOST_CHARACTERS = 4 * MOST_BYTES
+"""Of all that is kept of one file."""
+_MOST_FILE_BYTES = 16_000_000
+_COMPARED = 2_000
+"""Characters that are compared where lines do not tell what somebody began with."""
+_CLEARLY_ALIKE, _CLEARLY_MORE = 0.8, 0.15
+"""A share of characters from which on one line was made of another, and how much more than of a third."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastText:
-    """A text that was in a file."""
+class LastText(NamedTuple):
+    """A text that was in a file.
+
+    Attributes:
+        time: when it was seen or written: seconds since the epoch.
+        text: all of it.
+        put_back: it has lines that somebody's save had lost.
+    """
 
     time: float
-    """When it was seen or written: seconds since the epoch."""
     text: str
     put_back: bool = False
-    """It has lines that somebody's save had lost."""
+
+    @property
+    def lines(self) -> list[str]:
+        """Return its lines; that it ends with the last one is not a line of its own."""
+        return self.text.removesuffix("\n").split("\n")
 
 
 class LastTexts:
@@ -49,13 +67,17 @@ class LastTexts:
         """Return those of the last hour, and the one before them."""
         data = read_regular(self._kept, _MOST_FILE_BYTES)
         try:
-            found = json.loads(data) if data is not None else []
-        except (ValueError, RecursionError):
+            texts = [*_read(json.loads(data))] if data is not None else []
+        except (ValueError, RecursionError, TypeError, KeyError):
             return []
-        texts = [one for item in found if (one := _text(item)) is not None] if isinstance(found, list) else []
         since = time.time() - KEPT_S
         first = next((place for place, one in enumerate(texts) if one.time >= since), len(texts))
         return texts[max(0, first - 1) :]
+
+    def last(self) -> str | None:
+        """Return what the file said last; None: nobody knows."""
+        texts = self.all()
+        return texts[-1].text if texts else None
 
     def add(self, text: str, *, put_back: bool = False) -> None:
         """Keep what a file says now.
@@ -70,63 +92,118 @@ class LastTexts:
             texts = []
         else:
             texts.append(LastText(time.time(), text, put_back))
+        plain = [*_steps(texts)]
+        while len(texts) > _MOST_TEXTS or (len(texts) > 1 and _characters(plain) > _MOST_CHARACTERS):
+            # The older, the fewer are needed to know what somebody began with.
+            texts = [*texts[: len(texts) // 2 : 2], *texts[len(texts) // 2 :]] if len(texts) > 3 else texts[-1:]
+            plain = [*_steps(texts)]
         paths.private_dir(self._kept.parent)
-        plain = [{"time": one.time, "text": one.text, "put_back": one.put_back} for one in texts[-_MOST_TEXTS:]]
         write_atomically(self._kept, json.dumps(plain))
 
-    def base_of(self, lines: Sequence[str], lines_of: Callable[[str], Sequence[str]]) -> LastText | None:
-        """Return the text that somebody began with who saved some lines; None: the last one, nothing is lost.
+    def base_of(self, text: str) -> LastText | None:
+        """Return the text that somebody began with who saved another; None: the last one, nothing is lost.
+
+        It is the one with the fewest lines that differ; of several the oldest, unless the lines that were changed come from a later
+        one beyond doubt: what somebody may not have seen is shown to them, and not taken for their wish.
 
         Args:
-            lines: that were saved.
-            lines_of: gives the lines of a text.
+            text: that was saved.
         """
         texts = self.all()
-        if len(texts) < 2:
+        if len(texts) < 2 or (texts[-1].put_back and texts[-2].text == text):
+            # Whoever saves a second time without what was put back for them means it.
             return None
-        distances = [_distance(lines_of(one.text), lines) for one in texts]
-        last = len(texts) - 1
-        # Of several that are as near it is the latest; but whoever saves a moment after the last one has hardly seen that.
-        soon = time.time() - texts[-1].time < _SOON_S
-        best = min(range(len(texts)), key=lambda place: (distances[place], soon and place == last, -place))
-        if best == last:
+        saved = LastText(0.0, text).lines
+        differ = [_differing(one.lines, saved) for one in texts]
+        distances = [len(gone) + len(new) for gone, new in differ]
+        last, least = len(texts) - 1, min(distances)
+        if distances[last] == least and (least == 0 or time.time() - texts[last].time > _SOON_S):
             return None
-        if texts[-1].put_back and distances[best] == 0:
-            # Whoever saves without them what was put back for them means it.
-            return None
-        return texts[best]
+        base, *others = (place for place, one in enumerate(distances) if one == least)
+        for place in others:
+            alike = _alike(*differ[place])
+            if alike >= _CLEARLY_ALIKE and alike >= _alike(*differ[base]) + _CLEARLY_MORE:
+                base = place
+        return None if base == last else texts[base]
 
 
 def folder() -> Path:
     """Return the folder of all last texts."""
-    return paths.data_dir() / "last-texts"
+    return paths.state_dir() / "last-texts"
 
 
 def remove_old() -> None:
     """Remove the texts of files that nobody has changed for an hour."""
-    since = time.time() - KEPT_S
+    with suppress(OSError):
+        _remove(time.time() - KEPT_S)
+
+
+def remove_all() -> None:
+    """Remove the texts of all files: what they hold is to be gone.
+
+    Raises:
+        StoreError: one cannot be removed.
+    """
     try:
-        files = [*folder().iterdir()]
-    except OSError:
+        _remove(math.inf)
+    except FileNotFoundError:
         return
-    for file in files:
-        try:
-            if file.stat().st_mtime < since:
-                file.unlink(missing_ok=True)
-        except OSError:
-            continue
+    except OSError as error:
+        raise StoreError(
+            f"Cannot remove what is kept in {folder()}: {error.strerror or error}.", hint="Check its permissions."
+        ) from error
 
 
-def _distance(before: Sequence[str], after: Sequence[str]) -> int:
-    """Return how many lines differ; one that was changed counts once."""
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return sum(max(i2 - i1, j2 - j1) for kind, i1, i2, j1, j2 in matcher.get_opcodes() if kind != "equal")
+def _remove(until: float) -> None:
+    for file in folder().iterdir():
+        if file.stat().st_mtime < until:
+            file.unlink(missing_ok=True)
 
 
-def _text(data: Any) -> LastText | None:
-    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
-        return None
-    when = data.get("time")
-    if isinstance(when, bool) or not isinstance(when, int | float):
-        return None
-    return LastText(float(when), data["text"], data.get("put_back") is True)
+# --- which is nearest ---
+
+
+def _differing(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines that only one of two texts has, as often as it has them more; where they stand does not count."""
+    old, new = Counter(before), Counter(after)
+    return [*(old - new).elements()], [*(new - old).elements()]
+
+
+def _alike(gone: Sequence[str], new: Sequence[str]) -> float:
+    """Return how much of the changed lines is the same, from 0 to 1."""
+    before, after = ("\n".join(lines)[:_COMPARED] for lines in (gone, new))
+    return difflib.SequenceMatcher(None, before, after, autojunk=False).ratio()
+
+
+# --- kept as the first text and what each later one changes in the lines of the one before ---
+
+
+def _steps(texts: Sequence[LastText]) -> Iterator[dict[str, Any]]:
+    before: list[str] = []
+    for one in texts:
+        lines = one.text.split("\n")
+        most = min(len(before), len(lines))
+        start = next((row for row in range(most) if before[row] != lines[row]), most)
+        same = next((row for row in range(most - start) if before[-1 - row] != lines[-1 - row]), most - start)
+        said = {"start": start, "stop": len(before) - same, "new": lines[start : len(lines) - same]}
+        yield {"time": one.time, "put_back": one.put_back, **said}
+        before = lines
+
+
+def _read(data: Any) -> Iterator[LastText]:
+    """Yield the texts.
+
+    Raises:
+        ValueError, TypeError, KeyError: it is no list of steps.
+    """
+    lines: list[str] = []
+    for step in data if isinstance(data, list) else ():
+        start, stop, new = int(step["start"]), int(step["stop"]), step["new"]
+        if not 0 <= start <= stop <= len(lines) or not isinstance(new, list):
+            raise ValueError(step)
+        lines = [*lines[:start], *map(str, new), *lines[stop:]]
+        yield LastText(float(step["time"]), "\n".join(lines), step["put_back"] is True)
+
+
+def _characters(steps: Sequence[dict[str, Any]]) -> int:
+    return sum(len(line) + 1 for step in steps for line in step["new"])

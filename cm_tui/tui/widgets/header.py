@@ -11,8 +11,8 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-_NEVER_LEFT_OUT = 2
-"""The facts that the names of the modes make room for."""
+_WANTED, _NEVER_LEFT_OUT = 4, 2
+"""The facts for which the modes stand closer together, and those that even their names make room for."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,11 @@ class Header(Widget):
 
     def _fitting_tabs(self) -> Content:
         """The modes in full, closer together, or by their numbers: the most important facts always have their room."""
-        least = _width(*(fact.short or fact.text for fact in self._read_facts()[:_NEVER_LEFT_OUT])) + 2
+        facts = [fact.short or fact.text for fact in self._read_facts()]
         found = (self._tabs(), self._tabs(close=True))
-        return next((tabs for tabs in found if cell_len(tabs.plain) + least <= self.size.width), self._tabs(short=True))
+        rooms = [self.size.width - 2 - _width(*facts[:most]) for most in (_WANTED, _NEVER_LEFT_OUT)]
+        fitting = (tabs for room in rooms for tabs in found if cell_len(tabs.plain) <= room)
+        return next(fitting, self._tabs(short=True))
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab shows its mode."""

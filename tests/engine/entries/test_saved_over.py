@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import FILE
 from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.saved_over import settle_all
+from cm_tui.engine.journal.journal import Journal
 from cm_tui.model import EntryEdit
 from tests.cli.conftest import git
 
@@ -81,3 +85,39 @@ def test_a_branch_that_git_checks_out_is_meant_as_it_is(root: Path):
     git(root, "checkout", "-q", "--", ".")
     look(root)
     assert said(root) == ["One."]
+
+
+def test_a_file_that_is_half_written_is_waited_for(root: Path):
+    Entries(root).add("One.", AGENT)
+    whole = file_of(root).read_text()
+
+    def save() -> None:
+        with file_of(root).open("w") as file:
+            file.write(whole[:40])
+            file.flush()
+            started.set()
+            time.sleep(0.01)
+            file.write(whole[40:])
+
+    started = threading.Event()
+    thread = threading.Thread(target=save)
+    thread.start()
+    started.wait()
+    Entries(root).add("Two.", AGENT)
+    thread.join()
+    assert said(root) == ["One.", "Two."]
+    assert [*root.glob(".cm/*damaged*")] == []
+
+
+def test_what_is_saved_while_cm_writes_is_not_lost(root: Path, monkeypatch: pytest.MonkeyPatch):
+    Entries(root).add("One.", AGENT)
+    append = Journal.append
+
+    def slowly(self: Journal, *words: Any, **more: Any) -> Any:
+        # Between what cm has read and what it writes.
+        file_of(root).write_text(file_of(root).read_text().replace('"content": "One."', '"content": "One, mine."'))
+        return append(self, *words, **more)
+
+    monkeypatch.setattr(Journal, "append", slowly)
+    Entries(root).add("Two.", AGENT)
+    assert said(root) == ["One, mine.", "Two."]

@@ -104,3 +104,18 @@ def test_what_a_killed_erasure_left_of_an_entry_goes_when_it_is_asked_again(
     assert holders(engine, "xylophone-quartz")
     engine.erase([gone.id])
     assert holders(engine, "xylophone-quartz") == []
+
+
+def test_what_was_kept_of_notes_is_cleaned_and_brings_nothing_back(engine: LocalEngine):
+    engine.append_note("The port is 1.", name="router")
+    note = engine.root / ".cm/notes/topics/router.md"
+    opened = note.read_text()
+    note.write_text(f"{opened}\nsign in with {GITHUB}\n")
+    engine.notes()
+    engine.write_note(".cm/notes/topics/router.md", opened.replace("1.", "2."), base=opened)
+    note.write_text(opened.replace("1.", "3, by hand."))
+    engine.notes()
+    engine.delete_note("router")
+    assert {Path(file).parent.name for file in holders(engine, GITHUB)} >= {"last-texts", "note-conflicts"}
+    engine.erase(found=True)
+    assert holders(engine, GITHUB) == []

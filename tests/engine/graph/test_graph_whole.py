@@ -58,7 +58,11 @@ def test_callers_and_callees_mirror_each_other(own_code):
     page = graph.callers("Database.rows")
     assert len(page.rows) > 10
     for edge in page.rows:
-        back = graph.callees(next(s for s in graph.definitions(edge.qualname).rows if s.path == edge.path).key)
+        back = graph.callees(
+            next(
+                s for s in graph.definitions(edge.qualname).rows if (s.path, s.qualname) == (edge.path, edge.qualname)
+            ).key
+        )
         # An ambiguous call is one in both directions: it names all that it may mean.
         there = [e for e in back.rows if e.line == edge.line]
         assert any("Database.rows" in {e.qualname, *(c.qualname for c in e.candidates)} for e in there)

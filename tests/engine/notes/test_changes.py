@@ -15,7 +15,8 @@ from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.notes.hunks import hunks_between, taken_back, with_kept_lines
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_changes import CHANGED, NoteChanges, Writer
+from cm_tui.engine.notes.note_changes import NoteChanges
+from cm_tui.engine.notes.note_saves import CHANGED, Writer
 from cm_tui.engine.notes.note_undo import take_back
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
@@ -155,7 +156,8 @@ def test_a_link_in_its_place_is_not_written_through(root: Path, changes: NoteCha
 _APPEND = """
 import sys
 from pathlib import Path
-from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+from cm_tui.engine.notes.note_changes import NoteChanges
+from cm_tui.engine.notes.note_saves import Writer
 from cm_tui.engine.notes.notes import Notes
 for number in range(25):
     NoteChanges(Notes(Path(sys.argv[1]))).append(f"{sys.argv[2]}-{number}.", "many", Writer())

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import saved_over
-from cm_tui.engine.notes.note_changes import NoteChanges, Writer
+from cm_tui.engine.notes.note_changes import NoteChanges
+from cm_tui.engine.notes.note_saves import NoteSaves, Writer
 from cm_tui.engine.shared_files import last_texts
 from cm_tui.errors import NotFoundError, UsageError
 from tests.engine.notes.conftest import write
@@ -111,4 +113,58 @@ def test_what_is_no_list_of_texts_is_none(root: Path, changes: NoteChanges):
 def with_lock(changes: NoteChanges) -> None:
     """Have cm look at the note, as it does when it is told that the file has changed."""
     place = changes._notes.places.place(NOTE)
-    changes.settle(place)
+    changes._saves.settle(place)
+
+
+def test_what_does_not_conflict_is_put_back_beside_a_conflict(root: Path, changes: NoteChanges):
+    file = write(root, NOTE, "# Router\n\nPort 1.\n\nEnd.\n")
+    opened = file.read_text()
+    changes.write(NOTE, opened.replace("Port 1.", "Port 2."), opened, "")
+    changes.append("From an agent.", "router", AGENT)
+    file.write_text(opened.replace("Port 1.", "Number 3, by hand."))
+    with_lock(changes)
+    assert "From an agent." in file.read_text()
+    assert "Number 3, by hand." in file.read_text()
+    changes.resolve(NOTE, "mine")
+    assert file.read_text() == "# Router\n\nPort 2.\n\nEnd.\n\nFrom an agent.\n"
+
+
+def test_an_editor_that_goes_on_with_what_it_has_takes_nothing_away(root: Path, changes: NoteChanges):
+    file = write(root, NOTE, "# Router\n\nOne.\n")
+    text = file.read_text()
+    for number in range(30):
+        changes.append(f"Agent {number}.", "router", AGENT)
+        text = f"{text}Mine {number}.\n"
+        file.write_text(text)
+        with_lock(changes)
+    found = file.read_text().splitlines()
+    for number in range(30):
+        assert found.count(f"Agent {number}.") == 1
+        assert found.count(f"Mine {number}.") == 1
+
+
+def test_what_is_saved_while_cm_writes_is_not_lost(root: Path, changes: NoteChanges, monkeypatch: pytest.MonkeyPatch):
+    file = write(root, NOTE, "# Router\n\nOne.\n")
+    changes.append("Before.", "router", AGENT)
+    tell = NoteSaves.tell
+
+    def slowly(self: NoteSaves, *words: Any, **more: Any) -> str:
+        # Between what cm has read and what it writes.
+        if "Mine." not in file.read_text():
+            file.write_text(file.read_text().replace("One.", "One.\nMine."))
+        return tell(self, *words, **more)
+
+    monkeypatch.setattr(NoteSaves, "tell", slowly)
+    changes.append("From an agent.", "router", AGENT)
+    assert file.read_text() == "# Router\n\nOne.\nMine.\n\nBefore.\n\nFrom an agent.\n"
+
+
+def test_front_matter_and_bare_headings_belong_to_what_was_there_before(engine: LocalEngine):
+    file = write(engine.root, NOTE, "---\ntags: [a]\n---\n# Router\n\n## One\n\nfirst\n")
+    assert engine.notes().total == 1
+    opened = file.read_text()
+    file.write_text(opened.replace("first", "first, by one editor"))
+    engine.notes()
+    file.write_text(opened.replace("# Router", "# The router"))
+    engine.notes()
+    assert file.read_text() == "---\ntags: [a]\n---\n# The router\n\n## One\n\nfirst, by one editor\n"

@@ -254,6 +254,7 @@ def test_doctor_says_what_is_used_and_since_when(shop: Repo, endpoint: Endpoint,
 async def test_agents_and_the_application_are_told(shop: Repo, endpoint: Endpoint, settings: Write):
     settings()
     refuse(endpoint)
+    shop.write(".cm/notes/pay.md", "# Paying\n\nWhoever wants to pay needs a card.\n")
     run(shop.root)
     async with answering(shop.root) as agent:
         _, found = await agent.ok("memory_search", query="pay", min_score=0)
