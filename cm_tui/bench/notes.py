@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,9 @@ def main(argv: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(prog="cm bench notes", description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path, help="Folders of Markdown, each read as notes by itself.")
+    parser.add_argument(
+        "--questions", type=Path, help="JSON with questions by hand: projects, each with `ask`, `file` and `heading`."
+    )
     parser.add_argument("--most", type=int, default=100, help="Headings of a folder that are asked for.")
     parser.add_argument("--notes", type=int, default=0, help="Measure so many made-up notes instead.")
     parser.add_argument("--entries", type=int, default=0, help="And so many entries beside them.")
@@ -76,11 +80,14 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _asked(folder: Path, scratch: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Ask for the sections of one folder by their headings, which its notes have no more."""
+    """Ask for the sections of one folder: by their headings, which its notes have no more, or by questions of people."""
     copy = scratch / f"{folder.name}-{len([*scratch.iterdir()])}"
     root = copy / "project"
     root.mkdir(parents=True)
-    questions = _take_headings(folder, copy / "docs", options.most, random.Random(options.seed))
+    if options.questions is None:
+        questions = _take_headings(folder, copy / "docs", options.most, random.Random(options.seed))
+    else:
+        questions = _by_hand(folder, copy / "docs", json.loads(options.questions.read_text("utf-8")))
     os.environ["CM_MEMORY__NOTE_FOLDERS"] = json.dumps([str(copy / "docs")])
     row: dict[str, Any] = {"folder": folder.name, "questions": len(questions)}
     with _open(root) as engine:
@@ -101,12 +108,7 @@ def _take_headings(folder: Path, copy: Path, most: int, chance: random.Random) -
     """Copy a folder's Markdown without some headings; return those with the lines below them."""
     from cm_tui.engine.notes.headings import headings
 
-    texts = {
-        file.relative_to(folder).as_posix(): file.read_text("utf-8", "replace").split("\n")
-        for file in sorted(folder.rglob("*.md"))
-        if file.is_file() and not file.is_symlink()
-    }
-    found = []
+    texts, found = _texts(folder), []
     for path, lines in texts.items():
         here = [*headings(lines)]
         for number, heading in enumerate(here):
@@ -118,11 +120,40 @@ def _take_headings(folder: Path, copy: Path, most: int, chance: random.Random) -
     for one in chosen:
         level = texts[one.path][one.start_line - 1].partition(" ")[0]
         texts[one.path][one.start_line - 1] = f"{level} {_HEADING}"
+    _write(copy, texts)
+    return chosen
+
+
+def _by_hand(folder: Path, copy: Path, projects: Sequence[dict[str, Any]]) -> list[Question]:
+    """Copy a folder's Markdown as it is; return the questions of the project that has these files."""
+    from cm_tui.engine.notes.headings import headings
+
+    texts, found = _texts(folder), []
+    _write(copy, texts)
+    asked = (one["questions"] for one in projects if all(ask["file"] in texts for ask in one["questions"]))
+    for ask in next(asked, ()):
+        lines = texts[ask["file"]]
+        rows = [one.row for one in headings(lines)]
+        row = next(row for row in rows if lines[row].lstrip("# ").split(" {#")[0].strip() == ask["heading"])
+        # A section of its own ends it, unless nothing else stands in it.
+        stop = next((one for one in rows if one > row + _SHORTEST_SECTION), len(lines))
+        found.append(Question(ask["ask"], ask["file"], row + 1, stop))
+    return found
+
+
+def _texts(folder: Path) -> dict[str, list[str]]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_text("utf-8", "replace").split("\n")
+        for file in sorted(folder.rglob("*.md"))
+        if file.is_file() and not file.is_symlink()
+    }
+
+
+def _write(copy: Path, texts: dict[str, list[str]]) -> None:
     for path, lines in texts.items():
         target = copy / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text("\n".join(lines), "utf-8")
-    return chosen
 
 
 def _judged(engine: Engine, question: Question, profile: Any, mode: Any, depth: int = _DEPTH) -> float:
@@ -186,43 +217,19 @@ def _saved(engine: Engine, root: Path, rounds: int) -> Iterator[Callable[[], Non
         yield partial(save, number)
 
 
-_VOCABULARY = [
-    "gateway",
-    "router",
-    "cache",
-    "token",
-    "invoice",
-    "refund",
-    "ledger",
-    "deploy",
-    "rollback",
-    "schema",
-    "migration",
-    "worker",
-    "queue",
-    "retry",
-    "timeout",
-    "session",
-    "cookie",
-    "webhook",
-    "tenant",
-    "quota",
-    "index",
-    "shard",
-    "replica",
-    "backup",
-    "restore",
-    "alert",
-    "metric",
-    "trace",
-    "span",
-    "budget",
-    "license",
-]
+_STEMS = (
+    "gateway", "router", "cache", "token", "invoice", "refund", "ledger", "deploy", "rollback", "schema", "migration", "worker",
+    "queue", "retry", "timeout", "session", "cookie", "webhook", "tenant", "quota", "index", "shard", "replica", "backup",
+    "restore", "alert", "metric", "trace", "span", "budget", "license",
+)  # fmt: skip
+_ENDINGS = [f"{first}{second}" for first in "bdfgklmnprst" for second in "aeiou"]
+_WORDS = [*_STEMS, *(f"{stem}{ending}" for ending in _ENDINGS for stem in _STEMS)]
+_OFTEN = [*accumulate(1 / rank for rank in range(1, len(_WORDS) + 1))]
+"""As in any language, a word is half as frequent as one of half its rank (Zipf)."""
 
 
 def _words(chance: random.Random) -> str:
-    return " ".join(chance.sample(_VOCABULARY, 3))
+    return " ".join(chance.choices(_WORDS, cum_weights=_OFTEN, k=3))
 
 
 def _note_text(number: int, chance: random.Random) -> Iterator[str]:

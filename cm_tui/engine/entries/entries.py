@@ -10,11 +10,12 @@ from typing import Any
 
 from cm_tui.counts import count
 from cm_tui.engine.entries.entry_events import CHANGED, State
-from cm_tui.engine.entries.entry_file import EntryFile, writing
+from cm_tui.engine.entries.entry_file import EntryFile, Stamps, writing
 from cm_tui.engine.entries.entry_names import checked_scope, one_named
 from cm_tui.engine.entries.entry_record import digest, new_id, says_the_same
 from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
 from cm_tui.engine.entries.entry_writing import Change, Writer, head_at
+from cm_tui.engine.entries.known_entries import known
 from cm_tui.engine.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
@@ -58,8 +59,7 @@ class Entries:
 
     def stamp(self) -> str:
         """Return what changes when any of it changes."""
-        ledgers = (ledger.stamp() for ledger in self.ledgers.values())
-        return repr([*(file.stamp() for file in self.files.values()), *ledgers, str(self.root)])
+        return repr([*self._stamps(), str(self.root)])
 
     def all(self) -> Found:
         """Return all entries.
@@ -68,6 +68,13 @@ class Entries:
             RefusedError: the project's file leads elsewhere.
             StoreError: a file cannot be read.
         """
+        return known(str(self.root), self._stamps, self._read)
+
+    def _stamps(self) -> Stamps:
+        files = (file.stamp() for file in self.files.values())
+        return [*files, *(ledger.stamp() for ledger in self.ledgers.values())]
+
+    def _read(self) -> Found:
         found: list[Entry] = []
         notes: list[str] = []
         for scope, file in self.files.items():

@@ -30,6 +30,8 @@ from cm_tui.model import Entry, Scope
 FILE = "memory.json"
 """Name of a project's file, below its folder `.cm`."""
 MOST_BYTES = 32_000_000
+Stamps = list[list[int]]
+"""What tells of several files that one of them has changed."""
 _LOCK_SECONDS = 10.0
 _VERSION = 1
 

@@ -1,0 +1,45 @@
+"""The entries of the last projects that were asked about, kept as long as no file of them changes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cm_tui.engine.entries.entry_file import Stamps
+
+if TYPE_CHECKING:
+    from cm_tui.engine.entries.entries import Found
+
+_MOST_KEPT = 2
+_SETTLED_S = 0.1
+"""A file that was written so lately may be written again in the same tick of its clock."""
+
+_kept: OrderedDict[str, Found] = OrderedDict()
+_lock = threading.Lock()
+
+
+def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], Found]) -> Found:
+    """Return the entries of a project; they are read where a file of them has changed.
+
+    Args:
+        root: of the project.
+        stamps: of the files that they are made of, and of those that say what is known of them.
+        read: reads them.
+    """
+    before = stamps()
+    key = f"{root}\0{before}"
+    with _lock:
+        if key in _kept:
+            _kept.move_to_end(key)
+            return _kept[key]
+    found = read()
+    newest = max((stamp[0] for stamp in before if stamp), default=0)
+    if time.time_ns() - newest > _SETTLED_S * 1e9 and stamps() == before:
+        with _lock:
+            _kept[key] = found
+            while len(_kept) > _MOST_KEPT:
+                _kept.popitem(last=False)
+    return found
