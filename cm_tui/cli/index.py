@@ -268,6 +268,7 @@ def _show_status(state: ProjectStatus) -> None:
             ("symbols", f"{state.symbols:,}, {count(state.references, 'reference')}"),
             ("passages", f"{state.embedded:,} of {state.passages:,} with a vector ({state.vectors})"),
             ("search", f"{state.mode}, {state.model}{' (fallback)' if state.fallback else ''}"),
+            *_memory_rows(state),
             ("skipped", f"{count(sum(state.skipped.values()), 'file')}; {state.errors:,} not read in full"),
         ]
     else:
@@ -276,3 +277,15 @@ def _show_status(state: ProjectStatus) -> None:
         write(f"{name:<9} {text}")
     for note in state.notes:
         write(f"{'note':<9} {note}")
+
+
+def _memory_rows(state: ProjectStatus) -> list[tuple[str, str]]:
+    """Return what of the memory waits for a person."""
+    rows = []
+    if state.stale:
+        rows.append(
+            ("stale", f"{count(state.stale, 'entry or note', 'entries and notes')} of code that is gone: `cm stale`")
+        )
+    if state.conflicts:
+        rows.append(("conflicts", f"{count(state.conflicts, 'note')} saved over: `cm notes conflicts`"))
+    return rows

@@ -50,6 +50,8 @@ class ProjectStatus:
     notes: tuple[str, ...] = ()
     stale: int = 0
     """Entries and notes that name code that is gone or renamed."""
+    conflicts: int = 0
+    """Notes with lines that another program saved over others, and of which a person is to say which count."""
 
     @property
     def has_vectors(self) -> bool:

@@ -6,22 +6,20 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from cm_tui.engine.entries.entry_file import Stamps
 
-if TYPE_CHECKING:
-    from cm_tui.engine.entries.entries import Found
-
+T = TypeVar("T")
 _MOST_KEPT = 2
 _SETTLED_S = 0.1
 """A file that was written so lately may be written again in the same tick of its clock."""
 
-_kept: OrderedDict[str, Found] = OrderedDict()
+_kept: OrderedDict[str, Any] = OrderedDict()
 _lock = threading.Lock()
 
 
-def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], Found]) -> Found:
+def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], T]) -> T:
     """Return the entries of a project; they are read where a file of them has changed.
 
     Args:
@@ -34,7 +32,8 @@ def known(root: str, stamps: Callable[[], Stamps], read: Callable[[], Found]) ->
     with _lock:
         if key in _kept:
             _kept.move_to_end(key)
-            return _kept[key]
+            kept: T = _kept[key]
+            return kept
     found = read()
     newest = max((stamp[0] for stamp in before if stamp), default=0)
     if time.time_ns() - newest > _SETTLED_S * 1e9 and stamps() == before:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
@@ -89,6 +90,12 @@ def all_kept() -> list[SavedOver]:
     except OSError:
         return []
     return sorted((one for file in files if (one := _read(file)) is not None), key=lambda one: one.time)
+
+
+def count_below(root: Path) -> int:
+    """Return how many notes of a project and of its user have such conflicts."""
+    folders = tuple(f"{folder}{os.sep}" for folder in (root, paths.data_dir()))
+    return len({one.file for one in all_kept() if one.file.startswith(folders)})
 
 
 def _folder() -> Path:

@@ -241,6 +241,7 @@ def next_text(view: ProjectView) -> Content:
             ("4", "Pack: collect context for a chat"),
             ("6", "History: what changed, and the life of a symbol"),
             ("7", "Episodes: what agents and people did here"),
+            ("8", "Memory: what was written down, and may be remembered"),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))
@@ -250,6 +251,8 @@ def next_text(view: ProjectView) -> Content:
         rows.append(("M", f"Stop importing past sessions{_how_far(view.importing)}"))
     elif view.sessions_to_import:
         rows.append(("m", f"Import {count(view.sessions_to_import, 'past session')} of {_agents(view)}"))
+    if view.status and view.status.conflicts:
+        rows.append(("8", f"{count(view.status.conflicts, 'note')} saved over by another program: c decides"))
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
     rows.append(("?", "Every key of a mode"))
