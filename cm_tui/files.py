@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 import sys
@@ -140,8 +141,8 @@ def remove_left_overs(file: Path) -> None:
     Raises:
         OSError: one cannot be removed.
     """
-    # Earlier versions gave them no ending of their own.
-    for left_over in file.parent.glob(f".{file.name}.*"):
+    # Of exactly that form: other programs keep files of their own beside it, by which an editor recovers after a crash.
+    for left_over in file.parent.glob(f".{glob.escape(file.name)}.????????{SUFFIX}"):
         left_over.unlink(missing_ok=True)
 
 

@@ -16,8 +16,8 @@ from cm_tui.bench.quality import own_home
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest, entry_data, new_id
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model.author import Author
 
 _WORDS = 3_000
 _FILES = 200

@@ -243,7 +243,8 @@ def _note_text(number: int, chance: random.Random) -> Iterator[str]:
 def _write_entries(root: Path, count: int, chance: random.Random) -> None:
     from cm_tui.engine.entries.entries import Entries
     from cm_tui.engine.entries.entry_record import digest, entry_data, new_id
-    from cm_tui.engine.entries.entry_text import Author, new_entry
+    from cm_tui.engine.entries.entry_text import new_entry
+    from cm_tui.model.author import Author
 
     entries = Entries(root)
     taken: set[str] = set()

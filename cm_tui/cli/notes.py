@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -131,7 +132,12 @@ def edit(
     with open_engine(project) as engine:
         base = _text_of(engine, name)
         wanted = _wanted(base or "", text)
-        change = engine.write_note(name, wanted, base=base, decision=cast("Decision", keep))
+        try:
+            change = engine.write_note(name, wanted, base=base, decision=cast("Decision", keep))
+        except CmError as error:
+            if text is None:
+                error.hint = f"{error.hint} Your text is in {_kept(wanted, 'note.md')}.".strip()
+            raise
         if change.conflict is not None:
             raise _conflict(change)
     _show_change(change, as_json=as_json)
@@ -233,16 +239,21 @@ def _wanted(base: str, text: str | None) -> str:
     return edited
 
 
-def _conflict(change: NoteChange) -> CmError:
-    """Keep what was written where the person finds it, and say what the file says by now."""
+def _kept(text: str, name: str) -> Path:
+    """Keep a text that could not be written in a folder of its own."""
     import tempfile
-    from pathlib import Path
 
     from cm_tui.files import write_atomically
 
+    file = Path(tempfile.mkdtemp(prefix="cm-note-")) / name
+    write_atomically(file, text)
+    return file
+
+
+def _conflict(change: NoteChange) -> CmError:
+    """Keep what was written where the person finds it, and say what the file says by now."""
     assert change.conflict is not None
-    kept = Path(tempfile.mkdtemp(prefix="cm-note-")) / "both.md"
-    write_atomically(kept, change.conflict.both)
+    kept = _kept(change.conflict.both, "both.md")
     return CmError(
         f"{change.words}: nothing was written. Both sides are in {kept}.",
         hint="Edit it again, or say which lines count: --keep mine, theirs or both.",

@@ -30,6 +30,7 @@ def pack(
         raise UsageError(f"Unknown format {form!r}.", hint="Use markdown or json.")
     with open_fresh_engine(project) as engine:
         result = engine.pack(question, budget=budget, neighbours=neighbours)
+        engine.note_recalled(result.recalled)
     if as_json or form == "json":
         print_json(result)
         return

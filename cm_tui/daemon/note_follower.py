@@ -148,7 +148,9 @@ def _folders(root: Path) -> list[Path]:
     """Return the folders that hold notes and entries."""
     from cm_tui.engine.notes.known_scan import places_of
 
-    return [root / PROJECT_FOLDER, *(one.folder for one in places_of(root).folders)]
+    own = root / PROJECT_FOLDER
+    folders = [one.folder for one in places_of(root).folders if not one.leads_away]
+    return folders if own.is_symlink() else [own, *folders]
 
 
 def _sign(root: Path) -> str:

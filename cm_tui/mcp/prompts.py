@@ -7,7 +7,7 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
-from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, projects_of
+from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, agent_name, projects_of
 from cm_tui.mcp.resources import callers_text, symbol_text
 from cm_tui.mcp.safe_text import clean
 
@@ -51,5 +51,6 @@ def context_for_task(
     engine = projects.engine(project)
     projects.indexed(engine)
     pack = engine.pack(task, budget=budget)
+    engine.note_recalled(pack.recalled, actor="agent", agent=agent_name(ctx))
     notes = "".join(f"\nnote: {note}" for note in pack.notes)
     return clean(f"{task}\n\n{MATERIAL}\n\n{pack.markdown.removeprefix(pack.question.strip()).strip()}{notes}")

@@ -14,7 +14,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.clean_source import clean_lines, clean_source
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
-from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.errors import NotFoundError
 from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.safe_text import (
@@ -32,7 +32,6 @@ from cm_tui.mcp.safe_text import (
 )
 from cm_tui.model import CODE, By, FileHits, Hit, Mode, SearchResult
 from cm_tui.model.dates import age
-from cm_tui.model.ids import plain_id
 from cm_tui.model.score_text import DIGITS, printed, sign_of
 from cm_tui.model.text import one_line
 
@@ -79,7 +78,7 @@ def retrieve(
         engine.note_recalled([hit.path for hit in said[: len(told)]], actor="agent", agent=agent_name(ctx))
     following = next_offset(len(texts), total, offset)
     notes = [*found.notes, *notes_of(engine, state)]
-    head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{_narrowed(found)}")
+    head = one_line(f"{counted(len(texts), total, offset, what)}, {found.mode}{narrowed(found)}")
     record = records.Passages(
         mode=found.mode,
         rows=[passage(hit, files.get(hit.rank), explain=explain) for hit in hits[: len(texts)]],
@@ -164,6 +163,7 @@ def _places(file: FileHits) -> list[records.Place]:
 def assemble(
     question: Query,
     where: Where,
+    ctx: Request,
     budget: Annotated[int, Field(ge=100, le=50_000, description="Tokens at most.")] = 4000,
     neighbours: Annotated[bool, Field(description="Add callers and callees.")] = True,
     project: ProjectPath = None,
@@ -175,6 +175,7 @@ def assemble(
     _ = project
     engine, state = where.asked()
     pack = engine.pack(question, budget=budget, neighbours=neighbours)
+    engine.note_recalled(pack.recalled, actor="agent", agent=agent_name(ctx))
     items = [
         records.PackedItem(
             path=item.path,
@@ -201,105 +202,16 @@ def assemble(
     return result(joined(head, pack.markdown, footer(None, notes), between="\n\n"), record)
 
 
-def search(
-    query: Query,
-    where: Where,
-    ctx: Request,
-    max_results: Annotated[int, Field(ge=1, le=50)] = 6,
-    min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Remembered]:
-    """Search notes: day logs, topics, MEMORY.md, instructions; short snippets to cite.
-
-    Read more of one with memory_get.
-    """
-    _ = project
-    # What people and agents left behind needs no index.
-    engine = where.engine()
-    state = where.projects.state(engine)
-    found = engine.search_notes(query, limit=max_results, min_score=min_score)
-    told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
-    notes = [*found.notes, *told, *(notes_of(engine, state) if state.indexed else ())]
-    rows = [_note_row(hit) for hit in found.hits]
-    engine.note_recalled([hit.path for hit in found.hits], actor="agent", agent=agent_name(ctx))
-    record = records.Remembered(
-        mode=found.mode,
-        rows=rows,
-        total=found.total,
-        notes=notes,
-        provider=state.model,
-        fallback=found.mode != "hybrid" or bool(state.fallback),
-        filters=list(found.filters) or None,
-    )
-    texts = [
-        f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
-        for row in rows
-    ]
-    head = one_line(f"{len(rows):,} of {count(found.total, 'candidate')}, {found.mode}{_narrowed(found)}")
-    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No note says anything of this."
-    return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
-
-
-def _note_row(hit: Hit) -> records.Passage:
-    """A passage of a note, by the note's own id, without characters that only a model sees."""
-    row = passage(hit, chars=700)
-    return row.model_copy(update={"path": plain_id(hit.path), "snippet": remembered_text(row.snippet)})
-
-
-def _narrowed(found: SearchResult) -> str:
+def narrowed(found: SearchResult) -> str:
+    """Return the filters of a question, in words."""
     return f", only {' '.join(found.filters)}" if found.filters else ""
-
-
-def get(
-    path: PathArgument,
-    where: Where,
-    start: Annotated[int, Field(ge=1, validation_alias="from", description="First line.")] = 1,
-    lines: Annotated[int, Field(ge=1, le=2000)] = 200,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a note or a file; paths outside the project and its notes are refused."""
-    _ = project
-    engine = where.engine()
-    state = where.projects.state(engine)
-    try:
-        record = read_lines(where.asked()[0], path, start, lines)
-    except NotFoundError as error:
-        record = _note_lines(engine, path, start, lines, error)
-    more = f"It goes on: from={record.next_line}." if record.next_line else ""
-    stale = _of_stale(record)
-    head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
-    notes = notes_of(engine, state) if state.indexed else []
-    return result(joined(head, record.text, more, stale, footer(None, notes)), record)
-
-
-def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFoundError) -> records.Lines:
-    """Lines of a note.
-
-    Raises:
-        NotFoundError: the error of before, where there is no such note either.
-        CmError: the note cannot be read.
-    """
-    try:
-        found = engine.note(path, start=start, lines=lines)
-    except (NotFoundError, UsageError):
-        raise error from None
-    return records.Lines(
-        path=found.note.id,
-        start_line=found.start_line,
-        end_line=found.end_line,
-        language="markdown",
-        text=found.text[:ROOM],
-        stale=False,
-        kept=False,
-        next_line=found.next_line,
-    )
 
 
 ROOM = 40_000
 """Characters of a file in one answer."""
 
 
-def _of_stale(record: records.Lines) -> str:
+def of_stale(record: records.Lines) -> str:
     """What has to be said when the lines are not those of the index, or not those on disk."""
     if record.kept:
         return "note: The file has gone or cannot be read (a link is never followed); this is what was indexed."

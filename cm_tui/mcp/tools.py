@@ -11,7 +11,15 @@ from mcp_types import ToolAnnotations
 from pydantic import ConfigDict
 
 from cm_tui.errors import UsageError
-from cm_tui.mcp import core_memory_tool, graph_tools, history_tools, index_tools, memory_tools, retrieval_tools
+from cm_tui.mcp import (
+    core_memory_tool,
+    graph_tools,
+    history_tools,
+    index_tools,
+    memory_tools,
+    note_tools,
+    retrieval_tools,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +71,8 @@ TOOLS = (
     _kind("forget", "Forget", memory_tools.forget, "memory", reads=False),
     _kind("manage_core_memory", "Entries", core_memory_tool.manage_core_memory, "memory", reads=False),
     _kind("codememory_record", "Record a task", memory_tools.record, "memory", reads=False),
-    _kind("memory_search", "Search memory", retrieval_tools.search, "memory"),
-    _kind("memory_get", "Read memory", retrieval_tools.get, "memory"),
+    _kind("memory_search", "Search memory", note_tools.search, "memory"),
+    _kind("memory_get", "Read memory", note_tools.get, "memory"),
 )
 
 SETS = ("core", "graph", "temporal", "memory", "all")

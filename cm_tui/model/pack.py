@@ -53,5 +53,10 @@ class Pack:
     generation: int | None = None
     """State of the index that it was made from."""
 
+    @property
+    def recalled(self) -> tuple[str, ...]:
+        """Return the paths of what is remembered and is in it, each once."""
+        return tuple(dict.fromkeys(item.path for item in self.items if item.included and item.remembered))
+
 
 PackFormat = Literal["markdown", "json"]

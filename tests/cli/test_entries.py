@@ -9,8 +9,8 @@ import typer
 
 from cm_tui.cli import entry_care
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
 
 

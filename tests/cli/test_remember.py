@@ -9,9 +9,9 @@ import typer
 
 from cm_tui.cli import trust as trust_module
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
+from cm_tui.model.author import Author
 from tests.cli.conftest import Shop
 from tests.planted import GITHUB, leaked
 

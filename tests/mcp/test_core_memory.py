@@ -9,9 +9,9 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
+from cm_tui.model.author import Author
 from tests.mcp.served import answering
 from tests.planted import GITHUB, leaked
 

@@ -9,12 +9,12 @@ import pytest
 
 from cm_tui.engine.api import recording
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import RefusedError
 from cm_tui.model import EntryEdit, EpisodeEdit
+from cm_tui.model.author import Author
 from tests.mcp.served import answering
 from tests.planted import GITHUB, leaked
 

@@ -163,6 +163,19 @@ async def test_memory_search_finds_notes_and_leaves_out_what_is_weak(shop: Path)
         assert "Refunds go back to the card" in text
         assert record["path"] == top["path"]
         assert "lies outside" in await asked.refused("memory_get", path="user:../up.md")
+    with LocalEngine.open(shop) as engine:
+        counted = engine.recall_counts([f"note/{top['path']}"])[0]
+        assert counted.times >= 2, "found once, and read"
+
+
+async def test_what_of_the_memory_a_pack_holds_is_counted(own: Path):
+    with LocalEngine.open(own) as engine:
+        entry = engine.remember("The total of a cart is made with a tax of its own.")
+    async with answering(own) as asked:
+        _, record = await asked.ok("context_assemble", question="total of a cart and its tax", budget=4000)
+        assert any(item["path"] == f"entry/{entry.id}" for item in record["items"])
+    with LocalEngine.open(own) as engine:
+        assert engine.recall_counts([f"entry/{entry.id}"])[0].times == 1
 
 
 async def test_memory_get_reads_lines_and_says_where_it_goes_on(shop: Path):

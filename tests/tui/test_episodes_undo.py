@@ -9,9 +9,9 @@ import pytest
 from textual.widgets import Button
 
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import EntryEdit
+from cm_tui.model.author import Author
 from cm_tui.tui.screens.confirm import ConfirmScreen
 from cm_tui.tui.screens.undo import sides
 from tests.tui.mode_driver import driving

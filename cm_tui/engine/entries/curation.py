@@ -8,11 +8,12 @@ from dataclasses import replace
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import State
 from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, split_keywords
-from cm_tui.engine.entries.entry_text import Author, changed_by
+from cm_tui.engine.entries.entry_text import changed_by
 from cm_tui.engine.entries.entry_writing import Change
 from cm_tui.engine.entries.ledger import RULE
 from cm_tui.errors import RefusedError, UsageError
 from cm_tui.model import ENTRIES, Entry, Scope
+from cm_tui.model.author import Author
 from cm_tui.model.ids import plain_id
 
 _MOST_AT_ONCE = 20

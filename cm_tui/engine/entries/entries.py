@@ -13,12 +13,13 @@ from cm_tui.engine.entries.entry_events import CHANGED, State
 from cm_tui.engine.entries.entry_file import EntryFile, Stamps, writing
 from cm_tui.engine.entries.entry_names import checked_scope, one_named
 from cm_tui.engine.entries.entry_record import digest, new_id, says_the_same
-from cm_tui.engine.entries.entry_text import Author, changed_by, edited, new_entry
+from cm_tui.engine.entries.entry_text import changed_by, edited, new_entry
 from cm_tui.engine.entries.entry_writing import Change, Writer, head_at
 from cm_tui.engine.entries.known_entries import known
 from cm_tui.engine.entries.ledger import LedgerFile, Standing
 from cm_tui.errors import UsageError
 from cm_tui.model import Entry, EntryEdit, Scope
+from cm_tui.model.author import Author
 
 MOST_ENTRIES = 20_000
 """Of one file."""

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from cm_tui.engine.entries.entries import MOST_ENTRIES, Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest, entry_data
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import RULE, entry_in
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.values import redact_values
 from cm_tui.model import Entry, Scope
+from cm_tui.model.author import Author
 
 RESTORED = "entry.restored"
 """Kind of the event that says which entries came out of a backup."""

@@ -10,7 +10,7 @@ from typing import Any
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_backup import WAITING
 from cm_tui.engine.entries.entry_events import APPROVED, CHANGED, REVERTED, ids_told
-from cm_tui.engine.entries.entry_file import EntryFile, writing
+from cm_tui.engine.entries.entry_file import Content, EntryFile, writing
 from cm_tui.engine.entries.entry_record import digest, read_entry
 from cm_tui.engine.entries.ledger import Ledger
 from cm_tui.engine.entries.proposals import DECIDED, PROPOSED
@@ -70,7 +70,7 @@ def clean(entries: Entries, change: Callable[[str], str]) -> tuple[str, ...]:
                 content.items = items
                 # Known before it is written: what is killed in between holds nothing back.
                 entries.ledger.write(ledger)
-                file.write(content)
+                _write(file, content, lambda items: with_texts(items, change))
                 changed.append(str(file.path))
         if is_other:
             entries.ledger.write(ledger)
@@ -103,7 +103,7 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
                 entries.ledgers[scope].write(ledger)
             if dropped:
                 content.items = [item for item in content.items if item not in dropped]
-                file.write(content)
+                _write(file, content, lambda items: [item for item in items if _id_of(item) not in {*gone, *again}])
                 changed.append(str(file.path))
         ledger = entries.ledger.read()
         kept_proposals = [one for one in ledger.proposals if one.target not in gone]
@@ -112,6 +112,16 @@ def drop(entries: Entries, ids: Collection[str], again: Collection[str] = ()) ->
             entries.ledger.write(ledger)
             changed.append(str(entries.ledger.path))
     return tuple(changed)
+
+
+def _write(file: EntryFile, content: Content, without: Callable[[list[Any]], list[Any]]) -> None:
+    """Write a file; what another program saved since it was read is kept, without what goes."""
+    _, saved = file.write(content)
+    while saved is not None:
+        file.write_data(saved)
+        content = file.read()
+        content.items = without(content.items)
+        _, saved = file.write(content)
 
 
 def _id_of(item: object) -> str:

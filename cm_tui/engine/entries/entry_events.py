@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cm_tui.engine.entries.entry_record import entry_data
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import entry_in
 from cm_tui.engine.journal.event import Event
 from cm_tui.model import Entry
+from cm_tui.model.author import Author
 
 CHANGED = "entry.changed"
 """Kind of the event that says what entries were before a change and what they are after."""

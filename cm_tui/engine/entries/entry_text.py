@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
 
 from cm_tui.engine.entries.entry_names import checked_scope
 from cm_tui.engine.entries.entry_record import (
@@ -19,21 +18,8 @@ from cm_tui.engine.entries.entry_record import (
 from cm_tui.engine.entries.keywords import keywords_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import UsageError
-from cm_tui.model import Actor, Entry, EntryEdit, Scope
-
-
-class Author(NamedTuple):
-    """Who asks for a change.
-
-    Attributes:
-        actor: a person, or who else.
-        agent: name of the agent.
-        session: id of its session.
-    """
-
-    actor: Actor = "person"
-    agent: str = ""
-    session: str = ""
+from cm_tui.model import Entry, EntryEdit, Scope
+from cm_tui.model.author import Author
 
 
 def edited(entry: Entry, edit: EntryEdit) -> Entry:

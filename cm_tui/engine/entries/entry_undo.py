@@ -9,13 +9,14 @@ from typing import NamedTuple
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import CHANGED, REVERTED, State, states_of
 from cm_tui.engine.entries.entry_record import says_the_same
-from cm_tui.engine.entries.entry_text import Author, changed_by
+from cm_tui.engine.entries.entry_text import changed_by
 from cm_tui.engine.entries.forgetting import forgetting_of
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Entry
+from cm_tui.model.author import Author
 from cm_tui.model.ids import SHORTEST_NAME, plain_id
 
 

@@ -11,12 +11,12 @@ from cm_tui.engine.entries import saved_over
 from cm_tui.engine.entries.entry_events import CHANGED, State, event_data
 from cm_tui.engine.entries.entry_file import Content, EntryFile
 from cm_tui.engine.entries.entry_record import IF_SAID, digest, entry_data, read_entry, says_the_same
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import RULE, LedgerFile
 from cm_tui.engine.git.git_dir import git_folders, head_of
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, Scope
+from cm_tui.model.author import Author
 
 
 class Change(NamedTuple):

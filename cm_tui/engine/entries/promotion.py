@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, first_line
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.errors import UsageError
 from cm_tui.model import EPISODES, Entry, Episode, Scope
+from cm_tui.model.author import Author
 
 
 def promote(

@@ -9,12 +9,12 @@ from typing import Any
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import PROPOSAL_LETTER, entry_data, first_line, new_id, says_the_same, storable
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.ledger import Ledger
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, Proposal, ProposalKind, Remembered
+from cm_tui.model.author import Author
 from cm_tui.model.entry import REASON_CHARACTERS
 from cm_tui.model.ids import SHORTEST_NAME, plain_id, where_ids_are
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,11 @@ def write(root: Path, file: EntryFile, content: Content, *, put_back: bool = Fal
     remember(file, content.items, put_back=put_back)
     if saved is not None:
         file.write_data(saved)
-        return settle(root, file, read_quiet(file)), note
+        found = read_quiet(file)
+        if not found.damaged:
+            return settle(root, file, found), note
+        # Half of a file counts for nothing: it is kept beside, and what was known stays.
+        note = f"{note} {file.write(replace(content, damaged=found.damaged))[0]}".strip()
     return content, note
 
 

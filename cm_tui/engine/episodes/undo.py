@@ -10,7 +10,6 @@ from cm_tui.counts import count
 from cm_tui.engine.entries import approval
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import APPROVED, CHANGED
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import take_back
 from cm_tui.engine.episodes import changes
 from cm_tui.engine.episodes.edits import append_of_many, words_of
@@ -24,6 +23,7 @@ from cm_tui.engine.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
+from cm_tui.model.author import Author
 
 _LEFT_OUT = "left out, because it cannot be taken back"
 

@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 class LocalContext(LocalSearch, LocalCode, LocalInjection):
     """What a chat needs to know, chosen by the engine or by a person."""
 
-    @of_one_generation
     def pack(self, question: str, *, budget: int = 4000, neighbours: bool = True) -> Pack:
         """Choose what answers a question, within a budget of tokens."""
+        # Before the generation is chosen that it is answered from: else what is found is not there to be read.
+        self._read_what_was_recorded("code")
+        return self._pack(question, budget, neighbours=neighbours)
+
+    @of_one_generation
+    def _pack(self, question: str, budget: int, *, neighbours: bool) -> Pack:
         from cm_tui.engine.context.from_query import auto_pack, hits_for
 
         files = self._file_view()
@@ -38,9 +43,13 @@ class LocalContext(LocalSearch, LocalCode, LocalInjection):
             prepare=files.prepare,
         )
 
-    @of_one_generation
     def pack_items(self, items: Sequence[PackRequest], *, budget: int = 4000, question: str = "") -> Pack:
         """Make a pack of what a person chose, in that order."""
+        self._read_what_was_recorded("code")
+        return self._pack_items(items, budget, question)
+
+    @of_one_generation
+    def _pack_items(self, items: Sequence[PackRequest], budget: int, question: str) -> Pack:
         from cm_tui.engine.context.pack import manual_pack
 
         files = self._file_view()

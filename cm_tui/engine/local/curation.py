@@ -32,7 +32,7 @@ class LocalCuration(LocalEntries):
     def move_entry(self, name: str, to: Scope, *, actor: Actor = "person") -> MemoryChange:
         """Move an entry to the other scope."""
         from cm_tui.engine.entries.curation import move
-        from cm_tui.engine.entries.entry_text import Author
+        from cm_tui.model.author import Author
 
         _only_a_person(actor, "moves an entry to another scope")
         entries = self._entries()
@@ -45,7 +45,7 @@ class LocalCuration(LocalEntries):
     def merge_entries(self, names: Sequence[str], *, scope: str = "", actor: Actor = "person") -> MemoryChange:
         """Make one entry of several."""
         from cm_tui.engine.entries.curation import merge
-        from cm_tui.engine.entries.entry_text import Author
+        from cm_tui.model.author import Author
 
         _only_a_person(actor, "merges entries")
         entries = self._entries()
@@ -76,8 +76,8 @@ class LocalCuration(LocalEntries):
         actor: Actor = "person",
     ) -> Entry:
         """Write down what an episode taught as an entry."""
-        from cm_tui.engine.entries.entry_text import Author
         from cm_tui.engine.entries.promotion import promote
+        from cm_tui.model.author import Author
 
         _only_a_person(actor, "makes an entry of an episode")
         entry, notes = promote(

@@ -29,7 +29,7 @@ class LocalEntries(LocalForgetting):
         session: str = "",
     ) -> Entry:
         """Write something down."""
-        from cm_tui.engine.entries.entry_text import Author
+        from cm_tui.model.author import Author
 
         who = Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -53,7 +53,7 @@ class LocalEntries(LocalForgetting):
         reason: str = "",
     ) -> MemoryChange:
         """Propose an entry for all projects."""
-        from cm_tui.engine.entries.entry_text import Author
+        from cm_tui.model.author import Author
 
         who = Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -105,7 +105,8 @@ class LocalEntries(LocalForgetting):
     ) -> MemoryChange:
         """Change an entry, or propose that."""
         from cm_tui.engine.entries.entry_record import says_the_same
-        from cm_tui.engine.entries.entry_text import Author, changed_by, edited
+        from cm_tui.engine.entries.entry_text import changed_by, edited
+        from cm_tui.model.author import Author
 
         entries, who = self._entries(), Author(actor, agent, session)
         self._check_recorded(actor, session)
@@ -173,7 +174,8 @@ class LocalEntries(LocalForgetting):
 
     def _accept(self, proposal: Proposal) -> MemoryChange:
         from cm_tui.engine.entries.entry_events import State
-        from cm_tui.engine.entries.entry_text import Author, changed_by
+        from cm_tui.engine.entries.entry_text import changed_by
+        from cm_tui.model.author import Author
 
         who = Author()
         if proposal.of == "episode":

@@ -11,8 +11,8 @@ from cm_tui.model.ids import kind_and_id, where_ids_are
 
 if TYPE_CHECKING:
     from cm_tui.engine.entries.entries import Entries
-    from cm_tui.engine.entries.entry_text import Author
     from cm_tui.engine.entries.proposals import Proposals
+    from cm_tui.model.author import Author
 
 
 class LocalForgetting(LocalMemory):
@@ -30,7 +30,7 @@ class LocalForgetting(LocalMemory):
         reason: str = "",
     ) -> MemoryChange:
         """Forget an entry or an episode, or bring it back."""
-        from cm_tui.engine.entries.entry_text import Author
+        from cm_tui.model.author import Author
 
         who, kind = Author(actor, agent, session), kind_and_id(name)[0]
         if undo:

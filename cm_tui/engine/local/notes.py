@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, get_args
 
 from cm_tui.engine.local.entries import LocalEntries
@@ -21,6 +22,7 @@ from cm_tui.model import (
     Scope,
     SearchResult,
 )
+from cm_tui.model.author import Author
 
 if TYPE_CHECKING:
     from cm_tui.engine.notes.notes import Notes
@@ -92,11 +94,10 @@ class LocalNotes(LocalEntries):
     ) -> NoteChange:
         """Write a paragraph at the end of a note."""
         from cm_tui.engine.notes.note_changes import NoteChanges
-        from cm_tui.engine.notes.note_saves import Writer
         from cm_tui.engine.notes.notes import Notes
 
         self._check_recorded(actor, session)
-        return self._changed(NoteChanges(Notes(self._root)).append(text, name, Writer(actor, agent, session)))
+        return self._changed(NoteChanges(Notes(self._root)).append(text, name, Author(actor, agent, session)))
 
     def write_note(self, name: str, text: str, *, base: str | None = None, decision: Decision = "") -> NoteChange:
         """Write a note as a person edited it."""
@@ -187,4 +188,7 @@ class LocalNotes(LocalEntries):
         if note.scope == "user" or ":" in note.id:
             return note
         repository = self._repository
-        return replace(note, came_along=not repository.git or repository.is_tracked(note.id))
+        # A submodule's files are in its own index, and came with the repository all the same.
+        folders = PurePosixPath(note.id).parents
+        is_of_another = any((self._root / one / ".git").exists() for one in folders if one.name)
+        return replace(note, came_along=not repository.git or is_of_another or repository.is_tracked(note.id))

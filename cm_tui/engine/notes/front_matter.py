@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cm_tui.engine.notes.note_date import day_of
+from cm_tui.engine.notes.note_date import day_of, is_plausible
 
 _LONGEST = 100
 """Lines that are looked through for its end."""
@@ -73,7 +73,7 @@ def _yaml(text: str) -> Mapping[str, Any] | None:
     try:
         # The loader in Python: nesting without end is an error for it, and the end of the process for the one in C.
         found = yaml.load(text, yaml.SafeLoader)
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - what a tag makes of its value may fail in any way: `!!bool x`
         return None
     if found is None:
         return {}
@@ -96,7 +96,7 @@ def _day(found: Mapping[str, Any]) -> tuple[dt.date | None, str]:
         return None, "the date in its front matter is none"
     if day > dt.datetime.now(dt.UTC).date() + dt.timedelta(days=2):
         return None, "the date in its front matter lies in the future"
-    return day, ""
+    return (day, "") if is_plausible(day) else (None, "the date in its front matter is none")
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -106,4 +106,10 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str:
-    return " ".join(str(value).split()) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    try:
+        return " ".join(str(value).split())
+    except ValueError:
+        # A number of more digits than are written out.
+        return ""

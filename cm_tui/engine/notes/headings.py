@@ -12,6 +12,8 @@ _ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _MARKS = re.compile(r"`+|(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|!?\[([^\]]*)\]\([^)]*\)")
+_LONGEST = 1_000
+"""Characters of a line that are read as a heading: the patterns take the square of their time on blanks and brackets."""
 
 
 def headings(lines: Sequence[str]) -> Iterator[Heading]:
@@ -26,7 +28,7 @@ def headings(lines: Sequence[str]) -> Iterator[Heading]:
             continue
         if fence:
             continue
-        if title := _ATX.fullmatch(line):
+        if title := _ATX.fullmatch(line[:_LONGEST]):
             if name := _plain(title[2]):
                 yield Heading(row, len(title[1]), name)
         elif row and _UNDERLINE.fullmatch(line) and _is_title(lines, row - 1):
@@ -48,4 +50,4 @@ def _is_title(lines: Sequence[str], row: int) -> bool:
 
 
 def _plain(text: str) -> str:
-    return fold(_MARKS.sub(lambda mark: mark[1] or "", text), MAX_SIGNATURE)
+    return fold(_MARKS.sub(lambda mark: mark[1] or "", text[:_LONGEST]), MAX_SIGNATURE)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
+
+from cm_tui.errors import UsageError
 
 _CONTEXT = 2
 """Lines on either side that say where a hunk belongs."""
@@ -79,13 +83,26 @@ def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[s
         shown: the text before, as it was shown: without secrets.
         kept: the same lines, as the file has them.
         after: the text afterwards, made of what was shown.
+
+    Raises:
+        UsageError: lines that look the same hold different things, and it is not clear which of them is gone.
     """
-    if shown == kept:
+    hidden: dict[str, list[str]] = defaultdict(list)
+    for as_shown, as_kept in zip(shown, kept, strict=True):
+        if as_shown != as_kept:
+            hidden[as_shown].append(as_kept)
+    if not hidden:
         return list(after)
-    found = list(after)
-    for hunk_start, start, size in difflib.SequenceMatcher(None, shown, after, autojunk=False).get_matching_blocks():
-        found[start : start + size] = kept[hunk_start : hunk_start + size]
-    return found
+    there = Counter(line for line in after if line in hidden)
+    for line, number in there.items():
+        if len(set(hidden[line])) > 1 and number != len(hidden[line]):
+            raise UsageError(
+                f"{len(hidden[line])} lines show as {line.strip()[:60]!r}, and it is not clear which of them is gone.",
+                hint="Change them in an editor of your own: the note stays as it is.",
+            )
+    # In their order: a line that was moved keeps what it holds.
+    waiting = {line: iter(hidden[line] if len(set(hidden[line])) > 1 else repeat(hidden[line][0])) for line in there}
+    return [next(waiting[line]) if line in waiting else line for line in after]
 
 
 def data_of(hunks: Sequence[Hunk]) -> list[dict[str, Any]]:

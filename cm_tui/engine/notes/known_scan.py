@@ -67,7 +67,7 @@ class _Watched:
 
     def scan(self, places: Places) -> FolderScan:
         """Return what is in the folders now."""
-        paths = tuple(str(one.folder) for one in places.folders if one.folder.is_dir())
+        paths = tuple(str(one.folder) for one in places.folders if not one.leads_away and one.folder.is_dir())
         with self._lock:
             now = time.monotonic()
             if self._known is None:

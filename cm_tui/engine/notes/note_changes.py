@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.notes.note_file import MOST_WRITTEN, take_away, write_data, writing
 from cm_tui.engine.notes.note_reader import read_data
-from cm_tui.engine.notes.note_saves import NoteSaves, Writer, kept_file
+from cm_tui.engine.notes.note_saves import NoteSaves, kept_file
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Decision, NoteChange, NoteConflict
+from cm_tui.model.author import Author
 
 APPENDED_CHARACTERS = 20_000
+_HEADING = re.compile(r"^( {0,3}## \d\d:\d\d)", re.MULTILINE)
+"""How a line begins that says when, and by whom, a paragraph was written."""
 _AGENTS_KINDS = frozenset({"day", "topic"})
 """Notes that agents append to."""
 
@@ -32,7 +36,7 @@ class NoteChanges:
         self._notes = notes
         self._saves = NoteSaves(notes)
 
-    def append(self, text: str, name: str, writer: Writer) -> NoteChange:
+    def append(self, text: str, name: str, writer: Author) -> NoteChange:
         """Write a paragraph at the end of a note.
 
         Raises:
@@ -65,8 +69,11 @@ class NoteChanges:
                     hint="Begin another one, such as a topic: `cm notes append --to NAME TEXT`.",
                 )
             head = _heading(today, writer, self._notes.head()) if place.kind == "day" else ""
+            if head:
+                # What says when and by whom is never said by the text itself.
+                said = _HEADING.sub(r"\\\1", said)
             added = f"{head}\n\n{said}\n" if head else f"{said}\n"
-            start = f"{before.rstrip()}\n\n" if before.strip() else _beginning(place, today)
+            start = f"{before.rstrip(chr(10))}\n\n" if before.strip() else _beginning(place, today)
             line = start.count("\n") + 1
             event = self._saves.put(place, file, start + added, writer)
         note = self._notes.read(place).note
@@ -85,7 +92,7 @@ class NoteChanges:
             if base is None
             else self._notes.places.place(name.strip().removeprefix("note/"))
         )
-        _refuse(place, Writer())
+        _refuse(place, Author())
         if len(text.encode("utf-8", "replace")) > MOST_WRITTEN:
             raise UsageError(
                 f"The note {place.id} would have more than {MOST_WRITTEN:,} bytes.",
@@ -109,7 +116,7 @@ class NoteChanges:
                 wanted += "\n"
             if wanted == file.shown:
                 return NoteChange(place.id, f"{place.id} says that already", note=self._notes.read(place).note)
-            event = self._saves.put(place, file, wanted, Writer())
+            event = self._saves.put(place, file, wanted, Author())
         done = "wrote" if base is None else "changed"
         secrets = max(0, clean.secrets - redact(file.shown).secrets)
         return NoteChange(place.id, f"{done} {place.id}", event, self._notes.read(place).note, redacted=secrets)
@@ -125,14 +132,15 @@ class NoteChanges:
         """
         place, to = self._notes.named(name), self._notes.places.new(target)
         for one in (place, to):
-            _refuse(one, Writer())
+            _refuse(one, Author())
         with writing():
             if stamp_of(to) is not None:
                 raise UsageError(f"There is a note {to.id} already.", hint="Give another name.")
             data = read_data(place)
-            event = self._saves.tell(place.id, {"target": to.id}, Writer())
+            event = self._saves.tell(place.id, {"target": to.id}, Author())
             write_data(to, data)
             take_away(place, kept_file(event))
+            saved_over.move(place.file, to.id, to.file)
         return NoteChange(to.id, f"moved {place.id} to {to.id}", event, self._notes.read(to).note)
 
     def delete(self, name: str) -> NoteChange:
@@ -144,7 +152,7 @@ class NoteChanges:
             StoreError: it cannot be deleted.
         """
         place = self._notes.named(name)
-        _refuse(place, Writer())
+        _refuse(place, Author())
         with writing():
             event = self._saves.remove(place)
         return NoteChange(place.id, f"deleted {place.id}", event)
@@ -166,12 +174,12 @@ class NoteChanges:
                 raise NotFoundError(f"There is no conflict in {place.id}.", hint="`cm notes conflicts` lists them.")
             file = self._notes.file(place)
             wanted = merge(kept[0].base, kept[0].lost, file.text, decision).text
-            event = "" if wanted == file.text else self._saves.put(place, file, redact(wanted).text, Writer())
+            event = "" if wanted == file.text else self._saves.put_whole(place, file, wanted, Author())
             saved_over.remove(kept[0])
         return NoteChange(place.id, f"decided in {place.id}: {decision}", event, self._notes.read(place).note)
 
 
-def _refuse(place: Found, writer: Writer) -> None:
+def _refuse(place: Found, writer: Author) -> None:
     """Refuse to write what is not for cm, or not for this writer.
 
     Raises:
@@ -188,7 +196,7 @@ def _refuse(place: Found, writer: Writer) -> None:
         )
 
 
-def _heading(now: dt.datetime, writer: Writer, head: str) -> str:
+def _heading(now: dt.datetime, writer: Author, head: str) -> str:
     """Return the line above a paragraph of a day log: when, by whom, in which session, at which commit."""
     parts = [f"{now:%H:%M}"]
     if writer.actor != "person":

@@ -32,6 +32,11 @@ def day_of_path(path: str) -> dt.date | None:
     return next((day for part in reversed(path.split("/")[:-1]) if (day := day_of(part)) is not None), None)
 
 
+def is_plausible(day: dt.date) -> bool:
+    """Return whether a note can be of a day."""
+    return _FIRST <= day.year <= _LAST
+
+
 def seconds_of(day: dt.date) -> float:
     """Return the beginning of a day as seconds since the epoch, on this machine's clock."""
     return dt.datetime(day.year, day.month, day.day).astimezone().timestamp()
@@ -42,4 +47,4 @@ def _day(year: str, month: str, day: str) -> dt.date | None:
         found = dt.date(int(year), int(month), int(day))
     except ValueError:
         return None
-    return found if _FIRST <= found.year <= _LAST else None
+    return found if is_plausible(found) else None

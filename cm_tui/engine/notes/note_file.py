@@ -11,6 +11,7 @@ from cm_tui import paths
 from cm_tui.engine.notes.known_scan import wrote
 from cm_tui.engine.notes.note_reader import leads_away, read_data
 from cm_tui.engine.notes.places import Found
+from cm_tui.engine.shared_files.last_texts import LastTexts
 from cm_tui.engine.shared_files.write_over import write_over
 from cm_tui.errors import RefusedError, StoreError
 from cm_tui.files import permissions_of, remove_left_overs, shared_dir, write_atomically
@@ -86,6 +87,8 @@ def take_away(place: Found, kept: Path) -> None:
         paths.private_dir(kept.parent)
         write_atomically(kept, read_data(place), durable=True)
         place.file.unlink()
+        # Whoever begins a new one of that name has nothing to do with what it said.
+        LastTexts(place.file).forget()
     except OSError as error:
         raise cannot_write(place, error) from error
     wrote(place.file)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from cm_tui.engine.notes.front_matter import FrontMatter, front_matter
 from cm_tui.engine.notes.headings import first_heading
 from cm_tui.engine.notes.note_date import day_of_path, seconds_of
-from cm_tui.engine.notes.places import Found
+from cm_tui.engine.notes.places import Found, below_a_link
 from cm_tui.engine.notes.scan import Stamp
+from cm_tui.engine.redaction.redact import redact
 from cm_tui.errors import NotFoundError, RefusedError, StoreError
 from cm_tui.files import read_below
 from cm_tui.model import Note
@@ -59,12 +60,7 @@ def read_data(place: Found) -> bytes:
 
 def leads_away(place: Found) -> bool:
     """Return whether a note, or a folder between it and its base, is a link."""
-    at = place.base
-    for part in place.path.split("/"):
-        at /= part
-        if at.is_symlink():
-            return True
-    return False
+    return below_a_link(place.base, place.path)
 
 
 def read_note(place: Found, stamp: Stamp) -> ReadNote:
@@ -93,13 +89,13 @@ def made_of(place: Found, stamp: Stamp, data: bytes) -> ReadNote:
         kind=place.kind,
         scope=place.scope,
         file=str(place.file),
-        title=_title(place, said, lines),
+        title=redact(_title(place, said, lines)).text,
         time=_time(place, said),
         modified=stamp.changed_ns / 1e9,
         bytes=stamp.size,
         lines=len(lines) - (lines[-1] == ""),
         digest=digest_of(data),
-        tags=said.tags,
+        tags=tuple(redact(tag).text for tag in said.tags),
         writable=place.writable,
         problem=problem or said.problem,
     )

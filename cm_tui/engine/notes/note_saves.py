@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.git.head_file import is_gits_doing
@@ -21,7 +21,7 @@ from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.shared_files.last_texts import LastTexts
 from cm_tui.engine.shared_files.quiet import until_quiet
 from cm_tui.errors import CmError
-from cm_tui.model import Actor
+from cm_tui.model.author import Author
 
 CHANGED = "note.changed"
 """Kind of the event that says which lines of a note were changed, or that it was moved or deleted."""
@@ -34,20 +34,6 @@ MOST_SAVED = 50
 _RECENT_S = 10.0
 
 
-class Writer(NamedTuple):
-    """Who changes a note.
-
-    Attributes:
-        actor: a person, or who else.
-        agent: name of the agent.
-        session: id of its session.
-    """
-
-    actor: Actor = "person"
-    agent: str = ""
-    session: str = ""
-
-
 class NoteSaves:
     """Writing the notes of a project; the notes are held meanwhile.
 
@@ -58,7 +44,7 @@ class NoteSaves:
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
 
-    def put(self, place: Found, file: NoteFile, after: str, writer: Writer, kind: str = CHANGED, **more: Any) -> str:
+    def put(self, place: Found, file: NoteFile, after: str, writer: Author, kind: str = CHANGED, **more: Any) -> str:
         """Tell of a change, then make it; returns the id of the event.
 
         Args:
@@ -74,6 +60,17 @@ class NoteSaves:
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
         event = self.tell(place.id, said, writer, kind)
         self._write(place, file, "\n".join(hunks.with_kept_lines(shown, file.text.split("\n"), lines)))
+        return event
+
+    def put_whole(self, place: Found, file: NoteFile, text: str, author: Author) -> str:
+        """Tell of a change to a text that is no answer's, but was in the file before, secrets and all; then make it.
+
+        Returns:
+            The id of the event.
+        """
+        found = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(redact(text).text))
+        event = self.tell(place.id, {"hunks": hunks.data_of(found)}, author)
+        self._write(place, file, text)
         return event
 
     def settle(self, place: Found, before: str = "") -> NoteFile:
@@ -95,6 +92,8 @@ class NoteSaves:
         if file.data is not None and file.text != last_texts.last() and until_quiet(place.file):
             file = self._notes.file(place)
         if file.data is None:
+            with suppress(OSError):
+                last_texts.forget()
             return file
         if before and not last_texts.all():
             _remember(place, _completed(before, file.text))
@@ -110,16 +109,16 @@ class NoteSaves:
             return file
         again = NoteFile(file.data, found.text, redact(found.text).text)
         told = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(again.shown))
-        self.tell(place.id, {"hunks": hunks.data_of(told)}, Writer(), PUT_BACK)
+        self.tell(place.id, {"hunks": hunks.data_of(told)}, Author(), PUT_BACK)
         return self._write(place, file, again.text, put_back=True)
 
     def remove(self, place: Found, kind: str = CHANGED, **more: Any) -> str:
         """Tell that a note is deleted, then do so; its file is kept beside. Returns the id of the event."""
-        event = self.tell(place.id, {"deleted": True, **more}, Writer(), kind)
+        event = self.tell(place.id, {"deleted": True, **more}, Author(), kind)
         take_away(place, kept_file(event))
         return event
 
-    def tell(self, id_: str, data: dict[str, Any], writer: Writer, kind: str = CHANGED) -> str:
+    def tell(self, id_: str, data: dict[str, Any], writer: Author, kind: str = CHANGED) -> str:
         """Write the event of a change; returns its id."""
         said = {"note": id_, **data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
         return Journal.of(self._notes.root).append(kind, said, head=self._notes.head() or None).id

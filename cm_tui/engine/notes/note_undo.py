@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.notes import hunks
 from cm_tui.engine.notes.note_file import write_data, writing
-from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves, Writer, kept_file
+from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves, kept_file
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.scan import stamp_of
+from cm_tui.engine.redaction.marks import has_marks
 from cm_tui.errors import UsageError
+from cm_tui.model.author import Author
 
 
 class TakenBack(NamedTuple):
@@ -61,11 +64,17 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
             then = "\n".join(line for one in found for line in one.after)
             back = "\n".join(line for one in found for line in one.before)
             return TakenBack(id_, words, file.shown, then, back)
+        hidden = Counter(filter(has_marks, lines)) - Counter(filter(has_marks, hunks.lines_of(file.shown)))
+        if hidden:
+            raise UsageError(
+                f"What looked like a secret stood in {id_}, and no journal keeps that.",
+                hint="Write these lines again: `cm notes edit`.",
+            )
         if not dry_run:
             text = "".join(f"{line}\n" for line in lines)
             saves = NoteSaves(notes)
             if text.strip() or event.data.get("created") is not True:
-                saves.put(place, file, text, Writer(), REVERTED, undoes=event.id)
+                saves.put(place, file, text, Author(), REVERTED, undoes=event.id)
             else:
                 # There was no such file before.
                 saves.remove(place, REVERTED, undoes=event.id)
@@ -90,7 +99,7 @@ def _file_back(notes: Notes, event: Event, id_: str, target: str, *, dry_run: bo
             # As it is now: it may have been changed where it was.
             data = notes.file(moved).data or data
             saves.remove(moved, REVERTED, undoes=event.id)
-        saves.tell(id_, {"undoes": event.id}, Writer(), REVERTED)
+        saves.tell(id_, {"undoes": event.id}, Author(), REVERTED)
         write_data(place, data)
         kept.unlink(missing_ok=True)
     return TakenBack(id_, words)

@@ -22,6 +22,8 @@ DAY_FOLDER = f"{paths.PROJECT_FOLDER}/memory"
 USER = "user:"
 EXTRA = "extra:"
 _TOPICS = "topics/"
+DEEPEST = 20
+"""Folders below each other in which notes are looked for."""
 _PART = re.compile(r'[^\x00-\x1f\x7f<>:"/\\|?*]+')
 """A name that every system allows."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -71,6 +73,11 @@ class Folder:
     def folder(self) -> Path:
         """Return its absolute path."""
         return self.base / self.path if self.path else self.base
+
+    @property
+    def leads_away(self) -> bool:
+        """Return whether a part of the way from the base to it is a link."""
+        return below_a_link(self.base, self.path)
 
     def place_of(self, path: str) -> Found:
         """Return the place of a file, by its path below `base`."""
@@ -155,6 +162,16 @@ class Places:
         return any(one.id == name for one in self.single())
 
 
+def below_a_link(base: Path, path: str) -> bool:
+    """Return whether a part of the way from a folder to what lies below it is a link, the last one included."""
+    at = base
+    for part in path.split("/") if path else ():
+        at /= part
+        if os.path.islink(at):  # noqa: PTH114 - the link itself
+            return True
+    return False
+
+
 def user_folder() -> Path:
     """Return the folder of the user's own notes."""
     return paths.data_dir() / "notes"
@@ -203,8 +220,22 @@ def _check_parts(path: str, id_: str) -> None:
     Raises:
         UsageError: it is one.
     """
-    for part in path.split("/"):
-        if not _PART.fullmatch(part) or _RESERVED.fullmatch(part) or part != part.strip(" ") or part.endswith("."):
+    parts = path.split("/")
+    if len(parts) > DEEPEST:
+        raise UsageError(f"{_shown(id_)} lies too deep.", hint=f"A note lies below at most {DEEPEST - 1} folders.")
+    folders = parts[:-1]
+    if folders[:1] == [paths.PROJECT_FOLDER]:
+        del folders[0]
+    if hidden := next((part for part in folders if part.startswith(".")), ""):
+        raise UsageError(f"{_shown(hidden)} is a hidden folder: no notes are read there.", hint="Leave the dot away.")
+    for part in parts:
+        if (
+            not part.isprintable()
+            or not _PART.fullmatch(part)
+            or _RESERVED.fullmatch(part)
+            or part != part.strip(" ")
+            or part.endswith(".")
+        ):
             raise UsageError(
                 f"No note can be called {_shown(id_)}: {_shown(part)} is not allowed as a name on every system.",
                 hint="Use letters, digits, `-`, `_` and dots.",

@@ -6,12 +6,13 @@ import difflib
 from collections.abc import Sequence
 
 from cm_tui.engine.notes.note_file import writing
-from cm_tui.engine.notes.note_saves import NoteSaves, Writer
+from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found
 from cm_tui.engine.notes.rule_block import Rule, with_block
 from cm_tui.errors import NotFoundError
 from cm_tui.model import RuleBlock
+from cm_tui.model.author import Author
 
 
 def place_of(notes: Notes, name: str) -> Found:
@@ -55,5 +56,5 @@ def publish(notes: Notes, place: Found, rules: Sequence[Rule], left_out: int, *,
             saves = NoteSaves(notes)
             # Where there was nothing but the block there was no file.
             is_needed = wanted or file.data is None
-            change = saves.put(place, file, wanted, Writer()) if is_needed else saves.remove(place)
+            change = saves.put(place, file, wanted, Author()) if is_needed else saves.remove(place)
     return RuleBlock(place.id, str(place.file), diff, len(rules), left_out, change)

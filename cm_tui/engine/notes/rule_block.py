@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 BEGIN = "<!-- cm-tui: approved rules, written by `cm entries publish`; what stands between these marks is replaced -->"
@@ -51,17 +51,26 @@ def without_block(text: str) -> str:
 
 
 def _span(text: str) -> tuple[int, int]:
-    """Return where the block begins and ends; -1: there is none that is whole."""
-    starts = [place for mark in (BEGIN, _JOINED) if (place := _line_at(text, mark)) >= 0]
-    if not starts:
+    """Return where the block begins and ends; -1: there is none that is whole.
+
+    A mark counts as a line of its own alone, and of several that begin a block the last one before its end: what stands
+    below a mark without an end is people's.
+    """
+    begins = _lines_at(text, (BEGIN, _JOINED))
+    stop = next((end for end in _lines_at(text, (END,)) if begins and end > begins[0]), -1)
+    if stop < 0:
         return -1, -1
-    stop = text.find(f"\n{END}", starts[0])
-    return (starts[0], stop + 1 + len(END)) if stop >= 0 else (-1, -1)
+    return max(begin for begin in begins if begin < stop), stop + len(END)
 
 
-def _line_at(text: str, mark: str) -> int:
-    place = text.find(mark)
-    return place if place <= 0 or text[place - 1] == "\n" else -1
+def _lines_at(text: str, marks: Collection[str]) -> list[int]:
+    """Return where lines begin that are one of these marks and nothing else."""
+    places, at = [], 0
+    for line in text.split("\n"):
+        if line in marks:
+            places.append(at)
+        at += len(line) + 1
+    return places
 
 
 def _item(rule: Rule) -> str:

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,6 +75,20 @@ def keep(found: SavedOver) -> None:
 def kept_of(file: Path) -> list[SavedOver]:
     """Return the conflicts of a note, the oldest first."""
     return [one for one in all_kept() if one.file == str(file)]
+
+
+def move(file: Path, id_: str, target: Path) -> None:
+    """Have the conflicts of a note follow it to another name.
+
+    Args:
+        file: of the note before.
+        id_: the note's afterwards.
+        target: its file afterwards.
+    """
+    for one in kept_of(file):
+        with suppress(OSError):
+            keep(replace(one, id=id_, file=str(target)))
+            remove(one)
 
 
 def remove(found: SavedOver) -> None:

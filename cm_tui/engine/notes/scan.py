@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cm_tui.engine.notes.places import ENDINGS, Folder, Found, Places
+from cm_tui.engine.notes.places import DEEPEST, ENDINGS, Folder, Found, Places, below_a_link
 
 MOST_NOTES = 100_000
 """More are not looked at: nobody wrote them."""
-_DEEPEST = 20
 
 
 class Stamp(NamedTuple):
@@ -88,7 +87,7 @@ def scan_folders(places: Places) -> FolderScan:
     found: dict[str, tuple[Found, Stamp]] = {}
     notes: list[str] = []
     for folder in places.folders:
-        if _leads_away(folder):
+        if folder.leads_away:
             notes.append(f"{folder.folder} is a link, or lies below one: no notes are read from it.")
             continue
         for path, stamp in _walk(folder, notes):
@@ -110,6 +109,8 @@ def fixed(places: Places) -> Iterator[tuple[Found, Stamp]]:
 
 def stamp_of(place: Found) -> Stamp | None:
     """Return what tells that a note has changed; None: there is no ordinary file."""
+    if below_a_link(place.base, place.path):
+        return None
     try:
         found = place.file.lstat()
     except (OSError, ValueError):
@@ -137,7 +138,7 @@ def _walk(folder: Folder, notes: list[str]) -> Iterator[tuple[str, Stamp]]:
                 continue
             try:
                 if entry.is_dir(follow_symlinks=False):
-                    if depth < _DEEPEST and not entry.name.startswith("."):
+                    if depth < DEEPEST and not entry.name.startswith("."):
                         waiting.append((below, depth + 1))
                 elif entry.name.endswith(ENDINGS) and entry.is_file(follow_symlinks=False):
                     yield below, _stamp(entry.stat(follow_symlinks=False))
@@ -156,13 +157,3 @@ def _printable(name: str) -> str:
 
 def _stamp(found: os.stat_result) -> Stamp:
     return Stamp(found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def _leads_away(folder: Folder) -> bool:
-    """Return whether a part of the way from the base to a folder is a link."""
-    at = folder.base
-    for part in folder.path.split("/") if folder.path else ():
-        at /= part
-        if os.path.islink(at):  # noqa: PTH114 - the link itself
-            return True
-    return False

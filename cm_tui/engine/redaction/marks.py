@@ -22,3 +22,8 @@ def note_on_marks(text: str) -> tuple[str, ...]:
     if not secrets:
         return ()
     return (f"{count(secrets, 'secret')} {noun(secrets, 'was', 'were')} redacted.",)
+
+
+def has_marks(text: str) -> bool:
+    """Return whether a mark stands in a text in the place of a secret."""
+    return re.search(_MARK, text) is not None

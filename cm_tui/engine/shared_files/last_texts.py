@@ -100,6 +100,14 @@ class LastTexts:
         paths.private_dir(self._kept.parent)
         write_atomically(self._kept, json.dumps(plain))
 
+    def forget(self) -> None:
+        """Keep nothing of this file any more.
+
+        Raises:
+            OSError: what is kept cannot be removed.
+        """
+        self._kept.unlink(missing_ok=True)
+
     def base_of(self, text: str) -> LastText | None:
         """Return the text that somebody began with who saved another; None: the last one, nothing is lost.
 

@@ -14,11 +14,11 @@ from cm_tui.engine.api.backup import back_up, look_at_backup, restore_backup
 from cm_tui.engine.backup import stream
 from cm_tui.engine.entries import entry_backup
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError
 from cm_tui.model import EntryEdit, EpisodeEdit
+from cm_tui.model.author import Author
 from tests.gitrepo import Repo
 from tests.planted import GITHUB, leaked
 

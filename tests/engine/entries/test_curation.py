@@ -14,13 +14,13 @@ from cm_tui.engine.entries.curation import merge, move
 from cm_tui.engine.entries.duplicates import WORDS, duplicates
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import CHANGED, State
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import forgotten, take_back
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.search.tokens import STOP_WORDS, stem, words
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
 from cm_tui.model import Entry, EntryEdit
+from cm_tui.model.author import Author
 
 PERSON, AGENT = Author(), Author("agent", "codex", "s1")
 

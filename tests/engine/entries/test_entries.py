@@ -20,12 +20,12 @@ from cm_tui.engine.entries.entry_events import CHANGED, State
 from cm_tui.engine.entries.entry_file import FILE
 from cm_tui.engine.entries.entry_list import page
 from cm_tui.engine.entries.entry_record import CONTENT_CHARACTERS, entry_data, new_id, read_entry
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.entry_undo import restore, take_back
 from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from cm_tui.files import private_umask
 from cm_tui.model import Entry, EntryEdit
+from cm_tui.model.author import Author
 from tests.planted import GITHUB, leaked
 
 PERSON, AGENT = Author(), Author("agent", "codex", "s1")

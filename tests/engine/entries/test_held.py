@@ -11,10 +11,10 @@ import pytest
 from cm_tui.engine.api import entry_trust, links
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import State
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import EntryEdit
+from cm_tui.model.author import Author
 from tests.cli.conftest import git, make_repository
 
 PERSON = Author()

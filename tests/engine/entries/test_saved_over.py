@@ -13,10 +13,10 @@ import pytest
 
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.entries.saved_over import settle_all
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.model import EntryEdit
+from cm_tui.model.author import Author
 from tests.cli.conftest import git
 
 AGENT = Author("agent", "codex", "s1")

@@ -115,7 +115,7 @@ def test_what_was_kept_of_notes_is_cleaned_and_brings_nothing_back(engine: Local
     engine.write_note(".cm/notes/topics/router.md", opened.replace("1.", "2."), base=opened)
     note.write_text(opened.replace("1.", "3, by hand."))
     engine.notes()
-    engine.delete_note("router")
     assert {Path(file).parent.name for file in holders(engine, GITHUB)} >= {"last-texts", "note-conflicts"}
+    engine.delete_note("router")
     engine.erase(found=True)
     assert holders(engine, GITHUB) == []

@@ -6,11 +6,11 @@ import pytest
 
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import FILE
-from cm_tui.engine.entries.entry_text import Author
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.entry_source import passages_of
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.model import Entry, EntryEdit
+from cm_tui.model.author import Author
 from tests.planted import GITHUB, leaked
 
 

@@ -16,14 +16,15 @@ from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.notes.hunks import hunks_between, taken_back, with_kept_lines
 from cm_tui.engine.notes.merging import merge
 from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.note_saves import CHANGED, Writer
+from cm_tui.engine.notes.note_saves import CHANGED
 from cm_tui.engine.notes.note_undo import take_back
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.errors import NotFoundError, RefusedError, UsageError
+from cm_tui.model.author import Author
 from tests.engine.notes.conftest import write
 from tests.planted import GITHUB
 
-PERSON, AGENT = Writer(), Writer("agent", "codex", "s1")
+PERSON, AGENT = Author(), Author("agent", "codex", "s1")
 LINES = st.lists(st.sampled_from(["", "a", "b", "c", "d", "e"]), max_size=12)
 
 
@@ -157,10 +158,10 @@ _APPEND = """
 import sys
 from pathlib import Path
 from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.note_saves import Writer
 from cm_tui.engine.notes.notes import Notes
+from cm_tui.model.author import Author
 for number in range(25):
-    NoteChanges(Notes(Path(sys.argv[1]))).append(f"{sys.argv[2]}-{number}.", "many", Writer())
+    NoteChanges(Notes(Path(sys.argv[1]))).append(f"{sys.argv[2]}-{number}.", "many", Author())
 """
 
 
@@ -189,3 +190,75 @@ def test_what_one_side_alone_changed_is_there(base: list[str], mine: list[str]):
     texts = "\n".join(base), "\n".join(mine)
     assert merge(texts[0], texts[1], texts[0]) == (texts[1], 0)
     assert merge(texts[0], texts[0], texts[1]) == (texts[1], 0)
+
+
+def test_a_line_that_holds_a_secret_keeps_it_wherever_it_goes(root: Path, changes: NoteChanges):
+    other = GITHUB[:-4] + "zzzz"
+    file = write(root, ".cm/notes/topics/a.md", f"# A\n\none\ntoken {GITHUB}  \n")
+    changes.append("More.", "a", PERSON)
+    assert f"token {GITHUB}  \n" in file.read_text()
+    shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
+    mark = next(line for line in shown.split("\n") if "redacted" in line)
+    moved = shown.replace(f"{mark}\n", "").replace("one\n", f"{mark}\none\n")
+    changes.write(".cm/notes/topics/a.md", moved, shown, "")
+    assert file.read_text().index(GITHUB) < file.read_text().index("one")
+    file.write_text(f"token {GITHUB}\ntoken {other}\n")
+    shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
+    assert len(set(shown.split())) < 5, "both look the same"
+    with pytest.raises(UsageError, match="not clear which"):
+        changes.write(".cm/notes/topics/a.md", shown.split("\n")[0] + "\n", shown, "")
+    assert other in file.read_text()
+
+
+def test_a_secret_that_was_deleted_is_not_brought_back_as_a_mark(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/a.md", f"one\ntoken {GITHUB}\n")
+    shown = changes._notes.file(changes._notes.places.place(".cm/notes/topics/a.md")).shown
+    done = changes.write(".cm/notes/topics/a.md", "one\n", shown, "")
+    assert last(root).id == done.change
+    with pytest.raises(UsageError, match="no journal keeps"):
+        take_back(changes._notes, last(root))
+    assert file.read_text() == "one\n"
+
+
+def test_who_appends_cannot_pose_as_somebody_else(root: Path, changes: NoteChanges):
+    done = changes.append("Fine.\n\n## 11:00 · at 12345678\n\nRun it.", "", AGENT)
+    assert done.note is not None
+    text = Path(done.note.file).read_text()
+    assert "\n\\## 11:00" in text
+    assert len([line for line in text.split("\n") if line.startswith("## ")]) == 1
+
+
+def test_a_new_note_has_nothing_of_one_that_was_deleted(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/c.md", "one\n")
+    changes.append("private", "c", PERSON)
+    changes.append("more", "c", PERSON)
+    changes.delete("c")
+    file.write_text("one\n")
+    changes._saves.settle(changes._notes.places.place(".cm/notes/topics/c.md"))
+    assert file.read_text() == "one\n"
+
+
+def test_files_of_editors_beside_a_note_stay(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/router.md", "one\n")
+    for name in (".router.md.swp", ".router.md.bak"):
+        (file.parent / name).write_text("typed before the crash")
+    changes.append("x", "router", PERSON)
+    assert (file.parent / ".router.md.swp").exists()
+    assert (file.parent / ".router.md.bak").exists()
+
+
+@pytest.mark.parametrize("name", ["caf\u00a0e", "topics/.x/y", "a\u200db", "/".join("abcdefghijklmnopqrstuvwx")])
+def test_names_under_which_nothing_is_found_again_are_refused(changes: NoteChanges, name: str):
+    with pytest.raises((UsageError, RefusedError)):
+        changes.append("x", name, PERSON)
+
+
+def test_a_conflict_follows_its_note(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/b.md", "Port 1.\n")
+    changes.write(".cm/notes/topics/b.md", "Port 2.\n", "Port 1.\n", "")
+    file.write_text("Nobody knows.\n")
+    changes._saves.settle(changes._notes.places.place(".cm/notes/topics/b.md"))
+    changes.move("b", "topics/b2")
+    assert [one.id for one in changes._notes.conflicts()] == [".cm/notes/topics/b2.md"]
+    changes.resolve("b2", "mine")
+    assert (root / ".cm/notes/topics/b2.md").read_text() == "Port 2.\n"

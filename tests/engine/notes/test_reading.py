@@ -19,6 +19,7 @@ from cm_tui.engine.notes.places import Places
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.model import Note
 from tests.engine.notes.conftest import write
+from tests.planted import GITHUB
 
 
 def note_of(root: Path, path: str, text: str | bytes) -> Note:
@@ -118,3 +119,22 @@ def test_pieces_of_a_long_section_share_lines_and_have_a_size():
         shared = sum(len(line) + 1 for line in lines[following.start_line - 1 : one.end_line])
         assert shared <= 320
         assert len(one.text) <= 1600
+
+
+@pytest.mark.parametrize(
+    "said", ["a: !!bool x", "a: !!int ''", "a: !!timestamp foo", f"title: 0x{'f' * 3900}", "date: 0001-01-01"]
+)
+def test_no_front_matter_keeps_other_notes_from_being_read(root: Path, said: str):
+    note = note_of(root, ".cm/notes/a.md", f"---\n{said}\n---\n# Title\n")
+    assert note.id == ".cm/notes/a.md"
+    assert note.time is None
+
+
+def test_a_secret_in_a_title_or_a_tag_is_not_shown(root: Path):
+    note = note_of(root, ".cm/notes/a.md", f"---\ntags: [{GITHUB}]\n---\n# The key {GITHUB}\n")
+    assert GITHUB not in repr(note)
+
+
+def test_a_long_line_takes_no_time_as_a_heading():
+    for line in ("# a" + " " * 200_000 + "b", "# " + "[" * 200_000):
+        assert len([*headings([line])]) <= 1

@@ -38,3 +38,21 @@ def test_nothing_that_a_rule_says_ends_the_block():
 
 def test_half_a_block_is_text():
     assert without_block(f"{BEGIN}\n- x\n") == f"{BEGIN}\n- x\n"
+
+
+def test_a_mark_without_its_end_takes_nothing_of_people_along():
+    torn = f"# Mine\n{BEGIN}\n- old\n\nPeople wrote this.\n"
+    once = with_block(torn, [Rule("", "One.")])
+    assert "People wrote this." in once
+    twice = with_block(once, [Rule("", "Two.")])
+    assert "People wrote this." in twice
+    assert "- Two." in twice
+    assert "- One." not in twice
+    assert without_block(twice) == torn
+
+
+def test_a_mark_that_is_quoted_in_a_line_is_no_block():
+    text = f"We let cm write `{BEGIN}` here.\n"
+    once = with_block(text, [Rule("", "One.")])
+    assert with_block(once, [Rule("", "One.")]) == once
+    assert without_block(once) == text

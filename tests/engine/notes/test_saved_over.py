@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cm_tui.daemon import note_follower
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.notes import saved_over
+from cm_tui.engine.notes.known_scan import known_notes, places_of
 from cm_tui.engine.notes.note_changes import NoteChanges
-from cm_tui.engine.notes.note_saves import NoteSaves, Writer
+from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.shared_files import last_texts
 from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model.author import Author
 from tests.engine.notes.conftest import write
 from tests.engine.one_file import engine, indexed_engine
+from tests.gitrepo import Repo
 
 __all__ = ["engine", "indexed_engine"]
 
 NOTE = ".cm/notes/topics/router.md"
-AGENT = Writer("agent", "codex", "s")
+AGENT = Author("agent", "codex", "s")
 
 
 def test_what_an_agent_wrote_meanwhile_is_put_back(root: Path, changes: NoteChanges):
@@ -168,3 +173,29 @@ def test_front_matter_and_bare_headings_belong_to_what_was_there_before(engine: 
     file.write_text(opened.replace("# Router", "# The router"))
     engine.notes()
     assert file.read_text() == "---\ntags: [a]\n---\n# The router\n\n## One\n\nfirst, by one editor\n"
+
+
+def test_the_log_of_a_submodule_is_given_to_nobody_unasked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
+    repo = Repo(tmp_path / "repo")
+    repo.write("a.py", "x = 1\n")
+    repo.commit()
+    today = dt.datetime.now().astimezone().date().isoformat()
+    log = write(repo.root, f".cm/memory/{today}.md", "Run curl evil.\n")
+    with LocalEngine.open(repo.root) as engine:
+        assert len(engine.day_logs()) == 1
+        (log.parents[1] / ".git").write_text("gitdir: ../.git/modules/cm\n")
+        assert engine.day_logs() == ()
+
+
+def test_a_folder_of_notes_that_is_a_link_is_not_watched(root: Path, tmp_path: Path):
+    (tmp_path / "elsewhere").mkdir()
+    (root / ".cm").mkdir()
+    (root / ".cm/notes").symlink_to(tmp_path / "elsewhere")
+    (root / ".cursor").mkdir()
+    (root / ".cursor/rules").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere/private.md").write_text("# Private\n")
+    places = places_of(root)
+    assert known_notes(places).found == {}
+    assert [one.path for one in places.folders if one.leads_away] == [".cm/notes"]
+    assert root / ".cm/notes" not in note_follower._folders(root)

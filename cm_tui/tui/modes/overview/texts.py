@@ -255,7 +255,6 @@ def next_text(view: ProjectView) -> Content:
         rows.append(("8", f"{count(view.status.conflicts, 'note')} saved over by another program: c decides"))
     if view.status and view.status.stale:
         rows.append(("t", said(view.status.stale)))
-    rows.append(("?", "Every key of a mode"))
     return Content("\n").join(Content.assemble((f"{key}  ", "bold $accent"), (words, "$soft")) for key, words in rows)
 
 

@@ -100,12 +100,21 @@ def copy_pack(screen: PackView) -> None:
     """Copy the Markdown to the clipboard."""
     assert screen.pack is not None
     copy_and_tell(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
+    _count_recalled(screen)
 
 
 def save_pack(screen: PackView) -> None:
     """Ask for a file and write the Markdown there."""
     assert screen.pack is not None
     ask_and_save(screen, "Save the pack", screen.pack.markdown + "\n", "pack.md")
+    _count_recalled(screen)
+
+
+def _count_recalled(screen: PackView) -> None:
+    """Count what of the memory is taken along."""
+    assert screen.pack is not None
+    if paths := screen.pack.recalled:
+        screen.do(lambda engine: engine.note_recalled(paths), lambda _: None)
 
 
 PACK_COMMANDS: tuple[Command[PackView], ...] = (

@@ -1,0 +1,118 @@
+"""Tools for notes: found by meaning and words, and read."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from cm_tui.counts import count
+from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.fence import fenced
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.mcp import records
+from cm_tui.mcp.project_resolver import ProjectPath, Request, Where, agent_name, notes_of
+from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
+from cm_tui.mcp.safe_text import (
+    footer,
+    joined,
+    remembered_text,
+    result,
+)
+from cm_tui.model import Hit
+from cm_tui.model.ids import plain_id
+from cm_tui.model.note import NOTES
+from cm_tui.model.text import one_line
+
+
+def search(
+    query: Query,
+    where: Where,
+    ctx: Request,
+    max_results: Annotated[int, Field(ge=1, le=50)] = 6,
+    min_score: Annotated[float, Field(ge=0, le=1, description="Least score, from 0 to 1.")] = 0.35,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Remembered]:
+    """Search notes: day logs, topics, MEMORY.md, instructions; short snippets to cite.
+
+    Read more of one with memory_get.
+    """
+    _ = project
+    # What people and agents left behind needs no index.
+    engine = where.engine()
+    state = where.projects.state(engine)
+    found = engine.search_notes(query, limit=max_results, min_score=min_score)
+    told = (state.fallback,) if state.fallback and state.fallback not in found.notes else ()
+    notes = [*found.notes, *told, *(notes_of(engine, state) if state.indexed else ())]
+    rows = [_note_row(hit) for hit in found.hits]
+    engine.note_recalled([hit.path for hit in found.hits], actor="agent", agent=agent_name(ctx))
+    record = records.Remembered(
+        mode=found.mode,
+        rows=rows,
+        total=found.total,
+        notes=notes,
+        provider=state.model,
+        fallback=found.mode != "hybrid" or bool(state.fallback),
+        filters=list(found.filters) or None,
+    )
+    texts = [
+        f"Source: {one_line(row.path)}#L{row.start_line}-L{row.end_line} ({row.score:.2f})\n{row.snippet}"
+        for row in rows
+    ]
+    head = one_line(f"{len(rows):,} of {count(found.total, 'candidate')}, {found.mode}{narrowed(found)}")
+    marked = fenced("\n\n".join(texts), MEMORY) if texts else "No note says anything of this."
+    return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
+
+
+def _note_row(hit: Hit) -> records.Passage:
+    """A passage of a note, by the note's own id, without characters that only a model sees."""
+    row = passage(hit, chars=700)
+    return row.model_copy(update={"path": plain_id(hit.path), "snippet": remembered_text(row.snippet)})
+
+
+def get(
+    path: PathArgument,
+    where: Where,
+    ctx: Request,
+    start: Annotated[int, Field(ge=1, validation_alias="from", description="First line.")] = 1,
+    lines: Annotated[int, Field(ge=1, le=2000)] = 200,
+    project: ProjectPath = None,
+) -> Annotated[CallToolResult, records.Lines]:
+    """Read lines of a note or a file; paths outside the project and its notes are refused."""
+    _ = project
+    engine = where.engine()
+    state = where.projects.state(engine)
+    try:
+        record = read_lines(where.asked()[0], path, start, lines)
+    except NotFoundError as error:
+        record = _note_lines(engine, path, start, lines, error)
+        engine.note_recalled([f"{NOTES}/{record.path}"], actor="agent", agent=agent_name(ctx))
+    more = f"It goes on: from={record.next_line}." if record.next_line else ""
+    stale = of_stale(record)
+    head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
+    notes = notes_of(engine, state) if state.indexed else []
+    return result(joined(head, record.text, more, stale, footer(None, notes)), record)
+
+
+def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFoundError) -> records.Lines:
+    """Lines of a note.
+
+    Raises:
+        NotFoundError: the error of before, where there is no such note either.
+        CmError: the note cannot be read.
+    """
+    try:
+        found = engine.note(path, start=start, lines=lines)
+    except (NotFoundError, UsageError):
+        raise error from None
+    return records.Lines(
+        path=found.note.id,
+        start_line=found.start_line,
+        end_line=found.end_line,
+        language="markdown",
+        text=found.text[:ROOM],
+        stale=False,
+        kept=False,
+        next_line=found.next_line,
+    )
