@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cm_tui.engine.entries.entry_file import FILE, Content, EntryFile, writing
-from cm_tui.engine.entries.entry_record import new_id
+from cm_tui.engine.entries.entry_record import digest, new_id, read_entry
+from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git.head_file import is_gits_doing
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.shared_files.last_texts import LastTexts
@@ -57,12 +58,14 @@ def settle(root: Path, file: EntryFile, content: Content) -> Content:
     base = None if _is_gits(root, file) else kept.base_of(text)
     last = kept.last() or ""
     remember(file, content.items)
-    merged = content.items if base is None else _merged(_items(base.text), content.items, _items(last))
+    copies: list[tuple[Any, Any]] = []
+    merged = content.items if base is None else _merged(_items(base.text), content.items, _items(last), copies)
     if merged == content.items:
         return content
     there = {_id(item) for item in content.items}
     ids = [id_ for item in merged if (id_ := _id(item)) not in there]
     Journal.of(root).append(PUT_BACK, {"scope": file.scope, "ids": ids, "actor": "person"})
+    _know(root, file.scope, copies)
     content.items[:] = merged
     return write(root, file, content, put_back=True)[0]
 
@@ -117,8 +120,15 @@ def text_of(items: Sequence[Any]) -> str:
     return "\n".join(json.dumps(item, sort_keys=True) for item in items)
 
 
-def _merged(base: Sequence[Any], saved: Sequence[Any], last: Sequence[Any]) -> list[Any]:
-    """Return what was saved, with what the last state has that the base of who saved it had not."""
+def _merged(base: Sequence[Any], saved: Sequence[Any], last: Sequence[Any], copies: list[tuple[Any, Any]]) -> list[Any]:
+    """Return what was saved, with what the last state has that the base of who saved it had not.
+
+    Args:
+        base: that who saved began with.
+        saved: what they saved.
+        last: the last state.
+        copies: gets what both have changed, as it was and as it stands beside the other.
+    """
     old, new, before = _by_id(base), _by_id(saved), _by_id(last)
     result = list(saved)
     for id_, item in before.items():
@@ -133,7 +143,26 @@ def _merged(base: Sequence[Any], saved: Sequence[Any], last: Sequence[Any]) -> l
             # Both have changed it: the other one stands beside it, by an id of its own.
             other = {**item, "id": new_id({*new, *before})}
             result.append(other)
+            copies.append((item, other))
     return result
+
+
+def _know(root: Path, scope: Scope, copies: Sequence[tuple[Any, Any]]) -> None:
+    """Have what is known of entries hold for their copies, which say the same by other ids."""
+    if not copies:
+        return
+    file = LedgerFile.of(root) if scope == "project" else LedgerFile.of_user()
+    ledger = file.read()
+    for item, copy in copies:
+        entry, other = read_entry(item, scope), read_entry(copy, scope)
+        if entry is None or other is None:
+            continue
+        if digest(entry) in ledger.known():
+            ledger.note_written(digest(other))
+        for told, is_approved in ((ledger.approved, True), (ledger.doubted, False)):
+            if digest(entry) in told:
+                ledger.note_approval(digest(other), is_approved=is_approved)
+    file.write(ledger)
 
 
 def _by_id(items: Sequence[Any]) -> dict[str, Any]:

@@ -76,6 +76,19 @@ def taken_back(lines: Sequence[str], hunks: Sequence[Hunk]) -> list[str] | None:
     return found
 
 
+def never_made(lines: Sequence[str], hunks: Sequence[Hunk]) -> bool:
+    """Return whether a text is, around each of some changes, as it was before them."""
+    return all(any(_is_before(lines, hunk, row) for row in range(len(lines) + 1)) for hunk in hunks)
+
+
+def _is_before(lines: Sequence[str], hunk: Hunk, row: int) -> bool:
+    """Return whether what stands from a row on is what a change found there, between the same lines."""
+    part = (*hunk.above, *hunk.before, *hunk.below)
+    stop = row + len(part)
+    ends = (hunk.above or row == 0) and (hunk.below or stop == len(lines))
+    return bool(ends) and tuple(lines[row:stop]) == part
+
+
 def with_kept_lines(shown: Sequence[str], kept: Sequence[str], after: Sequence[str]) -> list[str]:
     """Return a changed text with the lines that stay as they are kept, not as they are shown.
 

@@ -59,7 +59,13 @@ def _lines_back(notes: Notes, event: Event, id_: str, *, dry_run: bool) -> Taken
     place = notes.places.place(id_)
     with writing():
         file = notes.file(place)
-        lines = hunks.taken_back(hunks.lines_of(file.shown), found)
+        there = hunks.lines_of(file.shown)
+        lines = hunks.taken_back(there, found)
+        if lines is None and hunks.never_made(there, found):
+            # Killed after it was told, and before it was written; or somebody took it back by hand.
+            if not dry_run:
+                NoteSaves(notes).tell(id_, {"undoes": event.id}, Author(), REVERTED)
+            return TakenBack(id_, f"{words}, which is not in it any more")
         if lines is None:
             then = "\n".join(line for one in found for line in one.after)
             back = "\n".join(line for one in found for line in one.before)

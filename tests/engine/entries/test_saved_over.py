@@ -74,6 +74,7 @@ def test_what_both_changed_is_there_twice(root: Path):
     look(root)
     assert said(root) == ["One by cm.", "One by hand.", "Two."]
     assert len({item["id"] for item in json.loads(file_of(root).read_text())["entries"]}) == 3
+    assert "One by cm." in {one.content for one in Entries(root).all().shown}, "what is known of it holds for its copy"
 
 
 def test_a_branch_that_git_checks_out_is_meant_as_it_is(root: Path):

@@ -262,3 +262,22 @@ def test_a_conflict_follows_its_note(root: Path, changes: NoteChanges):
     assert [one.id for one in changes._notes.conflicts()] == [".cm/notes/topics/b2.md"]
     changes.resolve("b2", "mine")
     assert (root / ".cm/notes/topics/b2.md").read_text() == "Port 2.\n"
+
+
+def test_a_change_that_was_told_and_never_written_stands_in_nobodys_way(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/a.md", "one\n")
+    changes.append("two", "a", PERSON)
+    file.write_text("one\n")
+    done = take_back(changes._notes, last(root))
+    assert "not in it any more" in done.words
+    assert done.now is None
+    assert file.read_text() == "one\n"
+    changes.write(".cm/notes/topics/a.md", "uno\n", "one\n", "")
+    file.write_text("eins\n")
+    assert take_back(changes._notes, last(root)).now == "eins\n", "another change of the same line is shown"
+
+
+def test_most_lines_say_how_lines_end(root: Path, changes: NoteChanges):
+    file = write(root, ".cm/notes/topics/a.md", b"one\ntwo\nthree\r\n")
+    changes.append("four", "a", PERSON)
+    assert file.read_bytes() == b"one\ntwo\nthree\n\nfour\n"
