@@ -141,8 +141,8 @@ def remove_left_overs(file: Path) -> None:
     Raises:
         OSError: one cannot be removed.
     """
-    # Of exactly that form: other programs keep files of their own beside it, by which an editor recovers after a crash.
-    for left_over in file.parent.glob(f".{glob.escape(file.name)}.????????{SUFFIX}"):
+    # Of that ending alone: other programs keep files of their own beside it, by which an editor recovers after a crash.
+    for left_over in file.parent.glob(f".{glob.escape(file.name)}.*{SUFFIX}"):
         left_over.unlink(missing_ok=True)
 
 

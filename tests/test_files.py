@@ -114,10 +114,10 @@ def test_no_folder_is_an_error_of_the_system(tmp_path):
 
 
 def test_left_overs_of_this_file_alone_are_removed(tmp_path):
-    for name in ("file", ".file.of_an_earlier_version", f".file.12ab{files.SUFFIX}", ".files.other", ".gitignore"):
+    for name in ("file", ".file.swp", f".file.12ab{files.SUFFIX}", ".files.other", ".gitignore"):
         (tmp_path / name).write_text("")
     remove_left_overs(tmp_path / "file")
-    assert sorted(one.name for one in tmp_path.iterdir()) == [".files.other", ".gitignore", "file"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".file.swp", ".files.other", ".gitignore", "file"]
 
 
 WRITER = """

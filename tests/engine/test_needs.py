@@ -73,8 +73,8 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
     }  # fmt: skip
 
 
-# These two read first what agents have just recorded.
-INNER = {"search": "_search", "retrieve": "_retrieve"}
+# These read first what has just been recorded.
+INNER = {"search": "_search", "retrieve": "_retrieve", "pack": "_pack", "pack_items": "_pack_items"}
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("no")
 
-    (tmp_path / ".x.bin.of_a_killed_process").write_bytes(b"half")
+    (tmp_path / ".x.bin.12ab.cm-new").write_bytes(b"half")
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "fsync", broken)
         with pytest.raises(OSError, match="no"):
