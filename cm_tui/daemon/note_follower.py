@@ -23,6 +23,8 @@ INTERVAL_S = 0.5
 BUSY_INTERVAL_S = 0.1
 """The same in a project where something was saved a moment ago: two programs may have it open."""
 _BUSY_S = 120.0
+_REST = 4
+"""How many times as long as a look took nothing is looked at."""
 DEBOUNCE_S = 1.5
 """How long nothing more must be saved before the notes are read."""
 _LEAVE_S = 5.0
@@ -90,11 +92,14 @@ class NoteFollower:
             for root in self._seen.keys() - roots:
                 del self._seen[root]
                 known_scan.forget(root)
+            began = time.monotonic()
             for root in roots:
                 if self._end.is_set():
                     return
                 if self._is_due(root):
                     self._look(root)
+            # While thousands of files are written, looking takes one part in five of the time at most.
+            self._end.wait(min(_REST * (time.monotonic() - began), self._interval_s))
         self._alarm.close()
 
     def _pause_s(self) -> float:

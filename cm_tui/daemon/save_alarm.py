@@ -47,7 +47,9 @@ class SaveAlarm:
         try:
             self._events.watch(_STEP_MS, _STEP_MS, int(seconds * 1000), self._end)
         except (OSError, RuntimeError):
-            self.close()
+            # These folders are not watched again: what fails at once would leave no time for anything else.
+            self._events = None
+            return self._end.wait(seconds)
         return self._end.is_set()
 
     def close(self) -> None:

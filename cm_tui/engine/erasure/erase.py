@@ -17,7 +17,7 @@ from cm_tui.engine.erasure.texts import secrets_in
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
-from cm_tui.engine.notes.note_saves import kept_file
+from cm_tui.engine.notes import note_file
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.values import texts_of
 from cm_tui.engine.shared_files import last_texts
@@ -125,8 +125,7 @@ def erase_events(
         if entries is not None:
             dropped = entry_erasure.drop(entries, selection.entries, again)
             cleaned += tuple(dict.fromkeys((*dropped, *_clean_entries(entries, None if everything else secrets))))
-        for event in (*again, *ids):
-            kept_file(event).unlink(missing_ok=True)
+        note_file.forget_kept((*again, *ids))
         # Else what is gone would be put back as something that another program saved over.
         last_texts.remove_all()
         forget_counts({*again, *ids, *selection.entries})

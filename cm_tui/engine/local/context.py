@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from cm_tui.engine.local.code import LocalCode
@@ -35,7 +34,7 @@ class LocalContext(LocalSearch, LocalCode, LocalInjection):
             question,
             bounded(budget),
             neighbours,
-            search=partial(self.search, limit=hits_for(budget)),
+            search=lambda asked: self._search(asked, "code", "hybrid", hits_for(budget)),
             source=files.source,
             symbol_at=files.symbol_at,
             callers=self._used_by,

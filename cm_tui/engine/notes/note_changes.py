@@ -7,9 +7,9 @@ import re
 
 from cm_tui.engine.notes import saved_over
 from cm_tui.engine.notes.merging import merge
-from cm_tui.engine.notes.note_file import MOST_WRITTEN, take_away, write_data, writing
+from cm_tui.engine.notes.note_file import MOST_WRITTEN, kept_file, take_away, write_data, writing
 from cm_tui.engine.notes.note_reader import read_data
-from cm_tui.engine.notes.note_saves import NoteSaves, kept_file
+from cm_tui.engine.notes.note_saves import NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.places import Found, day_note
 from cm_tui.engine.notes.scan import stamp_of

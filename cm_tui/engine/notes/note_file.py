@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,6 +92,26 @@ def take_away(place: Found, kept: Path) -> None:
     except OSError as error:
         raise cannot_write(place, error) from error
     wrote(place.file)
+
+
+def kept_file(event: str) -> Path:
+    """Return where the file of a note is kept that was deleted or moved by a change."""
+    return paths.data_dir() / "note-changes" / f"{event}.md"
+
+
+def forget_kept(events: Iterable[str]) -> None:
+    """Remove what is kept of notes that were deleted or moved by some changes.
+
+    Raises:
+        StoreError: one cannot be removed.
+    """
+    for event in events:
+        try:
+            kept_file(event).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot remove {kept_file(event)}: {error.strerror or error}.", hint="Check its permissions."
+            ) from error
 
 
 def cannot_write(place: Found, error: OSError) -> StoreError:

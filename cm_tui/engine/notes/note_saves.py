@@ -7,13 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cm_tui import paths
 from cm_tui.engine.git.head_file import is_gits_doing
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.notes import hunks, saved_over
 from cm_tui.engine.notes.front_matter import front_matter
 from cm_tui.engine.notes.known_scan import known_notes
-from cm_tui.engine.notes.note_file import cannot_write, take_away, write_data, writing
+from cm_tui.engine.notes.note_file import cannot_write, kept_file, take_away, write_data, writing
 from cm_tui.engine.notes.note_reader import written_like
 from cm_tui.engine.notes.notes import NoteFile, Notes
 from cm_tui.engine.notes.places import Found
@@ -54,12 +53,18 @@ class NoteSaves:
             writer: who changes it.
             kind: of the event.
             more: what the event says besides.
+
+        Raises:
+            UsageError: it is not clear what lines hold that look like a secret; nothing is told or written.
+            CmError: it cannot be written.
         """
         shown, lines = file.shown.split("\n"), after.split("\n")
         found = hunks.hunks_between(hunks.lines_of(file.shown), hunks.lines_of(after))
         said = {"hunks": hunks.data_of(found), **more} | ({"created": True} if file.data is None else {})
+        # Before anything is told: it may not be clear what the lines hold.
+        text = "\n".join(hunks.with_kept_lines(shown, file.text.split("\n"), lines))
         event = self.tell(place.id, said, writer, kind)
-        self._write(place, file, "\n".join(hunks.with_kept_lines(shown, file.text.split("\n"), lines)))
+        self._write(place, file, text)
         return event
 
     def put_whole(self, place: Found, file: NoteFile, text: str, author: Author) -> str:
@@ -163,11 +168,6 @@ def _completed(before: str, now: str) -> str:
         elif line != after:
             break
     return "\n".join(lines)
-
-
-def kept_file(event: str) -> Path:
-    """Return where the file of a note is kept that was deleted or moved by a change."""
-    return paths.data_dir() / "note-changes" / f"{event}.md"
 
 
 def _remember(place: Found, text: str, *, put_back: bool = False) -> None:

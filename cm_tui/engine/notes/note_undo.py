@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.notes import hunks
-from cm_tui.engine.notes.note_file import write_data, writing
-from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves, kept_file
+from cm_tui.engine.notes.note_file import kept_file, write_data, writing
+from cm_tui.engine.notes.note_saves import CHANGED, REVERTED, NoteSaves
 from cm_tui.engine.notes.notes import Notes
 from cm_tui.engine.notes.scan import stamp_of
 from cm_tui.engine.redaction.marks import has_marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from cm_tui.tui.screens.mode_screen import ModeScreen
 from cm_tui.tui.widgets.text_prompt import Prompt
 
 
-def ask_and_save(screen: ModeScreen, title: str, text: str, suggestion: str) -> None:
+def ask_and_save(
+    screen: ModeScreen, title: str, text: str, suggestion: str, then: Callable[[], None] = lambda: None
+) -> None:
     """Ask where to, and write there; the answer is suggested the next time.
 
     Args:
@@ -20,6 +23,7 @@ def ask_and_save(screen: ModeScreen, title: str, text: str, suggestion: str) -> 
         title: what is asked.
         text: what is written.
         suggestion: a name for the first time.
+        then: called when it is being written, and not given up.
     """
     state, root = screen.cm.state.of(screen.MODE), screen.cm.root
     kept = state.get("file")
@@ -32,11 +36,13 @@ def ask_and_save(screen: ModeScreen, title: str, text: str, suggestion: str) -> 
         file = target_file(root, answer)
         if not file.exists():
             _write(screen, file, text)
+            then()
             return
 
         def answered(yes: bool | None) -> None:
             if yes:
                 _write(screen, file, text)
+                then()
 
         screen.app.push_screen(ConfirmScreen(f"{file} exists. Replace what is in it?", "Replace it"), answered)
 

@@ -122,3 +122,19 @@ def test_what_is_saved_while_cm_writes_is_not_lost(root: Path, monkeypatch: pyte
     monkeypatch.setattr(Journal, "append", slowly)
     Entries(root).add("Two.", AGENT)
     assert said(root) == ["One, mine.", "Two."]
+
+
+def test_half_of_a_file_that_is_saved_while_cm_writes_costs_no_entry(root: Path, monkeypatch: pytest.MonkeyPatch):
+    Entries(root).add("One.", AGENT)
+    whole = file_of(root).read_text()
+    append = Journal.append
+
+    def torn(self: Journal, *words: Any, **more: Any) -> Any:
+        file_of(root).write_text(whole[: len(whole) // 2])
+        return append(self, *words, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", torn)
+        Entries(root).add("Two.", AGENT)
+    assert said(root) == ["One.", "Two."]
+    assert [file.read_text() for file in root.glob(".cm/*damaged*")] == [whole[: len(whole) // 2]]

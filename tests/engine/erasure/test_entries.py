@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cm_tui.engine.entries import entry_erasure, entry_text, proposals
-from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.journal.journal import START, Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.redaction.redact import Redacted
 from cm_tui.errors import NotFoundError
@@ -119,3 +119,12 @@ def test_what_was_kept_of_notes_is_cleaned_and_brings_nothing_back(engine: Local
     engine.delete_note("router")
     engine.erase(found=True)
     assert holders(engine, GITHUB) == []
+
+
+def test_the_copy_of_a_deleted_note_goes_with_its_event(engine: LocalEngine):
+    engine.append_note("the word is xylophone-quartz", name="router")
+    change = engine.delete_note("router").change
+    assert any("note-changes" in file for file in holders(engine, "xylophone-quartz"))
+    written = [event.id for event in Journal.of(engine.root).read(START) if event.kind == "note.changed"]
+    engine.erase(dict.fromkeys([*written, change]))
+    assert holders(engine, "xylophone-quartz") == []

@@ -208,6 +208,8 @@ def test_a_line_that_holds_a_secret_keeps_it_wherever_it_goes(root: Path, change
     with pytest.raises(UsageError, match="not clear which"):
         changes.write(".cm/notes/topics/a.md", shown.split("\n")[0] + "\n", shown, "")
     assert other in file.read_text()
+    hunks = [event.data.get("hunks") for event in Journal.of(root).read(START) if event.kind == CHANGED]
+    assert len(hunks) == 2, "what was refused is told of nowhere"
 
 
 def test_a_secret_that_was_deleted_is_not_brought_back_as_a_mark(root: Path, changes: NoteChanges):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cm_tui.model import PackRequest
+from functools import partial
+
+from cm_tui.model import Pack, PackRequest
 from cm_tui.tui.modes.pack.pack_draft import lengthened
 from cm_tui.tui.modes.pack.questions import ask_question, edit_lines, edit_question, set_budget
 from cm_tui.tui.modes.pack.view import PackView
@@ -100,20 +102,19 @@ def copy_pack(screen: PackView) -> None:
     """Copy the Markdown to the clipboard."""
     assert screen.pack is not None
     copy_and_tell(screen, screen.pack.markdown, f"Pack of about {screen.pack.tokens:,} tokens.")
-    _count_recalled(screen)
+    _count_recalled(screen, screen.pack)
 
 
 def save_pack(screen: PackView) -> None:
     """Ask for a file and write the Markdown there."""
     assert screen.pack is not None
-    ask_and_save(screen, "Save the pack", screen.pack.markdown + "\n", "pack.md")
-    _count_recalled(screen)
+    taken_along = partial(_count_recalled, screen, screen.pack)
+    ask_and_save(screen, "Save the pack", screen.pack.markdown + "\n", "pack.md", taken_along)
 
 
-def _count_recalled(screen: PackView) -> None:
+def _count_recalled(screen: PackView, pack: Pack) -> None:
     """Count what of the memory is taken along."""
-    assert screen.pack is not None
-    if paths := screen.pack.recalled:
+    if paths := pack.recalled:
         screen.do(lambda engine: engine.note_recalled(paths), lambda _: None)
 
 
