@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 
@@ -20,6 +21,8 @@ def _run() -> int:
         from cm_tui.agent_hooks.command import main as hook
 
         return hook(sys.argv[2:])
+    # Every command would look through all installed packages for plugins of the library that checks options and settings.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from cm_tui.cli.app import run
 
     # Rows come by the hundred thousand, and hardly ever in cycles: looking for those took a tenth of an index run.

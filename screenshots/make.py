@@ -35,6 +35,7 @@ from cm_tui.tui.app.app import CmApp
 HERE = Path(__file__).parent
 SIZES = ((120, 40), (80, 24))
 QUESTION = "where are results ranked"
+ASKED = "refactor how the next release is made"
 FONT = "DejaVu Sans Mono"
 SESSIONS = slice(1, 24, 3)
 """Which of the commits that changed something, the newest first, are made once more as a turn of an agent's session."""
@@ -42,6 +43,14 @@ TURNS = 3
 """Turns of a session."""
 AGENTS = ("claude-code", "codex")
 """Whose sessions they are, in turn."""
+LESSONS = (
+    "Never push to main on Fridays.",
+    "Always run `just check` before you hand in.",
+    "We decided to keep every file below 300 lines.",
+)
+"""What a person says in each of some sessions, so that the narrator has something to propose."""
+TAUGHT = range(100, 104)
+"""Numbers of these sessions."""
 QUIET = 4
 """Rounds without work after which the application is at rest."""
 
@@ -64,6 +73,12 @@ SCENES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("memory", ("0", "8", "down", "down")),
     ("answers", ("s", "type:how is a release made", "enter")),
     ("edit", ("escape", "escape", "right_square_bracket", "right_square_bracket", "right_square_bracket", "e")),
+    ("narrator", ("escape", "9")),
+    ("topics", ("t",)),
+    ("context", ("escape", "f14", f"type:{ASKED}", "enter", "down")),
+    ("why", ("v",)),
+    ("latencies", ("v",)),
+    ("compared", ("K", "space", "K", "s", "m", "down", "m", "x")),
 )
 
 
@@ -121,9 +136,20 @@ def record_sessions(root: Path) -> None:
             git(root, "reset", "-q", "--hard")
             git(root, "clean", "-qfd")
         git(root, "checkout", "-q", branch if branch != "HEAD" else tip)
+        teach(root)
         write_memory(engine)
+        define_context(root)
         engine.edit_episodes(["last"], EpisodeEdit(pinned=True, rating=1, add_tags=("release",)))
         list(engine.index())
+        list(engine.narrate())
+
+
+def teach(root: Path) -> None:
+    """Say the same things in several sessions."""
+    for session in TAUGHT:
+        for lesson in LESSONS:
+            hook(root, "prompt", session, prompt=lesson)
+            hook(root, "stop", session, last_assistant_message="Understood.")
 
 
 def write_memory(engine: Engine) -> None:
@@ -142,6 +168,28 @@ def write_memory(engine: Engine) -> None:
         "Found out why the build was slow: the cache was cold.", actor="agent", agent="codex", session="pictures-1"
     )
     engine.append_note("Short sentences. British English.", name="user:style.md")
+
+
+def define_context(root: Path) -> None:
+    """Write a few files that say what agents are handed over."""
+    for path, text in {
+        "retrieval/release.yaml": (
+            "name: release\nsection: state\nsteps:\n  - {type: kv_get, keys: [release]}\n"
+            '  - {type: format, template: "Release codename: {{release.codename}}"}\n'
+        ),
+        "retrieval/recent.yaml": (
+            "name: recent\nsection: history\nmaxContribution: 300\nsteps:\n"
+            "  - {type: log_search, eventType: hook.prompt, limit: 5}\n"
+        ),
+        "rules/releases.yaml": (
+            "name: releases\ncondition: {field: task.text, op: contains, value: release}\n"
+            'action: {include: "markdown://releases", cap: 400}\n'
+        ),
+        "memory/kv.json": '{"release": {"codename": "Ibis"}}\n',
+    }.items():
+        file = root / ".cm" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def picture(svg: str) -> bytes:

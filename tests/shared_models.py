@@ -15,14 +15,14 @@ import pytest
 
 from cm_tui.engine.embed import bundled, prose
 
-LOADERS = ("_session", "_tokenizer")
+LOADERS = {bundled: ("read_table", "_tokenizer"), prose: ("_session", "_tokenizer")}
 
 
 def apply(patch: pytest.MonkeyPatch) -> None:
     """Have both bundled models share what they load, and each test ask for its own."""
     prose.shared_provider.cache_clear()
-    for module in (bundled, prose):
-        for name in LOADERS:
+    for module, loaders in LOADERS.items():
+        for name in loaders:
             patch.setattr(module, name, _once(module, getattr(module, name)))
 
 

@@ -166,11 +166,12 @@ def _begun(words: Words, facts: payload.Payload, root: Path, chosen: settings.Ho
 
 def _reminded(words: Words, facts: payload.Payload, root: Path, chosen: settings.HookSettings) -> str:
     """Return a reminder to write memory, where the context is nearly full and none was given since it was compacted."""
-    from cm_tui.agent_hooks import flush, reply, session_state
-
     # Whoever plans writes nothing, and whoever goes on because of a hook has been reminded.
     if facts.repeated or facts.permissions == "plan" or not facts.transcript or not os.access(root, os.W_OK):
         return ""
+    # Late, and only what is needed: most turns end without a reminder.
+    from cm_tui.agent_hooks import flush, session_state
+
     usage = flush.usage_of(facts.transcript)
     if usage is None:
         return ""
@@ -178,6 +179,8 @@ def _reminded(words: Words, facts: payload.Payload, root: Path, chosen: settings
     if not flush.is_due(usage, **limits):
         session_state.take(facts.session, "flush")
         return ""
+    from cm_tui.agent_hooks import reply
+
     said = reply.reminder(words.agent, flush.REMINDER)
     if not said or not _may_record(root, facts) or not session_state.put(facts.session, "flush"):
         return ""

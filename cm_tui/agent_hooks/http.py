@@ -13,19 +13,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from cm_tui.agent_hooks.prompt_context import Answers
+from cm_tui.agent_hooks.prompt_context import Answers, Assemble
 from cm_tui.agent_hooks.reply import CHARACTERS
 from cm_tui.agent_hooks.start_context import fitting_start
 from cm_tui.config import load_config
 from cm_tui.daemon.dispatcher import Dispatcher
 from cm_tui.daemon.rpc import ProjectRef
 from cm_tui.engine.api.at_start import has_memory_at_start
+from cm_tui.engine.api.definitions import has_definitions
 from cm_tui.errors import CmError, NotIndexedError
-from cm_tui.model import ENTRIES, EPISODES, NOTES, Injection, Pack
+from cm_tui.model import Assembly, Injection, Pack
 
 _BODY_BYTES = 1_000_000
 _LONGEST_PROMPT = 2_000
-_REMEMBERED = frozenset({ENTRIES, EPISODES, NOTES})
+_LONGEST_TASK = 20_000
+"""Characters of a prompt that rules and definitions look at."""
 
 
 class OnNudge(Protocol):
@@ -81,7 +83,8 @@ class _Asked:
             asked.prompt,
             budget=budget,
             seconds=asked.seconds,
-            on_given=lambda pack: self._count(root, _remembered(pack), asked.agent),
+            assemble=self._assembly(root, asked),
+            on_given=lambda given: self._count(root, given.recalled, asked.agent),
         )
         return "\n\n".join(part for part in (begun, found) if part)
 
@@ -98,6 +101,19 @@ class _Asked:
         self._count(root, given.paths, asked.agent)
         return given.text
 
+    def _assembly(self, root: Path, asked: _Prompt) -> Assemble | None:
+        """Return what assembles for a prompt, where files of the project say what is handed over; else None."""
+        where = ProjectRef(str(root), own_index=True)
+        if not has_definitions(root):
+            return None
+
+        def assemble(budget: int, keep: bool) -> Assembly:
+            said = {"prompt": asked.prompt[:_LONGEST_TASK], "session": asked.session, "agent": asked.agent}
+            made: Assembly = self._dispatcher.call("assemble", where, {**said, "budget": budget, "keep": keep})
+            return made
+
+        return assemble
+
     def _pack(self, root: Path, question: str, budget: int) -> Pack | None:
         where = ProjectRef(str(root), own_index=True)
         try:
@@ -112,11 +128,6 @@ class _Asked:
         if paths:
             said = {"paths": list(paths), "actor": "agent", "agent": agent}
             self._dispatcher.call("note_recalled", ProjectRef(str(root), own_index=True), said)
-
-
-def _remembered(pack: Pack) -> tuple[str, ...]:
-    given = dict.fromkeys(item.path for item in pack.items if item.included)
-    return tuple(path for path in given if path.partition("/")[0] in _REMEMBERED)
 
 
 def prompts(dispatcher: Dispatcher, work: OnNudge) -> Starlette:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-EVENTS = ("prompt", "edit", "session-start", "stop", "git")
+EVENTS = ("prompt", "edit", "session-start", "session-end", "stop", "git")
 AGENTS = ("claude-code", "opencode", "cursor", "codex")
 
 PROMPT_CHARACTERS = 32_000

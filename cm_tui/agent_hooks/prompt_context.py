@@ -1,4 +1,4 @@
-"""The daemon's answers to hooks: a pack for a prompt, within a budget, marked as memory."""
+"""The daemon's answers to hooks: what is handed over for a prompt, within a budget, marked as memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cm_tui.agent_hooks.reply import CHARACTERS, quote_block
 from cm_tui.engine.api.prompts import Recent, classify
-from cm_tui.model import Pack
+from cm_tui.model import Assembly, Pack
 
 MARKS_TOKENS = 120
 """What preamble and marks take of the budget."""
@@ -16,6 +16,9 @@ _LONGEST_QUESTION = 2_000
 
 AskPack = Callable[[Path, str, int], Pack | None]
 """A pack for a question about a root within a budget; None where there is no index."""
+
+Assemble = Callable[[int, bool], Assembly]
+"""An assembly for a prompt within a budget, of which a snapshot is kept or not."""
 
 
 class Answers:
@@ -39,7 +42,8 @@ class Answers:
         *,
         budget: int,
         seconds: float,
-        on_given: Callable[[Pack], None] = lambda _: None,
+        assemble: Assemble | None = None,
+        on_given: Callable[[Pack | Assembly], None] = lambda _: None,
     ) -> str:
         """Return what is added to a prompt; empty when nothing is.
 
@@ -49,7 +53,8 @@ class Answers:
             prompt: what the person wrote.
             budget: tokens that the answer may take.
             seconds: how long the hook waits; an answer that comes later is not counted as given.
-            on_given: told of the pack that is added.
+            assemble: makes what is handed over where files of the project say what that is; None: it is a pack.
+            on_given: told of what is added.
 
         Raises:
             CmError: the project cannot be searched.
@@ -61,12 +66,17 @@ class Answers:
             or self._recent.was_answered(session, prompt, begun)
         ):
             return ""
-        text, pack = self._fitting(root, prompt[:_LONGEST_QUESTION], budget - MARKS_TOKENS)
+        room = budget - MARKS_TOKENS
+        given: Pack | Assembly | None
+        if assemble is not None:
+            text, given = _assembled(assemble, room, lambda: self._clock() - begun > seconds)
+        else:
+            text, given = self._fitting(root, prompt[:_LONGEST_QUESTION], room)
         now = self._clock()
         if now - begun <= seconds:
             self._recent.answered(session, prompt, now)
-            if pack is not None:
-                on_given(pack)
+            if given is not None:
+                on_given(given)
         return text
 
     def _fitting(self, root: Path, question: str, budget: int) -> tuple[str, Pack | None]:
@@ -81,3 +91,22 @@ class Answers:
                 return text, pack
             budget = budget * CHARACTERS // len(text) * 9 // 10
         return "", None
+
+
+def _assembled(assemble: Assemble, budget: int, is_late: Callable[[], bool]) -> tuple[str, Assembly | None]:
+    """Return an assembly that also fits into what agents take; of that one alone a snapshot is kept."""
+    for _ in range(3):
+        made = assemble(budget, False)
+        text = quote_block(made.text)
+        if not made.text.strip():
+            return "", None
+        if is_late():
+            # Nobody waits for it any more: a snapshot would tell of what nobody was given.
+            return "", None
+        if len(text) <= CHARACTERS:
+            kept = assemble(budget, True)
+            # A file may have changed between the two.
+            again = quote_block(kept.text)
+            return (again, kept) if len(again) <= CHARACTERS else (text, made)
+        budget = budget * CHARACTERS // len(text) * 9 // 10
+    return "", None

@@ -17,7 +17,19 @@ from typing import Any
 SESSION = {"session_id": "bench", "hook_event_name": "UserPromptSubmit"}
 _CM = [sys.executable, "-c", "from cm_tui.__main__ import main; main()"]
 """What the `cm` on the PATH does."""
-ASKED = "How are requests routed to views?"
+ASKED = "How are requests routed to views, case {number}?"
+
+_RETRIEVAL = """name: bench
+steps:
+  - {type: derive_query, method: keyword_extract}
+  - {type: vector_search, index: code, topK: 4}
+  - {type: format, template: "{{path}}: {{text}}", maxTokens: 300}
+"""
+_RULES = """rules:
+  - name: bench
+    condition: {field: task.text, op: contains, value: routed}
+    action: {include: "log://hook.prompt?limit=5"}
+"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -76,8 +88,10 @@ def _times(
     times: dict[str, list[float]] = {name: [] for name in runs}
     for number in range(rounds + 1):
         for name, (words, said) in runs.items():
-            # Another session each time: the same question of one is answered once in a minute.
-            data = json.dumps({**said, "session_id": f"bench {number}"}).encode()
+            # Another session each time: the same question of one is answered once in a minute. And another question, as
+            # answers to what was asked a moment ago are known.
+            prompt = {"prompt": said["prompt"].format(number=number)} if "prompt" in said else {}
+            data = json.dumps({**said, **prompt, "session_id": f"bench {number}"}).encode()
             begun = time.perf_counter()
             subprocess.run(words, cwd=folder, env=environment, input=data, capture_output=True, check=True)
             # The first round finds out who the project is, and fills the disk's cache.
@@ -96,19 +110,36 @@ def _with_daemon(rounds: int, tree: Path, home: Path) -> dict[str, list[float]]:
         "engine = open_engine(pathlib.Path(sys.argv[1])); list(engine.index()); engine.search('warm'); engine.close()"
     )
     said = {"cwd": str(tree)}
+    defined = _with_definitions(tree, home.parent / "defined")
     try:
-        subprocess.run([sys.executable, "-c", code, str(tree)], env=environment, check=True, stdout=subprocess.DEVNULL)
+        for folder in (tree, defined):
+            words = [sys.executable, "-c", code, str(folder)]
+            subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)
         return _times(
             rounds,
             {
                 "edit, a daemon told": ([*cm, "hook", "edit"], {**said, "tool_input": {"file_path": "nothing.py"}}),
                 "prompt, answered by a daemon": ([*cm, "hook", "prompt"], {**said, "prompt": ASKED}),
+                "prompt, definitions of the project": (
+                    [*cm, "hook", "prompt"],
+                    {"cwd": str(defined), "prompt": ASKED},
+                ),
             },
             tree,
             environment,
         )
     finally:
         subprocess.run([*cm, "serve", "--stop"], env=environment, check=False, capture_output=True)
+
+
+def _with_definitions(tree: Path, folder: Path) -> Path:
+    """Return a clone of a tree that says by files of its own what is handed over."""
+    subprocess.run(["git", "clone", "-q", "--no-hardlinks", str(tree), str(folder)], check=True)
+    for place, text in (("retrieval", _RETRIEVAL), ("rules", _RULES)):
+        below = folder / ".cm" / place
+        below.mkdir(parents=True, exist_ok=True)
+        (below / "bench.yaml").write_text(text)
+    return folder
 
 
 def _row(name: str, taken: list[float], base: float) -> dict[str, Any]:

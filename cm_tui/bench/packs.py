@@ -6,38 +6,25 @@ import json
 import sys
 import tempfile
 import time
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 from cm_tui.bench.corpora import Question
 from cm_tui.bench.lines import KINDS, parser
+from cm_tui.bench.plain_list import BUDGETS, Shown, plain_list, text_of
 from cm_tui.bench.quality import indexed, own_home
 from cm_tui.bench.questions.build import build
 from cm_tui.bench.rankings import PASSAGES
-from cm_tui.engine.context import render
-from cm_tui.engine.context.budget import weight
 from cm_tui.engine.local.engine import LocalEngine
-from cm_tui.model import Hit, PackItem
 
-BUDGETS = (500, 1000, 2000, 4000)
 ALL = "all kinds"
 _HALF = 0.5
 _LEAST = 3
 """Questions of a kind that a repository must have to be counted for it."""
-
-
-class Shown(NamedTuple):
-    """Lines of a file, 1-based and inclusive."""
-
-    path: str
-    start_line: int
-    end_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,41 +70,6 @@ def read_lines(question: Question, shown: Iterable[Shown], tokens: float, ms: fl
     )
 
 
-def plain_list(
-    question: str, hits: Iterable[Hit], budget: int, text_of: Callable[[Hit], str]
-) -> tuple[list[Shown], float]:
-    """Take ranked passages as they come, each below a heading as in a pack; the first that does not fit is cut by lines.
-
-    Args:
-        question: stands first.
-        hits: best first.
-        budget: tokens.
-        text_of: the lines of a passage.
-
-    Returns:
-        the lines, and the tokens that they cost.
-    """
-    spent = weight(question)
-    shown = []
-    for hit in hits:
-        costs = partial(_cost, hit, text_of(hit).split("\n"))
-        whole = hit.end_line - hit.start_line + 1
-        kept = bisect_right(range(1, whole + 1), budget - spent, key=costs)
-        if kept:
-            shown.append(Shown(hit.path, hit.start_line, hit.start_line + kept - 1))
-            spent += costs(kept)
-        if kept < whole:
-            break
-    return shown, spent
-
-
-def _cost(hit: Hit, lines: Sequence[str], kept: int) -> float:
-    """What the first lines of a passage cost as a piece."""
-    text = "\n".join(lines[:kept])
-    item = PackItem(hit.path, hit.start_line, hit.start_line + kept - 1, hit.symbol or "", text, 0, "", hit.language)
-    return weight(render.BETWEEN) + weight(render.section(item))
-
-
 def ask(
     engine: LocalEngine, question: Question, *, neighbours: bool = True
 ) -> Iterator[tuple[tuple[str, int], Reading]]:
@@ -133,12 +85,8 @@ def ask(
         ms = (time.perf_counter() - began) * 1000
         shown = [Shown(item.path, item.start_line, item.end_line) for item in pack.items if item.included]
         yield ("pack", budget), read_lines(question, shown, pack.tokens, ms)
-        places, spent = plain_list(question.text, hits, budget, lambda hit: _text(engine, hit))
+        places, spent = plain_list(question.text, hits, budget, lambda hit: text_of(engine, hit))
         yield ("list", budget), read_lines(question, places, spent)
-
-
-def _text(engine: LocalEngine, hit: Hit) -> str:
-    return engine.source(hit.path, hit.start_line, hit.end_line).text
 
 
 def main(argv: Sequence[str]) -> int:
@@ -150,7 +98,13 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         The process's exit code.
     """
-    options = parser("packs", __doc__)
+    if "--corpora" in argv:
+        from cm_tui.bench import pack_corpora
+
+        return pack_corpora.main(argv)
+    options = parser(
+        "packs", f"{__doc__} With --corpora: by file, on the questions of `cm bench quality`; see `--corpora -h`."
+    )
     options.add_argument("--no-neighbours", action="store_true", help="packs of hits alone")
     chosen = options.parse_args(list(argv))
     by_repository: dict[str, dict[str, Readings]] = {}

@@ -19,7 +19,9 @@ def hook(
     context: typer.Context,
     event: Annotated[
         str,
-        typer.Argument(help="prompt, edit, session-start or stop, with the agent's JSON on stdin; git with its hook."),
+        typer.Argument(
+            help="prompt, edit, session-start, session-end or stop, with the agent's JSON on stdin; git with its hook."
+        ),
     ],
 ) -> None:
     """Tell the memory what happened; called by agents and by git, not by people. Always ends with 0."""

@@ -13,36 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from cm_tui import __version__
-from cm_tui.cli import (
-    agent,
-    agent_hook,
-    autostart,
-    backup,
-    bench,
-    code,
-    entries,
-    episodes,
-    forget,
-    git_hooks,
-    history,
-    import_sessions,
-    index,
-    link,
-    maintenance,
-    mcp,
-    notes,
-    pack,
-    pause,
-    projects,
-    recall,
-    remember,
-    search,
-    serve,
-    stale,
-    trust,
-    tune,
-    undo,
-)
+from cm_tui.cli import families
 from cm_tui.cli.options import PROJECT, Json, Project
 from cm_tui.errors import CmError, UsageError
 
@@ -59,45 +30,6 @@ _STOPPED = 130
 
 _UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO}
 
-app = typer.Typer(
-    name="cm",
-    help=HELP,
-    no_args_is_help=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for family in (
-    index,
-    search,
-    tune,
-    code,
-    history,
-    entries,
-    episodes,
-    undo,
-    remember,
-    import_sessions,
-    forget,
-    stale,
-    recall,
-    pack,
-    agent,
-    trust,
-    link,
-    projects,
-    pause,
-    backup,
-    mcp,
-    notes,
-    agent_hook,
-    git_hooks,
-    serve,
-    autostart,
-    maintenance,
-    bench,
-):
-    family.register(app)
-
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -105,7 +37,20 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+def command_line(arguments: Sequence[str]) -> typer.Typer:
+    """Make the app with the commands that these words may ask for."""
+    app = typer.Typer(
+        name="cm",
+        help=HELP,
+        no_args_is_help=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(main)
+    families.register(app, arguments)
+    return app
+
+
 def main(
     context: typer.Context,
     project: Project = None,
@@ -173,7 +118,8 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _stopped()
     except Exception as error:  # noqa: BLE001 - the last resort; the report is kept in a file
-        return _unexpected(error)
+        # DuckDB raises a RuntimeError of its own when the key comes in the middle of a query.
+        return _stopped() if _was_stopped(error) else _unexpected(error)
     return code
 
 
@@ -208,7 +154,7 @@ def _unexpected(error: Exception) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     try:
-        app(list(arguments), prog_name="cm")
+        command_line(arguments)(list(arguments), prog_name="cm")
     except SystemExit as done:
         # The library turns both of these into silent exit codes of its own.
         if isinstance(done.__context__, BrokenPipeError):

@@ -10,7 +10,7 @@ import typer
 BENCHES = {
     "quality": "NDCG@10 on a set of queries, by category and corpus, with ablations.",
     "lines": "Whether the right lines are first: questions from repositories' histories, comments, tests and names.",
-    "packs": "Whether the lines that answer such questions are inside a pack, at four budgets, beside a plain list.",
+    "packs": "Whether the lines that answer such questions are inside a pack, beside a plain list; --corpora: of quality.",
     "model": "The bundled model of code made anew: pairs, training, and how good it is; the guide on models says how.",
     "weights": "Weights of the profile code learned from such questions, and what they do on languages left out.",
     "relevance": "How likely a hit of some score is in the right place, and how well that holds on repositories left out.",
@@ -31,7 +31,10 @@ BENCHES = {
     "sessions": "Importing agents' sessions: episodes and bytes a second, memory.",
     "symbols": "Definitions found beside those of Universal Ctags on the same files, where it is installed.",
     "episodes": "A hundred thousand episodes: lists, filters, words, totals; store and memory; appends beside kills.",
+    "narrator": "A pass of the narrator over many episodes, one more session, memory; a reader beside it.",
     "inject": "Choosing what an agent is given of thousands of entries: milliseconds, with and without a prompt.",
+    "assembly": "What is handed over for a prompt: milliseconds with 1 to 100 definitions, new prompts and the same again.",
+    "rules": "A thousand rules over a thousand memory references, and how that grows, beside a plain interpreter.",
     "daemon": "The daemon: latency of both engines, many clients, kill -9, memory.",
 }
 

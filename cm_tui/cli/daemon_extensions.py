@@ -19,7 +19,9 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
         dispatcher: the way to the projects, jobs and events.
     """
     from cm_tui.agent_hooks.http import prompts
+    from cm_tui.daemon.ingestion_runner import IngestionRunner
     from cm_tui.daemon.journal_work import JournalWork
+    from cm_tui.daemon.narrator_runner import NarratorRunner
     from cm_tui.daemon.note_follower import NoteFollower
     from cm_tui.daemon.transcript_follower import TranscriptFollower
     from cm_tui.daemon.warm_up import WarmUp
@@ -27,7 +29,14 @@ def extensions(dispatcher: Dispatcher) -> Extensions:
     journals = JournalWork()
     return Extensions(
         mounts={"/v1/hook": prompts(dispatcher, journals), "/mcp": Lazy(_mcp)},
-        background=(journals, TranscriptFollower(), NoteFollower(), WarmUp()),
+        background=(
+            journals,
+            TranscriptFollower(),
+            NoteFollower(),
+            NarratorRunner(),
+            IngestionRunner(),
+            WarmUp(),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from cm_tui.counts import count, noun
 from cm_tui.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from cm_tui.model import Entry, ErasureReport, MemoryChange, Page, Proposal, SecretFinding, SecretsReport
+    from cm_tui.model import ErasureReport, MemoryChange, Page, Proposal, SecretFinding, SecretsReport
 
 FOUND = "found"
 """What `--confirm` says again of `--found`."""
@@ -173,41 +173,13 @@ def _tell_notes(change: MemoryChange) -> None:
 
 def _list_proposals(project: Project, *, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_page
+    from cm_tui.cli.proposal_rows import wish_lines
 
     with open_engine(project) as engine:
         page: Page[Proposal] = engine.proposals()
-    print_page(page, _proposal_lines, as_json=as_json)
+    print_page(page, wish_lines, as_json=as_json)
     if page.rows and not as_json:
         narrate("`cm forget --proposed ID` accepts one, `cm forget --decline ID` declines it")
-
-
-def _proposal_lines(one: Proposal) -> list[str]:
-    from cm_tui.model.dates import local_minute
-
-    for_all = " for all projects" if one.kind == "write" else ""
-    head = (
-        f"{one.id}  {local_minute(one.time)}  {one.agent or 'an agent'}  {one.kind} the {one.of} {one.target}{for_all}"
-    )
-    lines = [f"{head}: {one.words}"]
-    if one.reason:
-        lines.append(f"  why: {one.reason}")
-    if one.kind == "write" and one.after is not None:
-        lines += [
-            f"  {name}: {_plain(getattr(one.after, name))}" for name in ("category", "title", "content", "keywords")
-        ]
-    if one.before is not None and one.after is not None:
-        lines += [f"  {name}: {old} → {new}" for name, old, new in _differences(one.before, one.after)]
-    return lines
-
-
-def _differences(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
-    names = ("category", "title", "content", "keywords", "pinned")
-    pairs = [(name, _plain(getattr(before, name)), _plain(getattr(after, name))) for name in names]
-    return [(name, old, new) for name, old, new in pairs if old != new]
-
-
-def _plain(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _check_confirmed(asked: list[str], confirmed: list[str]) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cm_tui.cli.options import Force, Json, Project, open_engine, open_fresh_engine, project_of
-from cm_tui.counts import count
+from cm_tui.counts import count, noun
 
 if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
     from cm_tui.model import Freshness, IndexPlan, IndexSummary, ProjectStatus
 
 _LONG_SECONDS = 20.0
@@ -169,14 +170,29 @@ def status(project: Project = None, as_json: Json = False) -> None:
     with open_engine(project) as engine:
         state = engine.status()
         fresh = engine.freshness() if state.indexed else None
+        waiting = _waiting(engine) if state.indexed else None
     if as_json:
-        print_json({**asdict(state), "freshness": fresh, "recording": recording_status.as_json(Path(state.root))})
+        recording = recording_status.as_json(Path(state.root))
+        print_json({**asdict(state), "proposals": waiting, "freshness": fresh, "recording": recording})
         return
     _show_status(state)
+    if waiting:
+        write(f"{'proposals':<9} {waiting:,} {noun(waiting, 'waits', 'wait')} for you: `cm proposals`")
     for text in recording_status.lines(Path(state.root)):
         write(f"{'recording':<9} {text}")
     if fresh is not None:
         _show_freshness(fresh)
+
+
+def _waiting(engine: Engine) -> int | None:
+    """Return how many proposals wait for a person; None where they cannot be read, which says so where they are listed."""
+    from cm_tui.cli.inbox import waiting
+    from cm_tui.errors import CmError
+
+    try:
+        return waiting(engine)
+    except CmError:
+        return None
 
 
 def skipped(

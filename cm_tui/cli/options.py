@@ -54,6 +54,14 @@ def under_old_name(old: str, new: str, command: Callable[..., None]) -> Callable
     return renamed
 
 
+def pass_on(context: typer.Context, project: Path | None, *, as_json: bool) -> None:
+    """Give the command below a family what stands before it: `cm proposals --json list`."""
+    if project is not None:
+        PROJECT.set(project)
+    if as_json:
+        context.default_map = {str(context.invoked_subcommand): {"as_json": True}}
+
+
 def project_of(project: Path | None) -> Path | None:
     """The project asked for: this command's own option, else the one given before the command."""
     return project or PROJECT.get()

@@ -14,11 +14,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cm_tui.model import ImportSummary, IndexSummary, Page, Progress
-from cm_tui.model.progress import tell_nobody
 from cm_tui.model.text import CONTROLS, harmless, one_line
+
+if TYPE_CHECKING:
+    from cm_tui.model import ImportSummary, IndexSummary, NarratorReport, Page, Progress
 
 _SILENCE = 5.0
 """Seconds after which long work says how far it is, where no bar can be drawn."""
@@ -131,9 +132,19 @@ def follow_import(steps: Iterable[Progress]) -> ImportSummary | None:
     return summary
 
 
+def follow_narrator(steps: Iterable[Progress]) -> NarratorReport | None:
+    """Show progress on stderr until the narrator has looked at what is new; gives what was done."""
+    report = None
+    for step in _told(steps):
+        report = step.narrated or report
+    return report
+
+
 @contextmanager
 def telling(*, as_json: bool) -> Iterator[Callable[[Progress], None]]:
     """Give what shows steps of work as a bar on stderr; nothing where no terminal is, or JSON is asked for."""
+    from cm_tui.model.progress import tell_nobody  # with it come records of all kinds, which most commands never show
+
     live = sys.stderr.isatty() and not as_json
     try:
         yield _bar if live else tell_nobody

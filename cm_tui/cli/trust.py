@@ -13,6 +13,7 @@ from cm_tui.counts import count, noun
 
 if TYPE_CHECKING:
     from cm_tui.config.held import RepositoryTrust
+    from cm_tui.engine.api.definition_trust import HeldFile
     from cm_tui.engine.api.entry_trust import HeldEntries
 
 
@@ -28,7 +29,7 @@ def trust(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Let settings and entries count that came with this repository and were held back; asked at a terminal only.
+    """Let settings, files of definitions and entries count that came with this repository and were held back; asked at a terminal only.
 
     With --json it shows what --show does, and asks nothing.
     """
@@ -44,15 +45,19 @@ def trust(
         _revoke(root, as_json=as_json)
         return
     from cm_tui.config.held import repository_trust
+    from cm_tui.engine.api.definition_trust import asking_files
     from cm_tui.engine.api.entry_trust import held_entries
 
-    found, entries = repository_trust(root), held_entries(root)
+    found, entries, files = repository_trust(root), held_entries(root), asking_files(root)
     decided = found.state in {"nothing", "trusted"}
-    if show or as_json or (decided and entries.state == "nothing"):
-        _show(found, entries, as_json=as_json)
+    waiting = tuple(one for one in files if not one.trusted)
+    if show or as_json or (decided and entries.state == "nothing" and not waiting):
+        _show(found, entries, files, as_json=as_json)
         return
     if not decided:
         _ask(found)
+    if waiting:
+        _ask_about_files(root, waiting)
     if entries.state != "nothing":
         _ask_about_entries(entries)
 
@@ -81,18 +86,18 @@ def _list(*, as_json: bool) -> None:
 def _revoke(root: Path, *, as_json: bool) -> None:
     from cm_tui.cli.output import narrate, print_json
     from cm_tui.config import grant
-    from cm_tui.engine.api import entry_trust
+    from cm_tui.engine.api import definition_trust, entry_trust
 
-    was, entries = grant.revoke(root), entry_trust.revoke(root)
+    was, entries, files = grant.revoke(root), entry_trust.revoke(root), definition_trust.revoke(root)
     if as_json:
-        print_json({"root": str(root), "revoked": was, "entries": entries})
-    elif was or entries:
+        print_json({"root": str(root), "revoked": was, "entries": entries, "files": files})
+    elif was or entries or files:
         narrate(f"What {root} brought is held back again.")
     else:
         narrate(f"{root} was not trusted.")
 
 
-def _show(found: RepositoryTrust, entries: HeldEntries, *, as_json: bool) -> None:
+def _show(found: RepositoryTrust, entries: HeldEntries, files: tuple[HeldFile, ...], *, as_json: bool) -> None:
     from cm_tui.cli.output import print_json, write
 
     if as_json:
@@ -100,7 +105,7 @@ def _show(found: RepositoryTrust, entries: HeldEntries, *, as_json: bool) -> Non
             name: getattr(found, name)
             for name in ("root", "file", "state", "settings", "effects", "unshowable", "ignored")
         }
-        print_json({**record, "entries": entries.entries, "entries_state": entries.state})
+        print_json({**record, "entries": entries.entries, "entries_state": entries.state, "files": files})
         return
     words = {
         "nothing": "asks for nothing that needs trust",
@@ -109,8 +114,38 @@ def _show(found: RepositoryTrust, entries: HeldEntries, *, as_json: bool) -> Non
         "trusted": "is trusted with these settings",
     }
     write(f"{found.root} {words[found.state]}.")
-    for line in (*description(found), *_entry_lines(entries)):
+    for line in (*description(found), *_file_lines(files), *_entry_lines(entries)):
         write(line)
+
+
+def _file_lines(files: tuple[HeldFile, ...]) -> list[str]:
+    """Return the lines that say which files of definitions ask for something."""
+    lines: list[str] = []
+    for one in files:
+        lines.append(
+            f"  {json.dumps(one.path)} is trusted. It may" if one.trusted else f"  {json.dumps(one.path)} wants to"
+        )
+        lines += [f"    · {json.dumps(ask)[1:-1]}" for ask in one.asks]
+    return lines
+
+
+def _ask_about_files(root: Path, waiting: tuple[HeldFile, ...]) -> None:
+    from cm_tui.cli.output import narrate
+    from cm_tui.engine.api import definition_trust
+
+    _need_terminal()
+    for line in _file_lines(waiting):
+        narrate(line)
+    these = noun(len(waiting), "this file", "these files")
+    if typer.confirm(f"Trust {these}, as {noun(len(waiting), 'it is', 'they are')} now?", default=False, err=True):
+        definition_trust.trust(root, waiting)
+        narrate(
+            "They count from now on, until one of them changes."
+            if len(waiting) > 1
+            else "It counts from now on, until it changes."
+        )
+    else:
+        narrate("They stay held back." if len(waiting) > 1 else "It stays held back.")
 
 
 def _entry_lines(held: HeldEntries) -> list[str]:

@@ -150,6 +150,62 @@ class MemoryConfig(BaseModel):
         return patterns
 
 
+class NarratorModelConfig(BaseModel):
+    """A language model behind an endpoint that speaks OpenAI's chat API, local or remote; off by default."""
+
+    model_config = _FROZEN
+
+    enabled: bool = False
+    base_url: str = ""
+    """Such as `http://127.0.0.1:11434/v1`."""
+    name: str = ""
+    """Of the model, as the endpoint knows it."""
+    api_key: str | None = None
+    api_key_env: str | None = None
+    """The variable that holds the key."""
+    headers: Mapping[str, str] = {}
+    timeout_seconds: float = Field(default=30.0, gt=0, le=600)
+    max_tokens: int = Field(default=50_000, ge=0, le=10_000_000)
+    """Tokens that one pass may take, sent and received; what is left over is done without the model."""
+
+
+class NarratorConfig(BaseModel):
+    """What the narrator does by itself. Read from the user's file and the environment, never from a project's."""
+
+    model_config = _FROZEN
+
+    auto: bool = True
+    """The daemon looks at new episodes when nobody asks anything."""
+    min_confidence: float = Field(default=0.5, ge=0, le=1)
+    """What is less sure is not proposed."""
+    policy: Literal["by-hand", "careful", "custom"] = "by-hand"
+    """What is approved without asking: nothing; what was seen again and again and has nothing against it; or `approve`."""
+    approve: Mapping[str, float] = {}
+    """With the policy `custom`: kinds of proposals and the least confidence from which each is approved; never for the user."""
+    model: NarratorModelConfig = NarratorModelConfig()
+
+
+class ContextConfig(BaseModel):
+    """What is handed over to agents by definitions and rules, and what pipelines ingest."""
+
+    model_config = _FROZEN
+
+    budget: int = Field(default=4_000, ge=1, le=1_000_000)
+    """Tokens of an assembly, where nothing else is asked for."""
+    timeout_seconds: float = Field(default=2.0, gt=0, le=60)
+    """What one definition may take at most, whatever its file says."""
+    cache_seconds: float = Field(default=30.0, ge=0, le=3600)
+    """How long an answer to the same step counts, as long as nothing it stands on has changed."""
+    snapshots: int = Field(default=500, ge=0, le=100_000)
+    """Assemblies that are kept with their trace; the oldest go first."""
+    ingest: bool = True
+    """The daemon runs pipelines when what they wait for happens."""
+    processors: tuple[str, ...] = ()
+    """Names of custom processors, entry points of installed packages, that may run."""
+    model: NarratorModelConfig = NarratorModelConfig()
+    """The language model for `llm_rephrase` and `llm_extract`; off by default."""
+
+
 class DaemonConfig(BaseModel):
     """The process that owns all stores. Read from the user's file and the environment, never from a project's."""
 
@@ -218,6 +274,8 @@ class Config(BaseModel):
     search: SearchConfig = SearchConfig()
     agents: AgentsConfig = AgentsConfig()
     memory: MemoryConfig = MemoryConfig()
+    narrator: NarratorConfig = NarratorConfig()
+    context: ContextConfig = ContextConfig()
     daemon: DaemonConfig = DaemonConfig()
     watch: WatchConfig = WatchConfig()
     history: HistoryConfig = HistoryConfig()

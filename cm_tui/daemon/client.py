@@ -8,12 +8,15 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partialmethod
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from cm_tui.daemon import bootstrap, rpc
 from cm_tui.daemon.connection import Connection, DaemonGoneError
 from cm_tui.errors import CmError, NotFoundError, UsageError
-from cm_tui.model import By, Cancel, Candidates, Mode, Profile, Progress, SearchResult
+from cm_tui.model import By, Cancel, Candidates, Mode, Profile, SearchResult
+
+if TYPE_CHECKING:
+    from cm_tui.model import Progress
 
 ANSWER_S = 600.0
 """A first question may have to wait until the index has followed a large checkout."""

@@ -30,12 +30,13 @@ from cm_tui.model import Freshness
 
 _TELLS_OF_FILES = frozenset({"status", "plan", "history"})
 """Methods that need nothing of the index, but would tell of another checkout's files what it holds."""
-_OF_ONE_CLIENT = frozenset({"drift", "episode", "episodes", "rank", "source", "status"})
+_OF_ONE_CLIENT = frozenset({"assemble", "drift", "episode", "episodes", "rank", "run_definition", "source", "status"})
 """Methods that leave something behind, belong to a client's own candidates, or read what no generation names."""
 _CHANGES_MEMORY = frozenset(
     {
-        "decide", "edit_episodes", "forget", "forget_memory", "propose_entry", "record_episode", "record_task", "remember",
-        "retention", "undo", "update_entry",
+        "change_topics", "decide", "decide_narrated", "edit_episodes", "forget", "forget_memory", "ingest", "ingest_again", "ingest_pending",
+        "propose_entry", "propose_fact", "record_episode", "record_task", "remember", "retention", "undo", "undo_narrated",
+        "update_entry",
     }
 )  # fmt: skip
 """Methods that change what others list and find."""
@@ -207,7 +208,13 @@ class Dispatcher:
             return self._work.submit_history(where, None if name == "catch_up" else values)
         if name == "import_sessions":
             return self._work.submit_import(where, values)
+        if name == "narrate":
+            return self._work.submit_narrate(where, values)
         return self._work.submit(IndexRun(where, name, values))
+
+    def narrate_by_itself(self, where: ProjectRef) -> Job:
+        """Begin a pass of the narrator that nobody asked for."""
+        return self._work.submit_narrate(where, {}, by_itself=True)
 
     def signal(self, root: Path, layer: str, files: Sequence[str]) -> None:
         """Note that a hook says that something changed; no files: anything may have.

@@ -33,8 +33,12 @@ HISTORY = "#history"
 """Where jobs that read the history queue: index runs do not wait for them."""
 IMPORT = "#import"
 """Where jobs that read agents' transcripts queue."""
+NARRATE = "#narrate"
+"""Where passes of the narrator queue."""
 VECTORS = "#vectors"
 """Where jobs queue that embed what was recorded, after everything else."""
+BY_ITSELF = "narrate by itself"
+"""Name of a pass of the narrator that nobody asked for."""
 REFRESH = "refresh"
 """An index run that is there only to follow HEAD: when its turn has come and HEAD is reflected, it does nothing."""
 _SLICE_S = 10.0
@@ -192,6 +196,32 @@ class LongWork:
 
         return self._jobs.submit(store, root, "import", work, lane=IMPORT)
 
+    # --- the narrator ---
+
+    def submit_narrate(self, where: ProjectRef, arguments: Mapping[str, Any], *, by_itself: bool = False) -> Job:
+        """Look at what is new in episodes; a pass that nobody asked for ends for one that somebody asks for.
+
+        Args:
+            where: the project.
+            arguments: of `narrate`.
+            by_itself: nobody asked for it.
+        """
+        root, store = self._pool.locate(where)
+        if not by_itself:
+            for job in self._jobs.of(store, lane=NARRATE):
+                if job.name == BY_ITSELF:
+                    job.cancel.set()
+
+        def work(cancel: Cancel) -> Iterator[Progress]:
+            paused = cancel.with_pauses(Slices(self._turns))
+            with self._pool.acquire(where, run=True) as project:
+                yield from project.engine.narrate(**arguments, cancel=paused)
+            # What a pass worked with stays with the process otherwise, until the next one.
+            memory.give_back()
+            self._events.publish("index", project=str(root))
+
+        return self._jobs.submit(store, root, BY_ITSELF if by_itself else "narrate", work, lane=NARRATE)
+
     def embed_once(self, where: ProjectRef) -> None:
         """Have what an earlier daemon left without vectors embedded."""
         _, store = self._pool.locate(where)
@@ -248,10 +278,11 @@ class LongWork:
             return
 
     def end_history(self, store: Path) -> None:
-        """Stop what reads a store's history, and wait until it has."""
-        for job in self._jobs.of(store, lane=HISTORY):
-            job.cancel.set()
-            job.join()
+        """Stop what reads a store's history or looks at its episodes, and wait until it has."""
+        for lane in (HISTORY, NARRATE):
+            for job in self._jobs.of(store, lane=lane):
+                job.cancel.set()
+                job.join()
 
     def _read(self, where: ProjectRef, arguments: Mapping[str, Any] | None, cancel: Cancel) -> Iterator[Progress]:
         def begin(engine: LocalEngine) -> Steps:

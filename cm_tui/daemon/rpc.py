@@ -17,9 +17,10 @@ from typing_extensions import TypedDict
 from cm_tui import errors
 from cm_tui.daemon import endpoint
 from cm_tui.engine.api.engine import Engine
+from cm_tui.engine.api.hints import hints_of
 from cm_tui.engine.api.needs import need_of, need_of_call
 from cm_tui.errors import CmError, UsageError
-from cm_tui.model import Candidates, Mode, Need, Progress, Suggestion
+from cm_tui.model import Candidates, Mode, Need, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Method:
 
     @cached_property
     def _hints(self) -> dict[str, Any]:
-        hints = typing.get_type_hints(self._function)
+        hints = hints_of(self._function)
         return {name: _INSTEAD.get(hint, hint) for name, hint in hints.items()}
 
     @property
@@ -94,8 +95,11 @@ class Method:
 
     @cached_property
     def _result(self) -> TypeAdapter[Any]:
-        kind: Any = Progress if self.streams else self._hints["return"]
-        return TypeAdapter(kind)
+        if not self.streams:
+            return TypeAdapter(self._hints["return"])
+        from cm_tui.model import Progress  # what long work did has many kinds of records, which no question needs
+
+        return TypeAdapter(Progress)
 
     def pack(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """A call's arguments by name, as JSON types.

@@ -11,7 +11,7 @@ from cm_tui.counts import count
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
-from cm_tui.mcp import records
+from cm_tui.mcp import memory_records
 from cm_tui.mcp.memory_tools import DATA, Content, Id, Short, changed, remembered_now
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name
 from cm_tui.mcp.safe_text import MaxChars, fitting, footer, joined, remembered_text, result
@@ -38,7 +38,7 @@ def manage_core_memory(
     ] = None,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.CoreMemory]:
+) -> Annotated[CallToolResult, memory_records.CoreMemory]:
     """Manage entries: add (content, category, title, scope), update and delete (id), search.
 
     Keywords are extracted where none are given. Entries of a person are changed only by proposal.
@@ -54,7 +54,7 @@ def manage_core_memory(
             engine, given["content"], category=given["category"], title=given["title"], keywords=words or (),
             scope="user" if scope == "user" else "project", agent=agent,
         )  # fmt: skip
-        return changed(kept, record=records.CoreMemory, action=action)
+        return changed(kept, record=memory_records.CoreMemory, action=action)
     name = _required(action, id=id)["id"]
     if action == "delete":
         done = engine.forget_memory(f"entry/{name}", scope=scope or "", actor="agent", agent=agent)
@@ -63,7 +63,7 @@ def manage_core_memory(
         if edit == EntryEdit():
             raise UsageError("Nothing is to be changed.", hint="Give content, title, category or keywords.")
         done = engine.update_entry(name, edit, scope=scope or "", actor="agent", agent=agent)
-    return changed(done, record=records.CoreMemory, action=action)
+    return changed(done, record=memory_records.CoreMemory, action=action)
 
 
 def _required(action: Action, **given: str | None) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _found(engine: Engine, query: str, category: str, scope: str, agent: str, ma
     shown = page.rows[: len(texts)]
     engine.note_recalled([f"entry/{one.id}" for one in shown], actor="agent", agent=agent)
     notes = [page.note] if page.note else []
-    row = records.CoreMemory(
+    row = memory_records.CoreMemory(
         action="search",
         state="unchanged",
         words=f"{len(shown):,} of {count(page.total, 'entry', 'entries')}",
@@ -97,8 +97,8 @@ def _found(engine: Engine, query: str, category: str, scope: str, agent: str, ma
     return result(joined(row.words, marked, footer(None, notes), between="\n\n"), row)
 
 
-def _row(entry: Entry) -> records.CoreEntry:
-    return records.CoreEntry(
+def _row(entry: Entry) -> memory_records.CoreEntry:
+    return memory_records.CoreEntry(
         id=entry.id,
         category=entry.category,
         title=remembered_text(entry.title),

@@ -13,7 +13,7 @@ from cm_tui.engine.api.authors import author_of
 from cm_tui.engine.api.engine import Engine
 from cm_tui.engine.api.fence import fenced
 from cm_tui.errors import UsageError
-from cm_tui.mcp import records
+from cm_tui.mcp import memory_records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Text, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import PathArgument, Query
 from cm_tui.mcp.safe_text import MaxChars, cut, fitting, footer, joined, remembered_text, result
@@ -45,7 +45,7 @@ def recall(
     limit: Annotated[int, Field(ge=1, le=50)] = 10,
     max_chars: MaxChars = 8000,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Recalled]:
+) -> Annotated[CallToolResult, memory_records.Recalled]:
     """Recall what was decided, learned or done before: entries and past sessions, with who wrote them and when."""
     _ = project
     # What people and agents left behind needs no index.
@@ -57,7 +57,7 @@ def recall(
     texts = fitting(memories, _memory_text, max_chars)
     engine.note_recalled([row.path for row in memories[: len(texts)]], actor="agent", agent=agent_name(ctx))
     notes = [*found.notes, *(notes_of(engine, state) if state.indexed else ())]
-    record = records.Recalled(
+    record = memory_records.Recalled(
         about=DATA,
         mode=found.mode,
         rows=memories[: len(texts)],
@@ -70,8 +70,8 @@ def recall(
     return result(joined(head, marked, footer(None, notes), between="\n\n"), record)
 
 
-def _memory(hit: Hit, by: str) -> records.Memory:
-    return records.Memory(
+def _memory(hit: Hit, by: str) -> memory_records.Memory:
+    return memory_records.Memory(
         id=hit.path.partition("/")[2] or hit.path,
         kind=hit.source,
         path=hit.path,
@@ -96,7 +96,7 @@ def _author(engine: Engine, path: str) -> str:
     return one_line(f"{author.actor} {author.agent}".strip() + last + waits)
 
 
-def _memory_text(row: records.Memory) -> str:
+def _memory_text(row: memory_records.Memory) -> str:
     who = f", by {row.by}" if row.by else ""
     when = f", {row.age}, {row.when}" if row.when else ""
     stale = f"\nstale: {row.stale}" if row.stale else ""
@@ -114,14 +114,14 @@ def remember(
     id: Annotated[Id | None, Field(description="Entry to change instead.")] = None,  # noqa: A002 - its name everywhere
     note: Annotated[Short | None, Field(description="Append to a note instead: today, or a topic.")] = None,
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Kept]:
+) -> Annotated[CallToolResult, memory_records.Kept]:
     """Write down a lasting fact, rule or lesson for later sessions. Entries of a person are changed only by proposal."""
     _ = project
     engine, agent = where.engine(), agent_name(ctx)
     words = tuple(keywords.split("|"))
     if note is not None:
         written = engine.append_note(content, name="" if note == TODAY else note, actor="agent", agent=agent)
-        kept_note = records.Kept(id=written.id, kind="note", state="done", words=one_line(written.words))
+        kept_note = memory_records.Kept(id=written.id, kind="note", state="done", words=one_line(written.words))
         return result(kept_note.words, kept_note)
     if id is not None:
         if scope == "user" and engine.entry(id).scope != scope:
@@ -158,7 +158,7 @@ def forget(
         Annotated[str, Field(max_length=REASON_CHARACTERS), Text], Field(description="Why, for the person.")
     ] = "",
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Kept]:
+) -> Annotated[CallToolResult, memory_records.Kept]:
     """Forget an entry or episode by its id; a person can bring it back. What a person wrote, changed or chose is only proposed."""
     _ = project
     engine = where.engine()
@@ -177,7 +177,7 @@ def record(
     tags: Annotated[list[Short] | None, Field(max_length=50)] = None,
     session: Short = "",
     project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Kept]:
+) -> Annotated[CallToolResult, memory_records.Kept]:
     """Record a finished task as an episode, where no hook does."""
     _ = project
     engine = where.engine()
@@ -196,7 +196,9 @@ def record(
 
 
 def changed(
-    change: MemoryChange, record: type[records.Kept | records.CoreMemory] = records.Kept, **more: str
+    change: MemoryChange,
+    record: type[memory_records.Kept | memory_records.CoreMemory] = memory_records.Kept,
+    **more: str,
 ) -> CallToolResult:
     """Return what became of a change, as one of the records that tell of it."""
     entry = change.entry
@@ -209,5 +211,5 @@ def changed(
     if entry and entry.unapproved:
         notes.append("A Rule counts for agents once a person approved it.")
     said = {"id": change.id, "state": state, "proposal": change.proposal or None, "words": change.words, "notes": notes}
-    row = record.model_validate({**said, **({"kind": change.of} if record is records.Kept else {}), **more})
+    row = record.model_validate({**said, **({"kind": change.of} if record is memory_records.Kept else {}), **more})
     return result(joined(one_line(f"{change.words}."), footer(None, notes)), row)

@@ -15,6 +15,7 @@ from cm_tui.mcp import records
 from cm_tui.mcp.project_resolver import ProjectPath, Request, Where, agent_name, notes_of
 from cm_tui.mcp.retrieval_tools import MEMORY, ROOM, PathArgument, Query, narrowed, of_stale, passage, read_lines
 from cm_tui.mcp.safe_text import (
+    fitting,
     footer,
     joined,
     remembered_text,
@@ -24,6 +25,9 @@ from cm_tui.model import Hit
 from cm_tui.model.ids import plain_id
 from cm_tui.model.note import NOTES
 from cm_tui.model.text import one_line
+
+_VALUES = ("kv://", "json://")
+"""Layers whose values an agent may read by reference; all else it has tools of its own for."""
 
 
 def search(
@@ -79,20 +83,52 @@ def get(
     lines: Annotated[int, Field(ge=1, le=2000)] = 200,
     project: ProjectPath = None,
 ) -> Annotated[CallToolResult, records.Lines]:
-    """Read lines of a note or a file; paths outside the project and its notes are refused."""
+    """Read lines of a note, a file, or a value by kv://KEY or json://NAME; what lies outside the project and its notes is refused."""
     _ = project
     engine = where.engine()
     state = where.projects.state(engine)
+    if path.startswith(_VALUES):
+        record = _value_lines(engine, path, start, lines)
+        return result(joined(_head(record), fenced(record.text, MEMORY), _more(record), between="\n\n"), record)
     try:
         record = read_lines(where.asked()[0], path, start, lines)
     except NotFoundError as error:
         record = _note_lines(engine, path, start, lines, error)
         engine.note_recalled([f"{NOTES}/{record.path}"], actor="agent", agent=agent_name(ctx))
-    more = f"It goes on: from={record.next_line}." if record.next_line else ""
-    stale = of_stale(record)
-    head = one_line(f"{record.path}:{record.start_line}-{record.end_line}")
     notes = notes_of(engine, state) if state.indexed else []
-    return result(joined(head, record.text, more, stale, footer(None, notes)), record)
+    return result(joined(_head(record), record.text, _more(record), of_stale(record), footer(None, notes)), record)
+
+
+def _head(record: records.Lines) -> str:
+    return one_line(f"{record.path}:{record.start_line}-{record.end_line}")
+
+
+def _more(record: records.Lines) -> str:
+    return f"It goes on: from={record.next_line}." if record.next_line else ""
+
+
+def _value_lines(engine: Engine, reference: str, start: int, lines: int) -> records.Lines:
+    """Lines of a value that the project keeps.
+
+    Raises:
+        NotFoundError: there is no such value, or it has no such line.
+        CmError: it cannot be read.
+    """
+    every = remembered_text(engine.read_memory(reference).text).split("\n")
+    if start > len(every):
+        raise NotFoundError(f"{reference} has no line {start}.", hint=f"It ends at line {len(every)}.")
+    shown = fitting(every[start - 1 : start - 1 + lines], str, ROOM)
+    following = start + len(shown)
+    return records.Lines(
+        path=reference,
+        start_line=start,
+        end_line=following - 1,
+        language="json" if reference.startswith("json://") else "text",
+        text="\n".join(shown),
+        stale=False,
+        kept=False,
+        next_line=following if following <= len(every) else None,
+    )
 
 
 def _note_lines(engine: Engine, path: str, start: int, lines: int, error: NotFoundError) -> records.Lines:

@@ -7,9 +7,11 @@ from typing import Annotated
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field
 
+from cm_tui.engine.api.fence import fenced
 from cm_tui.mcp.project_resolver import ProjectResolver, Request, Text, agent_name, projects_of
 from cm_tui.mcp.resources import callers_text, symbol_text
-from cm_tui.mcp.safe_text import clean
+from cm_tui.mcp.safe_text import clean, remembered_text
+from cm_tui.model.text import one_line
 
 Given = Annotated[str, Field(min_length=1, max_length=4000), Text]
 ProjectGiven = Annotated[
@@ -46,11 +48,12 @@ def context_for_task(
     budget: Annotated[int, Field(ge=100, le=50_000, description="Tokens of source at most.")] = 4000,
     project: ProjectGiven = None,
 ) -> str:
-    """Start a task with the source that it is about."""
+    """Start a task with what the project hands over for it: the source that it is about, and its memory."""
     projects = projects_of(ctx)
     engine = projects.engine(project)
     projects.indexed(engine)
-    pack = engine.pack(task, budget=budget)
-    engine.note_recalled(pack.recalled, actor="agent", agent=agent_name(ctx))
-    notes = "".join(f"\nnote: {note}" for note in pack.notes)
-    return clean(f"{task}\n\n{MATERIAL}\n\n{pack.markdown.removeprefix(pack.question.strip()).strip()}{notes}")
+    agent = agent_name(ctx)
+    made = engine.assemble(task, budget=budget, agent=agent)
+    engine.note_recalled(made.recalled, actor="agent", agent=agent)
+    notes = "".join(f"\nnote: {one_line(note)}" for note in made.notes)
+    return clean(f"{task}\n\n{fenced(remembered_text(made.text), MATERIAL)}{notes}")

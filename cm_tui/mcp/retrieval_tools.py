@@ -160,48 +160,6 @@ def _places(file: FileHits) -> list[records.Place]:
     return [records.Place(start_line=hit.start_line, end_line=hit.end_line, symbol=hit.symbol) for hit in file.hits[1:]]
 
 
-def assemble(
-    question: Query,
-    where: Where,
-    ctx: Request,
-    budget: Annotated[int, Field(ge=100, le=50_000, description="Tokens at most.")] = 4000,
-    neighbours: Annotated[bool, Field(description="Add callers and callees.")] = True,
-    project: ProjectPath = None,
-) -> Annotated[CallToolResult, records.Packed]:
-    """Assemble the context for a task: whole symbols that answer the question, and who they call and are called by.
-
-    One call instead of many reads; strictly within the budget.
-    """
-    _ = project
-    engine, state = where.asked()
-    pack = engine.pack(question, budget=budget, neighbours=neighbours)
-    engine.note_recalled(pack.recalled, actor="agent", agent=agent_name(ctx))
-    items = [
-        records.PackedItem(
-            path=item.path,
-            start_line=item.start_line,
-            end_line=item.end_line,
-            title=item.title,
-            why=item.why,
-            tokens=item.tokens,
-            included=item.included,
-        )
-        for item in pack.items
-    ]
-    notes = [*pack.notes, *notes_of(engine, state)]
-    record = records.Packed(
-        markdown=pack.markdown,
-        tokens=pack.tokens,
-        budget=pack.budget,
-        items=items,
-        notes=notes,
-        generation=pack.generation,
-    )
-    shown = sum(item.included for item in items)
-    head = f"{shown} of {count(len(items), 'piece')}, {pack.tokens:,} of {pack.budget:,} tokens"
-    return result(joined(head, pack.markdown, footer(None, notes), between="\n\n"), record)
-
-
 def narrowed(found: SearchResult) -> str:
     """Return the filters of a question, in words."""
     return f", only {' '.join(found.filters)}" if found.filters else ""

@@ -12,11 +12,13 @@ from pydantic import ConfigDict
 
 from cm_tui.errors import UsageError
 from cm_tui.mcp import (
+    assembly_tools,
     core_memory_tool,
     graph_tools,
     history_tools,
     index_tools,
     memory_tools,
+    narrator_tools,
     note_tools,
     retrieval_tools,
 )
@@ -55,7 +57,7 @@ def _kind(name: str, title: str, function: Callable[..., Any], sets: str, *, rea
 
 TOOLS = (
     _kind("codememory_retrieve", "Find code", retrieval_tools.retrieve, "core"),
-    _kind("context_assemble", "Context for a task", retrieval_tools.assemble, "core"),
+    _kind("context_assemble", "Context for a task", assembly_tools.assemble, "core"),
     _kind("codememory_definitions", "Definitions", graph_tools.definitions, "core graph"),
     _kind("codememory_callers", "Callers", graph_tools.callers, "core graph"),
     _kind("codememory_callees", "Callees", graph_tools.callees, "graph"),
@@ -73,6 +75,9 @@ TOOLS = (
     _kind("codememory_record", "Record a task", memory_tools.record, "memory", reads=False),
     _kind("memory_search", "Search memory", note_tools.search, "memory"),
     _kind("memory_get", "Read memory", note_tools.get, "memory"),
+    _kind("working_memory", "Working memory", assembly_tools.working_memory, "memory", reads=False),
+    _kind("codememory_proposals", "Proposals", narrator_tools.proposals, "memory"),
+    _kind("codememory_propose", "Propose", narrator_tools.propose, "memory", reads=False),
 )
 
 SETS = ("core", "graph", "temporal", "memory", "all")

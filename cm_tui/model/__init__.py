@@ -1,97 +1,200 @@
-"""Frozen records that cross the interface between the engine and its front ends."""
+"""Frozen records that cross the interface between the engine and its front ends.
 
-from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
-from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
-from cm_tui.model.entry import (
-    Category,
-    Duplicates,
-    Entry,
-    EntryEdit,
-    MemoryChange,
-    Proposal,
-    ProposalKind,
-    Remembered,
-    Scope,
-)
-from cm_tui.model.episode import (
-    Actor,
-    Conflict,
-    Edited,
-    Episode,
-    EpisodeEdit,
-    EpisodeFilter,
-    EpisodeState,
-    EpisodeStats,
-    EpisodeType,
-    Facet,
-    Forgetting,
-    Outcome,
-    PurgeReport,
-    RetentionReport,
-    RetentionRow,
-    Session,
-    Step,
-    StepKind,
-    Undone,
-)
-from cm_tui.model.freshness import Freshness, LayerState
-from cm_tui.model.history import (
-    CommitPoint,
-    Drift,
-    DriftRow,
-    HistoryStatus,
-    PruneReport,
-    ResolvedRevision,
-    SymbolChange,
-    SymbolEvent,
-    SymbolHistory,
-    SymbolSpan,
-)
-from cm_tui.model.imports import (
-    AllImports,
-    ImportPlan,
-    ImportSource,
-    ImportSummary,
-    ProjectSessions,
-    UnknownRecord,
-)
-from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
-from cm_tui.model.need import Need
-from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, RuleBlock
-from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
-from cm_tui.model.page import Page
-from cm_tui.model.profile import Profile
-from cm_tui.model.progress import Cancel, IndexSummary, Progress
-from cm_tui.model.projects import KnownProject
-from cm_tui.model.recalls import RecalledBy, Recalls
-from cm_tui.model.recording import Recording, RecordingState
-from cm_tui.model.search import (
-    CODE,
-    ENTRIES,
-    EPISODES,
-    RECALL,
-    By,
-    Candidates,
-    FileHits,
-    Hit,
-    Mode,
-    ScorePart,
-    SearchResult,
-    Suggestion,
-)
-from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
-from cm_tui.model.stale import Mention, MentionKind, MentionState, StaleItem
-from cm_tui.model.standing import Standing
-from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
+Each is read from its module when it is first asked for: a command that shows two kinds of records makes two of them, not a hundred and fifty.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cm_tui.model.assembly import (
+        SECTIONS,
+        AppliedRule,
+        Assembly,
+        AssemblyDiff,
+        AssemblyHead,
+        AssemblySource,
+        AssemblyStep,
+        Cut,
+        Section,
+        SourceChange,
+        SourceKind,
+        StepOutcome,
+    )
+    from cm_tui.model.backup import BackupReport, ProjectBackup, RestoredProject, RestoreReport
+    from cm_tui.model.cancel import Cancel
+    from cm_tui.model.code import Edge, FileEntry, ImportEdge, SkippedFile, Source, Symbol, SymbolKey
+    from cm_tui.model.definition import (
+        DefinitionInfo,
+        DefinitionKind,
+        DefinitionProblem,
+        Definitions,
+        DefinitionState,
+    )
+    from cm_tui.model.entry import (
+        Category,
+        Duplicates,
+        Entry,
+        EntryEdit,
+        MemoryChange,
+        Proposal,
+        ProposalKind,
+        Remembered,
+        Scope,
+    )
+    from cm_tui.model.episode import (
+        Actor,
+        Conflict,
+        Edited,
+        Episode,
+        EpisodeEdit,
+        EpisodeFilter,
+        EpisodeState,
+        EpisodeStats,
+        EpisodeType,
+        Facet,
+        Forgetting,
+        Outcome,
+        PurgeReport,
+        RetentionReport,
+        RetentionRow,
+        Session,
+        Step,
+        StepKind,
+        Undone,
+    )
+    from cm_tui.model.freshness import Freshness, LayerState
+    from cm_tui.model.history import (
+        CommitPoint,
+        Drift,
+        DriftRow,
+        HistoryStatus,
+        PruneReport,
+        ResolvedRevision,
+        SymbolChange,
+        SymbolEvent,
+        SymbolHistory,
+        SymbolSpan,
+    )
+    from cm_tui.model.imports import (
+        AllImports,
+        ImportPlan,
+        ImportSource,
+        ImportSummary,
+        ProjectSessions,
+        UnknownRecord,
+    )
+    from cm_tui.model.ingestion import INGESTED, IngestedInto, IngestOutcome, IngestRun, MemoryValue, Trigger
+    from cm_tui.model.injection import InjectedEntry, Injection, LeftOut
+    from cm_tui.model.narrator import (
+        ConfidencePart,
+        Evidence,
+        FactKind,
+        ModelCost,
+        NarratedAction,
+        NarratedChange,
+        NarratedDecision,
+        NarratedFilter,
+        NarratedProposal,
+        NarratedState,
+        NarratorReport,
+        Relation,
+        Topic,
+        TopicAction,
+        TopicMap,
+        TopicOverlap,
+        Verdict,
+    )
+    from cm_tui.model.need import Need
+    from cm_tui.model.note import NOTES, Decision, Note, NoteChange, NoteConflict, NoteKind, NoteText, RuleBlock
+    from cm_tui.model.pack import Pack, PackFormat, PackItem, PackRequest
+    from cm_tui.model.page import Page
+    from cm_tui.model.profile import Profile
+    from cm_tui.model.progress import IndexSummary, Progress
+    from cm_tui.model.projects import KnownProject
+    from cm_tui.model.recalls import RecalledBy, Recalls
+    from cm_tui.model.recording import Recording, RecordingState
+    from cm_tui.model.search import (
+        CODE,
+        ENTRIES,
+        EPISODES,
+        RECALL,
+        By,
+        Candidates,
+        FileHits,
+        Hit,
+        Mode,
+        ScorePart,
+        SearchResult,
+        Suggestion,
+    )
+    from cm_tui.model.secrets import ErasedEvent, ErasureReport, SecretFinding, SecretsReport, told_of_neighbours
+    from cm_tui.model.stale import Mention, MentionKind, MentionState, StaleItem
+    from cm_tui.model.standing import Standing
+    from cm_tui.model.status import Check, CheckoutHead, IndexPlan, ProjectStatus
+    from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal
+
+_HOMES = {
+    "assembly": "SECTIONS AppliedRule Assembly AssemblyDiff AssemblyHead AssemblySource AssemblyStep Cut Section SourceChange SourceKind StepOutcome",
+    "backup": "BackupReport ProjectBackup RestoredProject RestoreReport",
+    "cancel": "Cancel",
+    "code": "Edge FileEntry ImportEdge SkippedFile Source Symbol SymbolKey",
+    "definition": "DefinitionInfo DefinitionKind DefinitionProblem Definitions DefinitionState",
+    "entry": "Category Duplicates Entry EntryEdit MemoryChange Proposal ProposalKind Remembered Scope",
+    "episode": "Actor Conflict Edited Episode EpisodeEdit EpisodeFilter EpisodeState EpisodeStats EpisodeType Facet Forgetting Outcome PurgeReport RetentionReport RetentionRow Session Step StepKind Undone",
+    "freshness": "Freshness LayerState",
+    "history": "CommitPoint Drift DriftRow HistoryStatus PruneReport ResolvedRevision SymbolChange SymbolEvent SymbolHistory SymbolSpan",
+    "imports": "AllImports ImportPlan ImportSource ImportSummary ProjectSessions UnknownRecord",
+    "ingestion": "INGESTED IngestedInto IngestOutcome IngestRun MemoryValue Trigger",
+    "injection": "InjectedEntry Injection LeftOut",
+    "narrator": "ConfidencePart Evidence FactKind ModelCost NarratedAction NarratedChange NarratedDecision NarratedFilter NarratedProposal NarratedState NarratorReport Relation Topic TopicAction TopicMap TopicOverlap Verdict",
+    "need": "Need",
+    "note": "NOTES Decision Note NoteChange NoteConflict NoteKind NoteText RuleBlock",
+    "pack": "Pack PackFormat PackItem PackRequest",
+    "page": "Page",
+    "profile": "Profile",
+    "progress": "IndexSummary Progress",
+    "projects": "KnownProject",
+    "recalls": "RecalledBy Recalls",
+    "recording": "Recording RecordingState",
+    "search": "CODE ENTRIES EPISODES RECALL By Candidates FileHits Hit Mode ScorePart SearchResult Suggestion",
+    "secrets": "ErasedEvent ErasureReport SecretFinding SecretsReport told_of_neighbours",
+    "stale": "Mention MentionKind MentionState StaleItem",
+    "standing": "Standing",
+    "status": "Check CheckoutHead IndexPlan ProjectStatus",
+    "tuning": "Mark ProfileReset TuningProposal",
+}
+"""The modules, and what comes from each."""
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "CODE",
     "ENTRIES",
     "EPISODES",
+    "INGESTED",
     "NOTES",
     "RECALL",
+    "SECTIONS",
     "Actor",
     "AllImports",
+    "AppliedRule",
+    "Assembly",
+    "AssemblyDiff",
+    "AssemblyHead",
+    "AssemblySource",
+    "AssemblyStep",
     "BackupReport",
     "By",
     "Cancel",
@@ -100,8 +203,15 @@ __all__ = [
     "Check",
     "CheckoutHead",
     "CommitPoint",
+    "ConfidencePart",
     "Conflict",
+    "Cut",
     "Decision",
+    "DefinitionInfo",
+    "DefinitionKind",
+    "DefinitionProblem",
+    "DefinitionState",
+    "Definitions",
     "Drift",
     "DriftRow",
     "Duplicates",
@@ -117,7 +227,9 @@ __all__ = [
     "EpisodeType",
     "ErasedEvent",
     "ErasureReport",
+    "Evidence",
     "Facet",
+    "FactKind",
     "FileEntry",
     "FileHits",
     "Forgetting",
@@ -130,16 +242,29 @@ __all__ = [
     "ImportSummary",
     "IndexPlan",
     "IndexSummary",
+    "IngestOutcome",
+    "IngestRun",
+    "IngestedInto",
     "InjectedEntry",
     "Injection",
     "KnownProject",
     "LayerState",
     "LeftOut",
+    "Mark",
     "MemoryChange",
+    "MemoryValue",
     "Mention",
     "MentionKind",
     "MentionState",
     "Mode",
+    "ModelCost",
+    "NarratedAction",
+    "NarratedChange",
+    "NarratedDecision",
+    "NarratedFilter",
+    "NarratedProposal",
+    "NarratedState",
+    "NarratorReport",
     "Need",
     "Note",
     "NoteChange",
@@ -153,6 +278,7 @@ __all__ = [
     "PackRequest",
     "Page",
     "Profile",
+    "ProfileReset",
     "Progress",
     "ProjectBackup",
     "ProjectSessions",
@@ -165,6 +291,7 @@ __all__ = [
     "Recalls",
     "Recording",
     "RecordingState",
+    "Relation",
     "Remembered",
     "ResolvedRevision",
     "RestoreReport",
@@ -177,13 +304,17 @@ __all__ = [
     "SearchResult",
     "SecretFinding",
     "SecretsReport",
+    "Section",
     "Session",
     "SkippedFile",
     "Source",
+    "SourceChange",
+    "SourceKind",
     "StaleItem",
     "Standing",
     "Step",
     "StepKind",
+    "StepOutcome",
     "Suggestion",
     "Symbol",
     "SymbolChange",
@@ -191,7 +322,14 @@ __all__ = [
     "SymbolHistory",
     "SymbolKey",
     "SymbolSpan",
+    "Topic",
+    "TopicAction",
+    "TopicMap",
+    "TopicOverlap",
+    "Trigger",
+    "TuningProposal",
     "Undone",
     "UnknownRecord",
+    "Verdict",
     "told_of_neighbours",
 ]

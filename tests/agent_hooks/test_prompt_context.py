@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cm_tui.agent_hooks.prompt_context import MARKS_TOKENS, Answers
 from cm_tui.agent_hooks.reply import CHARACTERS
-from cm_tui.model import Pack, PackItem
+from cm_tui.model import Assembly, Pack, PackItem
 
 ROOT = Path("/repo")
 ASKED = "How is tax added to the cart?"
@@ -97,3 +97,59 @@ def test_a_pack_of_long_words_is_asked_for_again_smaller():
     text = Answers(packs).prompt(ROOT, "s", ASKED, budget=2000, seconds=1)
     assert 0 < len(text) <= CHARACTERS
     assert len(packs.asked) == 2
+
+
+class Assemblies:
+    """Assembles a text of so many characters a token."""
+
+    def __init__(self, characters: int = 4) -> None:
+        self.asked: list[tuple[int, bool]] = []
+        self.characters = characters
+
+    def __call__(self, budget: int, keep: bool) -> Assembly:
+        self.asked.append((budget, keep))
+        text = "x" * (budget * self.characters)
+        return Assembly("a" if keep else "", 0.0, ASKED, budget, budget, text, ())
+
+
+def test_an_assembly_is_handed_over_instead_and_kept_once():
+    packs, made, given = Packs(), Assemblies(), []
+    answers = Answers(packs)
+    text = answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made, on_given=given.append)
+    assert made.asked == [(2000 - MARKS_TOKENS, False), (2000 - MARKS_TOKENS, True)]
+    assert packs.asked == []
+    assert [one.id for one in given] == ["a"]
+    assert text.startswith("<cm-memory>")
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made) == ""
+    assert answers.prompt(ROOT, "s", "yes, continue", budget=2000, seconds=1, assemble=made) == ""
+
+
+def test_of_assemblies_that_are_too_long_no_snapshot_is_kept():
+    made = Assemblies(characters=9)
+    text = Answers(Packs()).prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made)
+    assert 0 < len(text) <= CHARACTERS
+    assert [keep for _, keep in made.asked] == [False, False, True]
+    assert made.asked[1][0] == made.asked[2][0] < made.asked[0][0]
+
+
+def test_an_empty_assembly_adds_nothing():
+    made, given = Assemblies(characters=0), []
+    answers = Answers(Packs())
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1, assemble=made, on_given=given.append) == ""
+    assert given == []
+    assert made.asked == [(2000 - MARKS_TOKENS, False)]
+
+
+def test_of_an_assembly_that_came_too_late_no_snapshot_is_kept():
+    clock, given = Clock(), []
+
+    class Slow(Assemblies):
+        def __call__(self, budget: int, keep: bool) -> Assembly:
+            clock.now += 2.0
+            return super().__call__(budget, keep)
+
+    made = Slow()
+    answers = Answers(Packs(), clock)
+    assert answers.prompt(ROOT, "s", ASKED, budget=2000, seconds=1.5, assemble=made, on_given=given.append) == ""
+    assert [keep for _, keep in made.asked] == [False]
+    assert given == []

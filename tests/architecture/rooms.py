@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -64,6 +65,7 @@ def floors(found: Rooms) -> dict[str, int]:
 def reduced(found: Rooms) -> Rooms:
     """Without arrows that a way over other rooms says already."""
 
+    @cache
     def reach(room: str) -> set[str]:
         return found[room].union(*(reach(other) for other in found[room]))
 
@@ -76,11 +78,11 @@ def reduced(found: Rooms) -> Rooms:
 def picture() -> str:
     """The rooms as a Mermaid graph, highest floor first."""
     found = rooms()
-    level = floors(found)
+    level, arrows_of = floors(found), reduced(found)
     order = sorted(found, key=lambda room: (-level[room], room))
     lines = ["```mermaid", "graph TD"]
     for room in order:
-        arrows = " & ".join(_id(other) for other in sorted(reduced(found)[room]))
+        arrows = " & ".join(_id(other) for other in sorted(arrows_of[room]))
         lines.append(f'  {_id(room)}["{room}"]' + (f" --> {arrows}" if arrows else ""))
     return "\n".join([*lines, "```"])
 

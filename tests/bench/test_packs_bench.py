@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cm_tui.bench import packs
+from cm_tui.bench import pack_corpora, packs
 from cm_tui.bench.corpora import Question, Target
 from cm_tui.engine.context.budget import tokens
 from cm_tui.model import Hit
@@ -69,3 +69,47 @@ def test_it_runs_on_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert all(everything["pack"][str(budget)]["tokens"] <= budget for budget in packs.BUDGETS)
     assert packs.main([str(repo.root)]) == 0
     assert packs.ALL in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("shown", "files", "lines", "any_of_them"),
+    [
+        ([], 0.0, 0.0, False),
+        ([("src/a.py", 1, 10)], 0.5, 0.0, True),
+        ([("src/a.py", 12, 13)], 0.5, 0.5, True),
+        ([("xa.py", 12, 13)], 0.0, 0.0, False),
+        ([("a.py", 1, 99), ("b.py", 4, 4)], 1.0, 1.0, True),
+    ],
+)
+def test_answers_are_found_by_the_end_of_their_path_and_any_line(shown, files, lines, any_of_them) -> None:
+    found = pack_corpora.inside(QUESTION, [packs.Shown(*place) for place in shown], 100)
+    assert (found.files, found.lines, found.any) == (files, lines, any_of_them)
+
+
+def test_answers_without_lines_have_no_share_of_lines() -> None:
+    whole = Question("how", "symbol", (Target("a.py"),))
+    assert pack_corpora.inside(whole, [packs.Shown("a.py", 1, 2)], 100).lines is None
+
+
+def test_questions_of_a_corpus_are_judged_by_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "cart.py").write_text('def total_price(cart):\n    """Sum it up."""\n    return sum(cart)\n')
+    (tmp_path / "shop" / "ship.py").write_text('def send_order(cart):\n    """Hand it over."""\n    return cart\n')
+    corpus = {
+        "name": "shop", "language": "python", "path": str(tmp_path / "shop"),
+        "queries": [
+            {"query": "total_price", "category": "symbol", "relevant": ["cart.py"]},
+            {"query": "who hands it over", "category": "semantic",
+             "relevant": [{"path": "ship.py", "start_line": 1, "end_line": 3}]},
+        ],
+    }  # fmt: skip
+    queries = tmp_path / "queries.json"
+    queries.write_text(json.dumps({"corpora": [corpus]}))
+    assert packs.main(["--corpora", "--queries", str(queries), "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert table["shop"]["questions"] == table["mean"]["questions"] == 2
+    assert table["mean"]["pack"]["4000"]["files"] == table["mean"]["list"]["4000"]["any"] == 1
+    assert table["shop"]["pack"]["4000"]["lines"] == 1
+    assert all(table["shop"]["pack"][str(budget)]["tokens"] <= budget for budget in packs.BUDGETS)
+    assert packs.main(["--corpora", "--queries", str(queries)]) == 0
+    assert "mean" in capsys.readouterr().out

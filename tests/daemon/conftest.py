@@ -64,6 +64,7 @@ def daemons_allowed(home: Path) -> Iterator[None]:
         patch.setenv("CM_DAEMON__USE", "auto")
         # A job in the background, with events of its own, only where that is what is tested.
         patch.setenv("CM_HISTORY__ENABLED", "false")
+        patch.setenv("CM_NARRATOR__AUTO", "false")
         # What is asked after a change is about the change, however busy the machine is.
         patch.setenv("CM_DAEMON__WAIT_SECONDS", "30")
         try:

@@ -19,11 +19,16 @@ from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.errors import CancelledError, CmError, NotFoundError, NotIndexedError, RefusedError, UsageError
 from cm_tui.model import (
+    Assembly,
     Cancel,
     Entry,
     EntryEdit,
     EpisodeEdit,
     EpisodeFilter,
+    IngestRun,
+    NarratedDecision,
+    NarratedFilter,
+    NarratedProposal,
     PackRequest,
     Page,
     SearchResult,
@@ -65,7 +70,11 @@ def opener(kind: str, cm_home: Path) -> Callable[[Path], Engine]:
 @pytest.fixture(scope="module")
 def engine(open_engine: Callable[[Path], Engine], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """Of an indexed project that tests only ask."""
-    engine = open_engine(make_project(tmp_path_factory.mktemp("asked")))
+    root = make_project(tmp_path_factory.mktemp("asked"))
+    for path, text in DEFINITIONS.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    engine = open_engine(root)
     for prompt in ("why is the tax wrong", "no git here", "round it\x1b[31m"):
         head = None if prompt.startswith("no git") else engine.status().head
         said = {"agent": "codex", "session": "s", "prompts": [prompt], "patch": "+round\n", "root": str(engine.root)}
@@ -84,10 +93,57 @@ def new_engine(open_engine: Callable[[Path], Engine], tmp_path: Path) -> Iterato
     engine.close()
 
 
+def _failure(asked: Callable[[], object]) -> CmError:
+    with pytest.raises(CmError) as told:
+        asked()
+    return told.value
+
+
 def _refused(asked: Callable[[], object]) -> str:
     with pytest.raises(UsageError) as told:
         asked()
     return str(told.value)
+
+
+DEFINITIONS = {
+    ".cm/retrieval/release.yaml": (
+        "name: release\nenabled: true\nmaxContribution: 400\nsteps:\n  - {type: kv_get, keys: [release]}\n"
+        '  - {type: format, template: "Codename: {{release.codename}} {{who}}", maxTokens: 200}\n'
+        "params: {who: nobody}\n"
+    ),
+    ".cm/retrieval/broken.yaml": "name: broken\nsteps:\n  - {type: kv_gt}\n",
+    ".cm/retrieval/sends.yaml": "name: sends\nsteps: [{type: derive_query, method: llm_rephrase}, {type: vector_search}]\n",
+    ".cm/rules/architecture.json": '{"rules": [{"name": "architecture", "condition": {"field": "task.text", "op": '
+    '"contains", "value": "refactor"}, "action": {"include": "kv://notes"}}]}',
+    ".cm/ingestion/keep.yaml": (
+        "name: keep\ntriggers: [manual]\nprocessors: [{type: normalizer}]\n"
+        'routes: [{foreach: items, writeTo: "kv://kept/{{digest}}", value: "{{text}}"}]\n'
+    ),
+    ".cm/ingestion/outside.yaml": (
+        "name: outside\ntriggers: [manual]\nprocessors: [{type: normalizer}]\n"
+        'routes: [{foreach: items, writeTo: "log://said", value: "{{text}}"}]\n'
+    ),
+    ".cm/memory/kv.json": '{"release": {"codename": "Basilisk"}, "notes": "Keep cents."}',
+}
+
+
+def traced(made: Assembly) -> dict[str, Any]:
+    """What an assembly says, without ids, times and what costs differently in each run."""
+    sources = [
+        (one.id, one.kind, one.section, one.cut, one.why_cut if one.cut == "held" else "", one.rules, one.file, one.cap)
+        for one in made.sources
+    ]
+    return {
+        "prompt": made.prompt, "budget": made.budget, "within": made.tokens <= made.budget, "sources": sources,
+        "rules": made.rules, "warnings": made.warnings, "steps": sorted(f"{one.source} {one.name}" for one in made.steps),
+        "of": (made.session, made.agent, made.files, made.without, made.definition, made.tokenizer, bool(made.id)),
+        "codename": "Basilisk" in made.text,
+    }  # fmt: skip
+
+
+def ran(run: IngestRun) -> dict[str, Any]:
+    """What a run says, without its id and times."""
+    return {**plain(dataclasses.replace(run, time=0.0, ms=0.0)), "id": "", "event": bool(run.event)}
 
 
 NOWHERE = dict.fromkeys(("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME"), "/nowhere")
@@ -307,9 +363,125 @@ CALLS: dict[str, list[Callable[[Engine], Any]]] = {
         lambda engine: engine.imports(agents=["codex"], environment=NOWHERE),
     ],
     "import_sessions": [lambda engine: list(engine.import_sessions(environment=NOWHERE))],
+    "narrate": [
+        lambda engine: [step.stage for step in engine.narrate(dry_run=True)],
+        lambda engine: dataclasses.replace(list(engine.narrate(since=0.0))[-1].narrated, proposals=()),
+    ],
+    "narrated": [
+        lambda engine: [one.text for one in engine.narrated().rows],
+        lambda engine: engine.narrated(
+            NarratedFilter(("approved", "rejected"), ("command",), "tax", policy=False), limit=1
+        ),
+    ],
+    "propose_fact": [
+        lambda engine: proposed(engine, "Tax is added last."),
+        lambda engine: _refused(lambda: engine.propose_fact(" ", scope="user", agent="a")),
+    ],
+    "narrated_proposal": [
+        lambda engine: dataclasses.replace(
+            engine.narrated_proposal(proposed(engine, "Tax is paid late.").id), first=0, last=0
+        )
+    ],
+    "decide_narrated": [
+        lambda engine: [done.problem for done in engine.decide_narrated(["nzzzzzz"], NarratedDecision("reject", "no"))],
+        lambda engine: [
+            (done.done, done.words)
+            for done in engine.decide_narrated(
+                [proposed(engine, "Tax is due.").id], NarratedDecision("approve", text="Tax.")
+            )
+        ],
+        lambda engine: _refused(lambda: engine.decide_narrated([], NarratedDecision("defer"))),
+    ],
+    "undo_narrated": [
+        lambda engine: (
+            engine.decide_narrated([proposed(engine, "Tax is hard.").id], NarratedDecision("approve")),
+            engine.undo_narrated(proposed(engine, "Tax is hard.").id).done,
+        )[1],
+        lambda engine: _refused(lambda: engine.undo_narrated(proposed(engine, "Tax is easy.").id)),
+    ],
+    "narrator_cost": [lambda engine: engine.narrator_cost()],
+    "change_topics": [
+        lambda engine: engine.change_topics("create", ["money"], title="Money", tags=("tax",)).id,
+        lambda engine: _refused(lambda: engine.change_topics("merge", ["money"])),
+    ],
+    "topics": [lambda engine: [(one.id, one.tags) for one in engine.topics(retired=True).topics]],
     "episode_moments": [lambda engine: engine.episode_moments()],
+    "assemble": [
+        lambda engine: traced(engine.assemble("refactor the tax", session="s", agent="a", files=("shop/money.py",))),
+        lambda engine: traced(engine.assemble("tax @nope.py @shop/cart.py", budget=300, keep=False)),
+        lambda engine: traced(engine.assemble("refactor", without=("definition://pack", "rule://architecture"))),
+        lambda engine: traced(engine.assemble("half of a pair \udcff and \0")),
+    ],
+    "run_definition": [
+        lambda engine: traced(engine.run_definition("release", values={"who": "Ada"})),
+        lambda engine: traced(engine.run_definition("pack", values={"text": "tax"}, budget=500, session="s")),
+    ],
+    "assemblies": [
+        lambda engine: (
+            (
+                (
+                    engine.assemble("list me", session="listed"),
+                    engine.assemblies(session="listed", match="list", limit=1),
+                )[1]
+            )
+            .rows[0]
+            .prompt
+        ),
+        lambda engine: engine.assemblies(match="nothing like that"),
+    ],
+    "assembly": [
+        lambda engine: (engine.assemble("show me"), traced(engine.assembly("last")))[1],
+        lambda engine: (made := engine.assemble("whole record"), engine.assembly(made.id) == made)[1],
+    ],
+    "compare_assemblies": [
+        lambda engine: (
+            [engine.assemble("refactor", without=off) for off in ((), ("definition://release",))],
+            (found := engine.compare_assemblies("last~1", "last")),
+            ([(one.id, one.what, one.first_cut, one.second_cut) for one in found.changes], found.rules, found.warnings),
+        )[2],
+    ],
+    "context_definitions": [
+        lambda engine: [dataclasses.astuple(one) for one in engine.context_definitions().items],
+        lambda engine: [one.text for one in engine.context_definitions().problems],
+    ],
+    "new_definition": [lambda engine: (engine.root / engine.new_definition("ingestion", "fresh")).unlink()],
+    "complete_mention": [
+        lambda engine: engine.complete_mention("@shop/ca"),
+        lambda engine: engine.complete_mention("@", limit=2),
+    ],
+    "read_memory": [
+        lambda engine: plain(engine.read_memory("kv://release")),
+        lambda engine: engine.read_memory("graph://callers?name=add_tax").paths,
+        lambda engine: engine.read_memory("working://*", session="nobody").value,
+    ],
+    "write_memory": [
+        lambda engine: engine.write_memory("kv://port", "8123", ttl=60).value,
+        lambda engine: (
+            engine.write_memory("working://plan", "round", session="w"),
+            engine.read_memory("working://plan", session="w").value,
+            engine.write_memory("working://plan", "", session="w").value,
+        )[1:],
+    ],
+    "ingest": [
+        lambda engine: ran(engine.ingest("keep", "Said once.")),
+        lambda engine: ran(engine.ingest("keep", "Said once.")),
+        lambda engine: ran(engine.ingest("keep", "Said once.", values={"who": "Ada"})),
+    ],
+    "ingest_pending": [lambda engine: engine.ingest_pending()],
+    "ingest_runs": [
+        lambda engine: (engine.ingest("keep", "Listed."), ran(engine.ingest_runs(pipeline="keep", limit=1).rows[0]))[1],
+        lambda engine: engine.ingest_runs(outcome="failed"),
+    ],
+    "ingest_again": [
+        lambda engine: type(_failure(lambda: engine.ingest_again(engine.ingest("keep", "Fine.").id))).__name__,
+    ],
     "doctor": [lambda engine: [check.name for check in engine.doctor()]],
 }
+
+
+def proposed(engine: Engine, text: str) -> NarratedProposal:
+    """Propose something as an agent; whenever that is, it is the same."""
+    return dataclasses.replace(engine.propose_fact(text, why="so", agent="a"), first=0, last=0)
 
 
 def rule_of(engine: Engine, text: str) -> Entry:
@@ -425,6 +597,28 @@ def test_root_is_the_repository(engine: Engine):
         (lambda engine: list(engine.import_sessions(agents=["nobody"])), UsageError),
         (lambda engine: engine.forget("no-such-episode"), NotFoundError),
         (lambda engine: engine.forget("last", undo=True), NotFoundError),
+        (lambda engine: engine.assemble("tax", budget=0), UsageError),
+        (lambda engine: engine.assemble("x" * 200_000), UsageError),
+        (lambda engine: engine.assemble("tax", files=("../up.py",)), RefusedError),
+        (lambda engine: engine.run_definition("relase"), NotFoundError),
+        (lambda engine: engine.run_definition("sends", values={"text": "tax"}), RefusedError),
+        (lambda engine: engine.run_definition("broken"), UsageError),
+        (lambda engine: engine.assembly("nosuch"), NotFoundError),
+        (lambda engine: engine.assembly("last~9999"), NotFoundError),
+        (lambda engine: engine.compare_assemblies("last", "nosuch"), NotFoundError),
+        (lambda engine: engine.new_definition("rule", "../up"), UsageError),
+        (lambda engine: engine.new_definition("retrieval", "release"), RefusedError),
+        (lambda engine: engine.new_definition("recipe", "x"), UsageError),
+        (lambda engine: engine.read_memory("nothing"), UsageError),
+        (lambda engine: engine.read_memory("kx://a"), UsageError),
+        (lambda engine: engine.read_memory("kv://nothing"), NotFoundError),
+        (lambda engine: engine.read_memory("graph://callers"), UsageError),
+        (lambda engine: engine.write_memory("markdown://x", "y"), UsageError),
+        (lambda engine: engine.write_memory("working://x", "y"), UsageError),
+        (lambda engine: engine.write_memory("kv://a", "1", ttl=0), UsageError),
+        (lambda engine: engine.ingest("no-such-pipeline", "x"), NotFoundError),
+        (lambda engine: engine.ingest("outside", "x"), RefusedError),
+        (lambda engine: engine.ingest_again("no-such-run"), NotFoundError),
         (lambda engine: engine.remember("  "), UsageError),
         (lambda engine: engine.approve_entry(engine.remember("No rule.")), UsageError),
         (lambda engine: engine.move_entry("no-such-entry", "user"), NotFoundError),

@@ -39,7 +39,8 @@ def test_a_nudge_does_not_wait_for_a_store_and_what_comes_meanwhile_is_one_run(t
         work.on_nudge(root)
     assert busy.passed == [], "every nudge came back while the store was busy"
     busy.free.set()
-    until(lambda: sum(len(files) for _, files in busy.passed) == 3)
-    assert 1 <= len(busy.passed) <= 2
-    assert sorted(name for _, files in busy.passed for name in files) == ["a.py", "b.py", "c.py"]
+    until(lambda: {name for _, files in busy.passed for name in files} == {"a.py", "b.py", "c.py"})
     work.close()
+    assert 1 <= len(busy.passed) <= 2
+    # (A thread that begins late takes the first `b.py` along; the second one then asks for a run of its own.)
+    assert all(len(files) == len(set(files)) for _, files in busy.passed)

@@ -38,6 +38,9 @@ def test_every_room_is_there() -> None:
         "curation",
         "recalls",
         "stale",
+        "narrator",
+        "assembly",
+        "ingestion",
     }
 
 
@@ -63,7 +66,7 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
         declared.setdefault(need_of(method), set()).add(method.__name__)
     assert declared["files"] == {
         "callees", "callers", "definitions", "dependencies", "importers", "neighbours", "pack", "pack_items", "retrieve",
-        "propose_weights", "search", "symbols", "why_not",
+        "propose_weights", "search", "symbols", "why_not", "assemble", "run_definition",
     }  # fmt: skip
     assert declared["head"] == {
         "changes", "episode", "episodes", "files_at", "symbol_history", "mainline", "resolve", "source", "symbols_at",
@@ -74,7 +77,14 @@ def test_the_needs_of_the_questions_that_people_rely_on() -> None:
 
 
 # These read first what has just been recorded.
-INNER = {"search": "_search", "retrieve": "_retrieve", "pack": "_pack", "pack_items": "_pack_items"}
+INNER = {
+    "search": "_search",
+    "retrieve": "_retrieve",
+    "pack": "_pack",
+    "pack_items": "_pack_items",
+    "assemble": "_assemble",
+    "run_definition": "_assemble",
+}
 
 
 @pytest.mark.parametrize(

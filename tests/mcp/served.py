@@ -148,4 +148,8 @@ EVERY_CALL: Sequence[tuple[str, dict[str, Any]]] = (
     ("codememory_record", {"prompt": "round the tax", "plan": "half up", "verdict": "done", "outcome": "ok"}),
     ("forget", {"id": "last", "reason": "recorded a moment ago"}),
     ("memory_get", {"path": "shop/cart.py", "from": 6, "lines": 3}),
+    ("working_memory", {"action": "put", "session": "s", "key": "plan", "value": "round first"}),
+    ("working_memory", {"action": "get", "session": "s"}),
+    ("codememory_proposals", {"state": "all"}),
+    ("codememory_propose", {"text": "Receipts are numbered by year.", "why": "it was asked for twice"}),
 )

@@ -210,11 +210,11 @@ async def test_what_would_hold_in_all_projects_is_only_proposed(own: Path):
     assert Entries(own).all().entries == ()
 
 
-async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_else(shop: Path):
-    async with answering(shop) as asked:
+async def test_an_agent_writes_into_the_log_of_today_and_a_topic_and_nowhere_else(own: Path):
+    async with answering(own) as asked:
         _, record = await asked.ok("remember", content="Half of the tax is done.", note="today")
         assert record["kind"] == "note"
-        assert "Half of the tax is done." in (shop / record["id"]).read_text()
+        assert "Half of the tax is done." in (own / record["id"]).read_text()
         _, record = await asked.ok("remember", content="Prices are in cents.", note="prices")
         assert record["id"] == ".cm/notes/topics/prices.md"
         assert "written by people" in await asked.refused("remember", content="Obey.", note="MEMORY.md")

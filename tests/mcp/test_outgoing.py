@@ -54,7 +54,7 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"query": "deploy password token", "by": "file", "max_chars": 100_000},
         {"query": BODY[2]},
     ],
-    "context_assemble": [{"question": f"how to deploy with {GITHUB}", "budget": 5000}, {"question": "LONG", "budget": 300}],
+    "context_assemble": [{"question": f"how to deploy with {GITHUB}", "budget": 5000}, {"question": "LONG", "budget": 300}, {"question": "deploy", "session": GITHUB, "without": [f"kv://{GITHUB}"]}],
     "codememory_definitions": [{"symbol": "deploy"}, {"symbol": GITHUB}, {"symbol": AWS}],
     "codememory_callers": [{"symbol": "deploy", "depth": 3}, {"symbol": GITHUB}],
     "codememory_callees": [{"symbol": "deploy"}, {"symbol": GITHUB}],
@@ -74,6 +74,13 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"action": "search"},
     ],
     "codememory_record": [{"prompt": f"deploy with {GITHUB}", "plan": KEY, "patch": f"+{CODE}", "verdict": AWS}],
+    "codememory_propose": [{"text": f"Deploy with {GITHUB}.", "why": f"the key is {AWS}"}],
+    "codememory_proposals": [{"state": "all"}],
+    "working_memory": [
+        {"action": "put", "session": GITHUB, "key": AWS, "value": f"sign with {GITHUB}"},
+        {"action": "get", "session": GITHUB},
+        {"action": "get", "session": GITHUB, "key": AWS},
+    ],
     "forget": [{"id": GITHUB}],
     "memory_get": [
         {"path": "shop/deploy.py"},

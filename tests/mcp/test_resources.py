@@ -81,7 +81,7 @@ async def test_prompts_carry_source_as_material(shop: Path):
         assert "shop/checkout.py" in text
         task = await asked.client.get_prompt("context_for_task", {"task": "change how tax is added", "budget": "300"})
         text = task.messages[0].content.text
-        assert text.startswith("change how tax is added\n\nWhat follows was found")
+        assert text.startswith("change how tax is added\n\n<cm-memory>\nWhat follows was found")
         assert "def add_tax" in text
         assert text.count("change how tax is added") == 1
 

@@ -45,6 +45,7 @@ def test_the_sets_hold_what_their_names_say():
     assert names["temporal"] == {"codememory_drift", "codememory_at_sha", "codememory_callers_at_sha"}
     assert names["memory"] == {
         "recall", "remember", "forget", "codememory_record", "manage_core_memory", "memory_search", "memory_get",
+        "codememory_proposals", "codememory_propose", "working_memory",
     }  # fmt: skip
     assert {"recall", "remember"} <= names["core"]
     with pytest.raises(UsageError, match="nope"):

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from unittest import mock
 
 import pytest
 from filelock import FileLock
 
 from cm_tui.engine.local.engine import LocalEngine
-from cm_tui.model import Check, ProjectStatus
+from cm_tui.model import Assembly, Check, ProjectStatus
 from tests import gitrepo
 from tests.gitrepo import Repo
 from tests.tui.mode_driver import FILES
@@ -84,6 +84,45 @@ class StillEngine(LocalEngine):
             replace(check, message=f"{check.name} as installed") if check.name in OWN else check
             for check in super().doctor(full=full)
         )
+
+    def assemble(self, prompt: str, **values: Any) -> Assembly:
+        """What is handed over, with latencies that are always the same."""
+        made = super().assemble(prompt, **values)
+        steps = sorted(made.steps, key=lambda step: (step.source, step.name))
+        still = [
+            replace(
+                step,
+                start_ms=number * 3.0,
+                ms=5.0 + number,
+                outcome="ok" if step.outcome in ("cached", "shared") else step.outcome,
+            )
+            for number, step in enumerate(steps)
+        ]
+        sources = tuple(replace(source, ms=4.0) for source in made.sources)
+        return replace(made, ms=42.0, steps=tuple(still), sources=sources)
+
+
+def define_context(root: Path) -> None:
+    """Write a few files that say what is handed over, one of them with a mistake."""
+    for path, text in {
+        "retrieval/release.yaml": (
+            "name: release\nsection: state\nsteps:\n  - {type: kv_get, keys: [release]}\n"
+            '  - {type: format, template: "Release codename: {{release.codename}}"}\n'
+        ),
+        "retrieval/wrong.yaml": "name: wrong\nsteps:\n  - {type: vector_serch}\n",
+        "retrieval/near.yaml": (
+            "name: near\nmaxContribution: 60\nsteps:\n  - {type: vector_search, topK: 3, minScore: 0}\n"
+            '  - {type: format, template: "- {{path}} {{symbol}}"}\n'
+        ),
+        "rules/records.yaml": (
+            "name: records\ncondition: {field: task.text, op: contains, value: records}\n"
+            'action: {include: "kv://records", section: suggestions}\n'
+        ),
+        "memory/kv.json": '{"release": {"codename": "Ibis"}, "records": "Keep them short."}\n',
+    }.items():
+        file = root / ".cm" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 @contextmanager

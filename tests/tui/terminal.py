@@ -28,7 +28,9 @@ class Terminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         environ = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
-        environ.pop("NO_COLOR", None)
+        # What the runner of the tests says of its own terminal is not that of this one.
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):
+            environ.pop(name, None)
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             stdin=slave,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 
 import pytest
 
 from cm_tui.daemon.open_engine import open_engine
 from cm_tui.errors import CancelledError
 from tests.daemon.conftest import pid_of_daemon
-from tests.tui.mode_driver import connected, driving, through_daemon
+from tests.embedding_endpoint import listening
+from tests.tui.mode_driver import PATIENCE, connected, driving, through_daemon
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
 
@@ -50,24 +52,42 @@ async def test_the_light_theme_shows_the_same(owned):
         await driver.until(lambda: "● daemon" in driver.text and "○ git hooks" in driver.text)
 
 
-async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned):
-    for number in range(6000):
-        (owned / f"module_{number}.py").write_text(f"def function_{number}(argument):\n    return argument\n" * 30)
-    async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
-        await connected(driver)
-        await driver.press("c")
-        assert any("no job is running" in words for words in driver.told)
-        with open_engine(owned) as other:
-            steps = other.index(full=True)
-            next(steps)
-            await driver.until(lambda: "c cancels one" in driver.text)
-            assert "◐ 1 job" in driver.text
-            await driver.pilot.press("c")
-            await driver.until(lambda: "⏎ cancels it" in driver.text)
-            await driver.pilot.press("enter")
-            with pytest.raises(CancelledError):
-                list(steps)
-        await driver.until(lambda: "cancelled" in driver.text and "◐" not in driver.text)
+async def test_a_job_is_listed_with_how_far_it_is_and_cancelled(owned, monkeypatch):
+    goes_on = threading.Event()
+    goes_on.set()
+
+    def in_time(_: str) -> list[float]:
+        goes_on.wait(PATIENCE)
+        return [1.0, 0.0, 0.5]
+
+    with listening() as endpoint:
+        endpoint.vector = in_time
+        settings = {"PROVIDER": "openai", "MODEL": "m", "BASE_URL": endpoint.url, "API_KEY": "k", "BATCH_SIZE": "1"}
+        for name, value in settings.items():
+            monkeypatch.setenv(f"CM_EMBEDDING__{name}", value)
+        async with driving(owned, open_engine=through_daemon(owned), mode="5") as driver:
+            await connected(driver)
+            await driver.press("c")
+            assert any("no job is running" in words for words in driver.told)
+            await driver.until(lambda: endpoint.heard and not driver.app.tasks.indexing)
+            held_up = (
+                f"def held_up_{n}(one, two):\n" + "    one = two + one\n" * 12 + "    return one\n" for n in range(40)
+            )
+            (owned / "more.py").write_text("\n\n".join(held_up))
+            goes_on.clear()
+            with open_engine(owned) as other:
+                steps = other.index(full=True)
+                next(steps)
+                await driver.until(lambda: "c cancels one" in driver.text)
+                assert "◐ 1 job" in driver.text
+                await driver.pilot.press("c")
+                await driver.until(lambda: "⏎ cancels it" in driver.text)
+                await driver.pilot.press("enter")
+                await driver.until(lambda: any("was asked to stop" in words for words in driver.told))
+                goes_on.set()
+                with pytest.raises(CancelledError):
+                    list(steps)
+            await driver.until(lambda: "cancelled" in driver.text and "◐" not in driver.text)
 
 
 async def test_git_hooks_are_installed_and_removed_after_a_question(owned):

@@ -112,8 +112,7 @@ async def test_enter_opens_the_episode_in_its_session(told):
         assert screen.session_key == "loading"
         assert screen.turn_list.current.prompts == ("how do we load a record by name",)
         assert screen.focused is screen.turn_list
-        assert "that is decided" in driver.text
-        assert "turn 1" in driver.text
+        await driver.until(lambda: "that is decided" in driver.text and "turn 1" in driver.text)
 
 
 async def test_an_episode_of_no_session_and_one_further_down_than_what_is_read_are_told_as_well(told, monkeypatch):

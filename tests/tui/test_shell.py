@@ -173,7 +173,7 @@ async def test_keys_come_from_the_configuration(project):
 
 async def test_tabs_and_key_bar_take_clicks(project):
     async with driving(project) as driver:
-        await driver.pilot.click("Header", offset=(driver.text.splitlines()[0].index("Search"), 0))
+        await driver.pilot.click("Header", offset=(driver.text.splitlines()[0].index("2 Sear"), 0))
         await driver.settle()
         assert driver.app.current_mode == "search"
         await driver.press("escape")

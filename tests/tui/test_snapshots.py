@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_textual_snapshot import SVGImageExtension, normalize_svg
@@ -15,8 +16,9 @@ from syrupy.assertion import SnapshotAssertion
 from cm_tui.config import Config, TuiConfig
 from cm_tui.integrations.external_layers import outside_layers
 from tests.tui.mode_driver import driving
+from tests.tui.proposed import Teller, made_up, topics_made_up
 from tests.tui.recorded_sessions import record_story, sha_of_head
-from tests.tui.snapshot_project import NOW, StillEngine, prepare, shown
+from tests.tui.snapshot_project import NOW, StillEngine, define_context, prepare, shown
 from tests.tui.written_memory import write_memory
 
 SIZES = [(80, 24), (120, 40), (200, 50)]
@@ -72,6 +74,25 @@ MODES: dict[str, Scenes] = {
         ("edit", ("escape", "e")),
         ("help", ("escape", "question_mark")),
     ),
+    "narrator": (
+        ("proposals", ("9",)),
+        ("contradicts", ("down", "down")),
+        ("evidence", ("enter",)),
+        ("reject", ("escape", "x")),
+        ("decided", ("1", "a", "s", "s")),
+        ("topics", ("t",)),
+        ("help", ("question_mark",)),
+    ),
+    "context": (
+        ("empty", ("f14",)),
+        ("sources", (f"type:{QUESTION}", "enter", "down")),
+        ("off", ("space", "left_square_bracket")),
+        ("why", ("v",)),
+        ("latencies", ("v",)),
+        ("files", ("v",)),
+        ("snapshots", ("s",)),
+        ("help", ("question_mark",)),
+    ),
 }
 
 
@@ -90,6 +111,19 @@ def shop(prepared_shop: Path) -> Iterator[Path]:
         yield root
 
 
+class StillTeller(Teller, StillEngine):
+    """The engine whose narrator proposes what is on the pictures."""
+
+    now = staticmethod(lambda: float(NOW))
+
+
+def open_told(root: Path, **options: Any) -> StillTeller:
+    """Open it with proposals and topics of every sort."""
+    engine = StillTeller.over(root, made_up(NOW), **options)
+    engine.topic_map = topics_made_up(NOW)
+    return engine
+
+
 async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: tuple[int, int], theme: str) -> None:
     """Go through the states and compare each, but only then say which differ."""
     different = []
@@ -98,9 +132,12 @@ async def _walk(snapshot: SnapshotAssertion, shop: Path, scenes: Scenes, size: t
         record_story(shop, sha_of_head(shop), now=NOW)
     if scenes is MODES["memory"]:
         write_memory(shop)
+    if scenes is MODES["context"]:
+        define_context(shop)
     config = Config(tui=TuiConfig(theme=theme))
+    open_engine = open_told if scenes is MODES["narrator"] else StillEngine.open
     async with driving(
-        shop, size=size, config=config, open_engine=lambda: StillEngine.open(shop, external_layers=outside_layers)
+        shop, size=size, config=config, open_engine=lambda: open_engine(shop, external_layers=outside_layers)
     ) as driver:
         for name, keys in scenes:
             for key in keys:
@@ -123,11 +160,11 @@ async def test_a_mode(snapshot: SnapshotAssertion, shop: Path, mode: str, size: 
     await _walk(snapshot, shop, MODES[mode], size, "cm-dark")
 
 
-@pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory"])
+@pytest.mark.parametrize("mode", ["search", "history", "episodes", "memory", "narrator", "context"])
 async def test_the_light_theme(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (120, 40), "cm-light")
 
 
-@pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory"])
+@pytest.mark.parametrize("mode", ["search", "symbols", "episodes", "memory", "narrator", "context"])
 async def test_a_narrow_terminal(snapshot: SnapshotAssertion, shop: Path, mode: str):
     await _walk(snapshot, shop, MODES[mode], (60, 20), "cm-dark")

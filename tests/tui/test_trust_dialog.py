@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Button
 
+from cm_tui.engine.api.definition_trust import asking_files
 from cm_tui.engine.api.entry_trust import held_entries
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.model.author import Author
@@ -112,4 +113,77 @@ async def test_settings_are_asked_about_first(cloned):
 async def test_nothing_to_trust_is_said(project):
     async with driving(project) as driver:
         await driver.press("f9")
-        assert any("neither its settings nor any entry" in words for words in driver.told)
+        assert any("neither its settings nor any file or entry" in words for words in driver.told)
+
+
+# --- files of definitions ---
+
+SENDS = "name: r\nsteps: [{type: derive_query, method: llm_rephrase}, {type: vector_search}]\n"
+
+
+def write_definition(root: Path, name: str, text: str) -> None:
+    file = root / ".cm/retrieval" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_files_of_definitions_are_trusted_as_they_are_and_taken_back(project, size):
+    write_definition(project, "r.yaml", SENDS)
+    async with driving(project, size=size) as driver:
+        assert not isinstance(driver.app.screen, TrustQuestion), "they do nothing yet, so nobody is held up"
+        await driver.press("f9")
+        assert isinstance(driver.app.screen, TrustQuestion)
+        assert ".cm/retrieval/r.yaml" in driver.text
+        assert "• send" in driver.text
+        for key in ("t", "y", "enter"):
+            await driver.press(key)
+        assert not asking_files(project)[0].trusted, "enter takes the answer that changes nothing"
+        await driver.press("f9", "right", "enter")
+        assert any("Trusted as they are now: 1 file." in words for words in driver.told)
+        assert asking_files(project)[0].trusted
+        await driver.press("f9")
+        assert "You trusted this file to" in driver.text
+        await driver.press("right", "enter")
+        assert not asking_files(project)[0].trusted
+
+
+async def test_a_file_that_changes_while_it_is_asked_about_is_not_trusted(project):
+    write_definition(project, "r.yaml", SENDS)
+    async with driving(project) as driver:
+        await driver.press("f9")
+        write_definition(project, "r.yaml", f"{SENDS}# more\n")
+        await driver.press("right", "enter")
+    assert not asking_files(project)[0].trusted
+
+
+async def test_one_that_waits_and_one_that_is_trusted_are_both_shown_and_decided(project):
+    write_definition(project, "r.yaml", SENDS)
+    async with driving(project) as driver:
+        await driver.press("f9", "right", "enter")
+        write_definition(project, "s.yaml", SENDS.replace("name: r", "name: s"))
+        await driver.press("f9")
+        assert "This file waits" in driver.text
+        assert "You trusted this file to" in driver.text
+        await driver.press("right", "enter")
+        assert [one.trusted for one in asking_files(project)] == [False, False]
+        await driver.press("f9", "right", "enter")
+        assert [one.trusted for one in asking_files(project)] == [True, True]
+
+
+async def test_names_of_files_move_nothing_on_screen(project):
+    write_definition(project, "[red]\x1b[2J.yaml", SENDS)
+    async with driving(project) as driver:
+        await driver.press("f9")
+        assert "[red]\\u001b[2J.yaml" in driver.text
+        assert "\x1b" not in driver.text
+
+
+async def test_files_are_asked_about_before_entries(cloned):
+    write_definition(cloned, "r.yaml", SENDS)
+    async with driving(cloned) as driver:
+        await driver.press("escape")
+        await driver.press("f9")
+        assert isinstance(driver.app.screen, TrustQuestion)
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, EntryTrustQuestion)

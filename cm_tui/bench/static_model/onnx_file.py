@@ -1,13 +1,14 @@
-"""The static model as an ONNX file, written and read without a library: a table of int8 rows and the graph of a mean."""
+"""The static model as an ONNX file, written without a library: a table of int8 rows and the graph of a mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cm_tui.engine.embed.static_table import read_table
 from cm_tui.errors import NotFoundError
 
 Table = NDArray[np.float32]
@@ -63,18 +64,11 @@ def read(path: Path) -> Table:
         NotFoundError: the file is not there, or is no such model.
     """
     try:
-        graph = next(value for number, value in _fields(path.read_bytes()) if number == 7)
-        tensors = {}
-        for number, value in _fields(graph):
-            if number == 5:
-                parts = dict(_fields(value))
-                tensors[parts[8].decode()] = parts[9]
-        scale = np.frombuffer(tensors["scale"], dtype="<f4")
-        codes = np.frombuffer(tensors["table"], dtype=np.int8).reshape(len(scale), -1)
-    except (OSError, StopIteration, KeyError, ValueError, IndexError) as error:
+        table = read_table(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise NotFoundError(f"{path} is no static model: {error}", hint="Name a folder with model.onnx.") from error
-    table: Table = codes.astype(np.float32) * scale[:, None]
-    return table
+    rows: Table = table.codes.astype(np.float32) * table.scale[:, None]
+    return rows
 
 
 # Protocol buffers: a field is its number and its kind, then its value; a kind of 2 has a length.
@@ -119,29 +113,3 @@ def _value(field: int, name: str, kind: int, shape: Sequence[int | str]) -> byte
     sizes = (_number(1, size) if isinstance(size, int) else _text(2, size) for size in shape)
     dimensions = b"".join(_field(1, size) for size in sizes)
     return _field(field, _text(1, name) + _field(2, _field(1, _number(1, kind) + _field(2, dimensions))))
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield number and value of the fields that have a length."""
-    at = 0
-    while at < len(data):
-        key, at = _read_varint(data, at)
-        if key & 7 == 2:
-            size, at = _read_varint(data, at)
-            yield key >> 3, data[at : at + size]
-            at += size
-        elif key & 7 == 0:
-            _, at = _read_varint(data, at)
-        else:
-            at += 4 if key & 7 == 5 else 8
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value, at

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
+
+if TYPE_CHECKING:
+    from cm_tui.model import Edge, ImportEdge, Page, Source, Symbol, SymbolKey
 
 
 class CodeApi(Protocol):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
+
+if TYPE_CHECKING:
+    from cm_tui.model import Actor, Duplicates, Entry, MemoryChange, Page, Scope
 
 
 class CurationApi(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from cm_tui.engine.api.assembly import AssemblyApi
 from cm_tui.engine.api.code import CodeApi
 from cm_tui.engine.api.context import ContextApi
 from cm_tui.engine.api.curation import CurationApi
@@ -12,7 +13,9 @@ from cm_tui.engine.api.entries import EntriesApi
 from cm_tui.engine.api.history import HistoryApi
 from cm_tui.engine.api.imports import ImportsApi
 from cm_tui.engine.api.index import IndexApi
+from cm_tui.engine.api.ingestion import IngestionApi
 from cm_tui.engine.api.memory import MemoryApi
+from cm_tui.engine.api.narrator import NarratorApi
 from cm_tui.engine.api.notes import NotesApi
 from cm_tui.engine.api.recalls import RecallsApi
 from cm_tui.engine.api.search import SearchApi
@@ -32,8 +35,11 @@ class Engine(
     CurationApi,
     RecallsApi,
     StaleApi,
+    NarratorApi,
     ImportsApi,
     ContextApi,
+    AssemblyApi,
+    IngestionApi,
     Protocol,
 ):
     """One project's engine, room by room; all paths are relative to the project's root, with `/`."""

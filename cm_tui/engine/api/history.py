@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import (
-    Cancel,
-    CommitPoint,
-    Drift,
-    FileEntry,
-    HistoryStatus,
-    Page,
-    Progress,
-    PruneReport,
-    ResolvedRevision,
-    Symbol,
-    SymbolChange,
-    SymbolHistory,
-    SymbolKey,
-)
+
+if TYPE_CHECKING:
+    from cm_tui.model import (
+        Cancel,
+        CommitPoint,
+        Drift,
+        FileEntry,
+        HistoryStatus,
+        Page,
+        Progress,
+        PruneReport,
+        ResolvedRevision,
+        Symbol,
+        SymbolChange,
+        SymbolHistory,
+        SymbolKey,
+    )
 
 
 class HistoryApi(Protocol):

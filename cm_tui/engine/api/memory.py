@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import (
-    Actor,
-    Edited,
-    Episode,
-    EpisodeEdit,
-    EpisodeFilter,
-    EpisodeStats,
-    EpisodeType,
-    ErasureReport,
-    Outcome,
-    Page,
-    PurgeReport,
-    RetentionReport,
-    SearchResult,
-    SecretsReport,
-    Session,
-    Undone,
-)
+
+if TYPE_CHECKING:
+    from cm_tui.model import (
+        Actor,
+        Edited,
+        Episode,
+        EpisodeEdit,
+        EpisodeFilter,
+        EpisodeStats,
+        EpisodeType,
+        ErasureReport,
+        Outcome,
+        Page,
+        PurgeReport,
+        RetentionReport,
+        SearchResult,
+        SecretsReport,
+        Session,
+        Undone,
+    )
 
 
 class MemoryApi(Protocol):

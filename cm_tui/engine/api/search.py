@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
+
+if TYPE_CHECKING:
+    from cm_tui.model import By, Candidates, Mode, Profile, SearchResult, Standing
 
 
 class SearchApi(Protocol):

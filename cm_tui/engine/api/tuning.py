@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cm_tui.engine.api.needs import needs
-from cm_tui.model import Page
-from cm_tui.model.tuning import Mark, ProfileReset, TuningProposal
+
+if TYPE_CHECKING:
+    from cm_tui.model import Mark, Page, ProfileReset, TuningProposal
 
 
 class TuningApi(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 from cm_tui.engine.entries import entry_events
 from cm_tui.engine.entries.entry_events import CHANGED, REVERTED
 
-_FAMILIES = ("entry.", "episode.", "change.", "memory.")
+_FAMILIES = ("entry.", "episode.", "change.", "memory.", "narrator.")
 """Beginnings of the kinds that are looked at: what they say is acted upon."""
 
 
@@ -39,7 +39,7 @@ def _is_rating(value: object) -> bool:
 
 _FIELDS: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("id", "scope", "change", "kind", "actor", "agent", "session", "proposal", "target"), _is_text),
-    **dict.fromkeys(("ids", "add_tags", "remove_tags"), _are_texts),
+    **dict.fromkeys(("ids", "add_tags", "remove_tags", "claims", "stands_on"), _are_texts),
     "pinned": _is_flag,
     "rating": _is_rating,
 }

@@ -3,7 +3,8 @@
 1. Nothing, a command of the agent (`/clear`) or of the shell (`!ls`): no.
 2. Something shaped like code (a name with an inner boundary, a call, a path, backticks): yes, however short.
 3. Only words that go on with what was said ("yes, continue", "ja, mach weiter", "好的,继续"): no.
-4. At least two words that carry meaning, or six characters of a script without spaces: yes; less: no.
+4. At least two words that carry meaning, one and a task ("fix engine tests"), or six characters of a script without
+   spaces: yes; less: no.
 """
 
 from __future__ import annotations
@@ -43,9 +44,11 @@ _GOING_ON = frozenset(
     да нет хорошо ладно продолжай продолжайте дальше давай спасибо пожалуйста отлично ещё еще стоп сделай это
     tak nie dobrze dalej kontynuuj dzięki proszę
     evet hayır tamam devam et teşekkürler lütfen
-    ja graag nee verder ga engine dank je wel prima
+    ja graag nee verder ga door dank je wel prima
     """.split()  # noqa: SIM905 - read by people, as words
 )
+_TASKS = frozenset({"build", "deploy", "fix", "format", "lint", "ship", "test", "tests"})
+"""Workflow words that, with one word that carries meaning, name a task and its object: "fix engine tests"."""
 _SMALL = frozenset(
     """
     a an the of in on at to for from with by as is are was were be been am can could should would will shall may might
@@ -92,7 +95,7 @@ def classify(prompt: str) -> Verdict:
     unspaced = len(_UNSPACED.findall(_GOING_ON_UNSPACED.sub("", text)))
     meaning = {word for word in words if word not in _GOING_ON and word not in _SMALL and not _UNSPACED.search(word)}
     meaning = {word for word in meaning if not word.isdecimal() and len(word) > 1}
-    if len(meaning) >= 2 or unspaced >= 6:
+    if len(meaning) >= 2 or unspaced >= 6 or (meaning and _TASKS.intersection(words)):
         return Verdict(True, "words that carry meaning")
     return Verdict(False, "too little to go by" if meaning or unspaced else "goes on with what was said")
 

@@ -1,4 +1,4 @@
-"""The model that comes with the install, run with onnxruntime and tokenizers: fastembed's import takes seconds."""
+"""The model that comes with the install, run with numpy and tokenizers: fastembed's import takes seconds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import threading
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cm_tui.engine.embed.provider import Matrix, encodable, fingerprint, unit_rows
+from cm_tui.engine.embed.static_table import StaticTable, read_table
 from cm_tui.engine.embed.verified import read_verified
-from cm_tui.engine.embed.wordpieces import Counts, Ints, Pieces
+from cm_tui.engine.embed.wordpieces import Pieces
 from cm_tui.engine.embed.worker_process import EmbeddingProcess
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ VERSION = 2
 DIMENSIONS = 256
 MAX_TOKENS = 512
 MAX_CHARACTERS = 32_768  # 512 tokens are far fewer; a huge text is not worth splitting to its end
-ROWS = 32  # rows of one model run; small enough for the processor's cache (64 and 128 were slower)
 _FILES = ("model.onnx", "tokenizer.json")
 WORTH_A_PROCESS = 8192
 """Texts; this many take about a second."""
@@ -51,7 +51,7 @@ class BundledProvider:
         self.fingerprint = fingerprint("bundled", f"{NAME}.{VERSION}", DIMENSIONS)
         self._folder = folder or bundled_folder()
         self._lock = threading.Lock()
-        self._loaded: tuple[Pieces, Any] | None = None
+        self._loaded: tuple[Pieces, StaticTable] | None = None
         self._worker: EmbeddingProcess | None = None
 
     def check(self) -> None:
@@ -91,16 +91,11 @@ class BundledProvider:
         return vectors
 
     def _embed(self, texts: Sequence[str]) -> Matrix:
-        pieces, session = self._load()
+        pieces, table = self._load()
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for start in range(0, len(texts), self.batch):
             part = [encodable(text[:MAX_CHARACTERS]) for text in texts[start : start + self.batch]]
-            counts = pieces.count(part)
-            # Rows of like length share a run, so that little is computed for padding.
-            order = np.argsort(np.diff(counts.start), kind="stable")
-            for first in range(0, len(order), ROWS):
-                rows = order[first : first + ROWS]
-                vectors[start + rows] = session.run(None, _padded(counts, rows))[0]
+            vectors[start : start + len(part)] = table.sums(pieces.count(part))
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Matrix:
@@ -112,11 +107,11 @@ class BundledProvider:
         vector: Matrix = self.embed([text])[0]
         return vector
 
-    def _load(self) -> tuple[Pieces, Any]:
+    def _load(self) -> tuple[Pieces, StaticTable]:
         with self._lock:
             if self._loaded is None:
                 model, tokenizer = (_verified(self._folder, name) for name in _FILES)
-                self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), _session(model))
+                self._loaded = (Pieces(_tokenizer(tokenizer), MAX_TOKENS), read_table(model))
             return self._loaded
 
 
@@ -132,30 +127,3 @@ def _tokenizer(data: bytes) -> Tokenizer:
 
     tokenizer: Tokenizer = Tokenizer.from_buffer(data)
     return tokenizer
-
-
-def _session(data: bytes) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    # A run is short and waits for memory; a second thread here gains nothing.
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    # Optimising the graph doubles the time to load and gains nothing for a table and a mean.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-
-
-def _padded(counts: Counts, rows: Ints) -> dict[str, Ints]:
-    """The model's inputs. It multiplies by the mask before it adds up, so a count there stands for repetitions."""
-    start, length = counts.start[rows], np.diff(counts.start)[rows]
-    column = np.arange(max(1, int(length.max(initial=0))))
-    inside = column < length[:, None]
-    at = np.where(inside, start[:, None] + column, 0)
-    if not counts.piece.size:
-        nothing = np.zeros_like(at)
-        return {"input_ids": nothing, "attention_mask": nothing}
-    return {
-        "input_ids": np.where(inside, counts.piece[at], 0),
-        "attention_mask": np.where(inside, counts.times[at], 0),
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cm_tui.config import EmbeddingConfig
 from cm_tui.config.endpoints import endpoint_of, fallback_of
@@ -94,6 +94,21 @@ def passages_provider_for(prose: Provider) -> Provider:
     from cm_tui.engine.embed.prose_process import beside
 
     return beside(prose)
+
+
+def embed_many(prose: Provider, texts: Sequence[str]) -> Matrix:
+    """Embed texts of which there may be very many at once: unit rows.
+
+    Raises:
+        ModelError: a file of the model is missing or damaged.
+    """
+    from cm_tui.engine.embed.prose import ProseProvider
+
+    if not isinstance(prose, ProseProvider):
+        return prose.embed(texts)
+    from cm_tui.engine.embed import prose_process
+
+    return prose_process.embed_many(prose, texts)
 
 
 def let_go_if_unused(seconds: float) -> bool:

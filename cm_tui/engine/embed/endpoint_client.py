@@ -48,7 +48,9 @@ class EndpointClient:
         timeout: seconds until an answer has to begin.
         sleep: waits between attempts.
         is_allowed: asked before each request; False: nothing is sent any more.
-        meanwhile: what search does while the endpoint fails, for hints.
+        meanwhile: what is done while the endpoint fails, for hints.
+        section: of the settings that name it.
+        most_bytes: of an answer.
     """
 
     def __init__(
@@ -59,8 +61,12 @@ class EndpointClient:
         sleep: Callable[[float], None] = time.sleep,
         is_allowed: Callable[[], bool] = lambda: True,
         meanwhile: str = KEYWORD_ONLY,
+        section: str = "embedding",
+        most_bytes: int = _MOST_BYTES,
     ) -> None:
         self.endpoint = endpoint
+        self._section = section
+        self._most_bytes = most_bytes
         self._meanwhile = meanwhile
         self._key_headers = key_headers
         self._timeout = timeout
@@ -110,7 +116,7 @@ class EndpointClient:
             try:
                 response, body = self._once(method, url, content)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-                raise self.error(f"cannot be asked: {error}", "Check embedding.base_url.", url) from error
+                raise self.error(f"cannot be asked: {error}", f"Check {self._section}.base_url.", url) from error
             except httpx.HTTPError as error:
                 failure = f"{type(error).__name__}: {error}"
             else:
@@ -125,15 +131,20 @@ class EndpointClient:
             if attempt < attempts - 1:
                 self._sleep(pause)
         tried = f" ({attempts} attempts)" if attempts > 1 else ""
-        raise self.error(f"{failure}{tried}", "Check the network and embedding.base_url.", url)
+        raise self.error(f"{failure}{tried}", f"Check the network and {self._section}.base_url.", url)
 
     def error(self, what: str, hint: str, url: str = "", kind: type[ModelError] = ModelError) -> ModelError:
         """Return what to say of a failure, without the key and without values of headers."""
-        message = f"The embedding endpoint {url or self.endpoint.base_url} {what}"
+        message = f"The {self._section} endpoint {url or self.endpoint.base_url} {what}"
         for secret in self.endpoint.secrets:
             if len(secret) > 3:  # a server may repeat what it was sent
                 message = message.replace(secret, "…")
         return kind(message, hint=f"{hint} {self._meanwhile}")
+
+    @property
+    def _model(self) -> str:
+        """Return the setting that names the model."""
+        return f"{self._section}.model" if self._section == "embedding" else f"{self._section}.name"
 
     def _once(self, method: str, url: str, content: Mapping[str, Any]) -> tuple[httpx.Response, bytes]:
         """One request; redirects are not followed, for the key would go along."""
@@ -144,7 +155,7 @@ class EndpointClient:
         with self._http().stream(method, url, **content) as response:
             for part in response.iter_bytes():
                 body += part
-                if len(body) > _MOST_BYTES or time.monotonic() > until:
+                if len(body) > self._most_bytes or time.monotonic() > until:
                     raise httpx.ReadTimeout("the answer is too long or takes too long")
             return response, bytes(body)
 
@@ -161,8 +172,9 @@ class EndpointClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
+            awaited = "vectors" if self._section == "embedding" else "an answer of the API"
             raise self.error(
-                "answered something else than vectors: it is no JSON", "Check embedding.base_url."
+                f"answered something else than {awaited}: it is no JSON", f"Check {self._section}.base_url."
             ) from error
 
     def _refusal(self, response: httpx.Response, body: bytes, failure: str, url: str) -> ModelError:
@@ -170,15 +182,16 @@ class EndpointClient:
         if 300 <= status < 400:
             to = response.headers.get("Location", "elsewhere")[:_KEPT]
             what = f"sends requests on to {to}, which is not followed: the key would go along"
-            return self.error(what, "Set embedding.base_url to the address that is meant.", url)
+            return self.error(what, f"Set {self._section}.base_url to the address that is meant.", url)
         if status in (401, 403):
             source = self.endpoint.key_source
             hint = f"Check the key in {source}." if self.endpoint.key else f"No key is set: put it into {source}."
             return self.error(failure, hint, url)
         if status in (404, 405):
-            hint = "Check embedding.base_url and embedding.model."
+            hint = f"Check {self._section}.base_url and {self._model}."
             return self.error(failure, hint, url, NotOfferedError)
-        hint = "Check embedding.model, embedding.dimensions and embedding.batch_size."
+        limits = ", embedding.dimensions and embedding.batch_size" if self._section == "embedding" else ""
+        hint = f"Check {self._model}{limits}."
         said = _reason(response, body).lower()
         is_size = status == 413 or (status in (400, 422) and any(word in said for word in _TOO_MUCH))
         # Gemini answers so where others answer 401.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import os
 import threading
 import time
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from cm_tui.engine.embed.worker_process import EmbeddingProcess
 
 MANY = 64
 """From so many texts on a process is worth its start, of a second."""
+MOST_PROCESSES = 2
 IDLE_S = 20.0
 """It ends when nothing was asked of it for so long."""
 _START = "from cm_tui.engine.embed.prose_worker import main; main()"
@@ -102,3 +104,35 @@ class ProseBeside:
 def beside(own: ProseProvider) -> ProseBeside:
     """Return the one of this process."""
     return ProseBeside(own)
+
+
+def embed_many(own: ProseProvider, texts: Sequence[str]) -> Matrix:
+    """Embed texts of which there are many at once, by a process a core that end with it: unit rows (n, 384).
+
+    Args:
+        own: embeds in this process what is not worth another, and what a lost process did not.
+        texts: the texts.
+
+    Raises:
+        ModelError: a file of the model is missing or damaged.
+    """
+    if len(texts) < MANY:
+        return own.embed(texts)
+    vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+    processes = [EmbeddingProcess(_START) for _ in range(min(MOST_PROCESSES, os.cpu_count() or 1))]
+    places = [range(number, len(texts), len(processes)) for number in range(len(processes))]
+    missing: list[int] = []
+    try:
+        for process, mine in zip(processes, places, strict=True):
+            process.prepare([texts[place] for place in mine], ProseProvider.batch)
+        for process, mine in zip(processes, places, strict=True):
+            part = np.empty((len(mine), DIMENSIONS), dtype=np.float32)
+            lost = process.take([texts[place] for place in mine], part)
+            vectors[list(mine)] = part
+            missing += [mine[place] for place in lost]
+    finally:
+        for process in processes:
+            process.close()
+    if missing:
+        vectors[missing] = own.embed([texts[place] for place in missing])
+    return vectors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -146,13 +146,16 @@ class Entries:
         new = self.draft(text, author, category=category, title=title, keywords=keywords, scope=scope)
         return self.add_new(new, author)
 
-    def add_new(self, new: Entry, author: Author, *, approves: bool | None = None) -> tuple[Entry, tuple[str, ...]]:
+    def add_new(
+        self, new: Entry, author: Author, *, approves: bool | None = None, more: Mapping[str, Any] | None = None
+    ) -> tuple[Entry, tuple[str, ...]]:
         """Write down an entry that was drafted; arguments, answer and errors are otherwise those of `add`.
 
         Args:
             new: the entry, without an id.
             author: who writes it down.
             approves: of a Rule, as `put` has it.
+            more: what the event says besides.
         """
         scope = new.scope
         with writing():
@@ -169,7 +172,7 @@ class Entries:
                 )
             taken = {*content.entries, *self.files["user" if scope == "project" else "project"].read().entries}
             made = replace(new, id=new_id(taken))
-            change = writer.write([State(None, made)], author, approves=approves)
+            change = writer.write([State(None, made)], author, approves=approves, more=more)
         assert change.after is not None
         return replace(change.after, notes=()), change.notes
 

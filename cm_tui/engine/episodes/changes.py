@@ -11,8 +11,10 @@ from cm_tui.engine.entries.entry_events import APPROVED, CHANGED
 from cm_tui.engine.journal.event import RESTORED as OF_BACKUP
 from cm_tui.engine.journal.event import Event
 from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.narrated import DECIDED
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, change_of, ids_of
 from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.topic_events import CHANGED as TOPIC_CHANGED
 from cm_tui.model import EpisodeEdit, EpisodeState
 
 EDITED = "episode.edited"
@@ -23,7 +25,7 @@ EVIDENCE = "episode.evidence"
 """Kind of the event that says that something approved stands on them."""
 CONFIRMED = "mention.confirmed"
 """Kind of the event that says that what names something gone is true all the same."""
-UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, APPROVED, NOTE_CHANGED, CONFIRMED})
+UNDOABLE = frozenset({EDITED, FORGOTTEN, RESTORED, CHANGED, APPROVED, NOTE_CHANGED, TOPIC_CHANGED, CONFIRMED, DECIDED})
 """Kinds of events that `undo` takes back; the recording of an episode by a person is another."""
 _TAG_CHARACTERS = 80
 _TAGS = 200
@@ -94,6 +96,8 @@ def said_by(event: Event) -> Said | None:
         return Said({"forgotten": True}, actor)
     if event.kind in (CONSOLIDATED, EVIDENCE):
         return Said({"settled" if event.kind == CONSOLIDATED else "evidence": True}, actor)
+    if event.kind == DECIDED and event.data.get("verdict") == "approve":
+        return Said({"settled": True, "evidence": True}, actor)
     return None
 
 

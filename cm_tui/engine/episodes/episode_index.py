@@ -23,10 +23,14 @@ _KEPT = 2
 """After so many writes, what the store keeps in memory of them is let go of."""
 _TABLES = (
     "episode", "episode_shown", "episode_file", "episode_tool", "episode_tag", "episode_text", "episode_words",
-    "episode_edit", "change", "episode_position",
+    "episode_edit", "change", "narrator_event", "episode_position",
+    # Made from these: whoever reads them anew looks at all of them again.
+    "narrator_turn", "narrator_fact", "narrator_seen", "narrator_group", "narrator_touched", "narrator_position",
+    "narrator_vector", "narrator_near", "narrator_phrasing", "narrator_note", "narrator_line", "narrator_line_term",
 )  # fmt: skip
 _EDIT_COLUMNS = ("event", "change", "episode", "edit", "actor", "undone")
 _CHANGE_COLUMNS = ("event", "change", "kind", "actor", "segment", "place", "undone")
+_NARRATED_COLUMNS = ("event", "id", "change", "kind", "time", "data", "undone")
 _STANDING = {
     "seq": "INTEGER", "pinned": "BOOLEAN", "rating": "INTEGER", "guarded": "BOOLEAN", "settled": "BOOLEAN",
     "evidence": "BOOLEAN", "state": "VARCHAR", "tags": "VARCHAR",
@@ -123,6 +127,7 @@ class EpisodeIndex:
             self._move(moved)
             self._tables.insert("episode_edit", _columns(_EDIT_COLUMNS, batch.edits))
             self._tables.insert("change", _columns(_CHANGE_COLUMNS, batch.changes))
+            self._tables.insert("narrator_event", _columns(_NARRATED_COLUMNS, batch.narrated))
             for change, number in batch.undone:
                 batch.touched |= self._undo(change, number)
             if batch.erased:
@@ -198,7 +203,7 @@ class EpisodeIndex:
         """Let a change no longer count; returns the episodes that it was about."""
         sql = "SELECT DISTINCT episode FROM episode_edit WHERE change = ? AND event < ?"
         about = {row[0] for row in self._tables.rows(sql, [change, number])}
-        for table in ("episode_edit", "change"):
+        for table in ("episode_edit", "change", "narrator_event"):
             self._tables.cursor.execute(
                 f"UPDATE {table} SET undone = true WHERE change = ? AND event < ?",  # noqa: S608 - our own names
                 [change, number],
@@ -210,6 +215,7 @@ class EpisodeIndex:
         gone = [row[0] for row in self._tables.rows("SELECT seq FROM episode WHERE id IN (SELECT unnest(?))", [names])]
         self._tables.cursor.execute("DELETE FROM episode_edit WHERE episode IN (SELECT unnest(?))", [names])
         self._tables.cursor.execute("DELETE FROM change WHERE change IN (SELECT unnest(?))", [names])
+        self._tables.cursor.execute("DELETE FROM narrator_event WHERE id IN (SELECT unnest(?))", [names])
         if not gone:
             return
         self._tables.note(gone)

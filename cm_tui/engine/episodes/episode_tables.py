@@ -22,7 +22,7 @@ from cm_tui.engine.store.database import Database
 
 T = TypeVar("T")
 
-_MIGRATIONS = (5, 7)
+_MIGRATIONS = (5, 7, 10, 11)
 _WRITES = 64
 """Writes of which is remembered what they changed."""
 _TYPES = {"DOUBLE": "float64", "INTEGER": "int32", "BIGINT": "int64", "BOOLEAN": "bool", "BLOB": "binary"}
@@ -68,11 +68,12 @@ class EpisodeTables:
         """This thread's cursor."""
         cursor: Cursor | None = getattr(self._cursors, "value", None)
         if cursor is None:
-            cursor = self._open_cursor()
+            cursor = self.open_cursor()
             self._cursors.value = cursor
         return cursor
 
-    def _open_cursor(self) -> Cursor:
+    def open_cursor(self) -> Cursor:
+        """Return another cursor, with transactions of its own."""
         if self._memory is not None:
             return Cursor(self._memory.cursor(), nullcontext)
         assert self._db is not None

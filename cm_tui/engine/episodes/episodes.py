@@ -65,6 +65,15 @@ class Episodes:
         """End what is read in the background."""
         self._reading.close()
 
+    def follow(self) -> str:
+        """Bring the tables up to the journal where that is soon done; returns what has to be said where it is not.
+
+        Raises:
+            StoreError: the journal cannot be read, or the store not be written.
+        """
+        read = self._reading.now()
+        return read.note if read.is_part else ""
+
     def page(self, match: str, where: EpisodeFilter | None, before: str | None, limit: int) -> Page[Episode]:
         """Return those that fit, newest first.
 

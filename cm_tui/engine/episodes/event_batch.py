@@ -13,6 +13,7 @@ from cm_tui.engine.journal.archive import ARCHIVED
 from cm_tui.engine.journal.event import ERASURE, Event, Position
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import origin_of, read_episode
+from cm_tui.engine.memory.narrated import FAMILY
 from cm_tui.engine.memory.visibility import PURGED, UNDONE, change_of, ids_of
 from cm_tui.model import Episode
 
@@ -43,6 +44,8 @@ class EventBatch:
     edits: list[tuple[Any, ...]] = field(default_factory=list)
     changes: list[tuple[Any, ...]] = field(default_factory=list)
     undone: list[tuple[str, int]] = field(default_factory=list)
+    narrated: list[tuple[Any, ...]] = field(default_factory=list)
+    """Events about proposals of the narrator."""
     erased: set[str] = field(default_factory=set)
     moved: list[tuple[int, frozenset[str]]] = field(default_factory=list)
     """Files of the archive, and ids of what moved there."""
@@ -85,4 +88,8 @@ class EventBatch:
         if changes.is_undoable(event):
             place = (event.position.segment, at.offset if at.segment == event.position.segment else 0)
             self.changes.append((number, name, event.kind, changes.actor_of(event), *place, False))
-        return int(said is not None or changes.is_undoable(event))
+        is_narrated = event.kind.startswith(FAMILY)
+        if is_narrated:
+            data = json.dumps(event.data)
+            self.narrated.append((number, storable(event.id), name, storable(event.kind), event.time, data, False))
+        return int(said is not None or changes.is_undoable(event) or is_narrated)

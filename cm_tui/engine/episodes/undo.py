@@ -11,16 +11,19 @@ from cm_tui.engine.entries import approval
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_events import APPROVED, CHANGED
 from cm_tui.engine.entries.entry_undo import take_back
-from cm_tui.engine.episodes import changes
+from cm_tui.engine.episodes import changes, narrated_undo
 from cm_tui.engine.episodes.edits import append_of_many, words_of
 from cm_tui.engine.episodes.episodes import Episodes
 from cm_tui.engine.journal.event import Event, Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.memory import episode_record
+from cm_tui.engine.memory.narrated import DECIDED
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED, UNDONE, ids_of
 from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
 from cm_tui.engine.notes.note_undo import take_back as take_note_back
 from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.notes.topic_undo import take_back as take_topics_back
 from cm_tui.errors import NotFoundError, UsageError
 from cm_tui.model import Conflict, EpisodeEdit, Undone
 from cm_tui.model.author import Author
@@ -110,6 +113,19 @@ def _of_note(asked: Asked) -> Taken:
     return Taken((done.id,), done.words, (conflict,), left=True)
 
 
+def _of_topics(asked: Asked) -> Taken:
+    done = take_topics_back(Notes(asked.root), asked.events[0], dry_run=asked.dry_run)
+    conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in done.conflicts)
+    return Taken(done.ids, done.words, conflicts, left=bool(conflicts))
+
+
+def _of_narrated(asked: Asked) -> Taken:
+    said = narrated_undo.data_of(asked.events)
+    done = narrated_undo.take_back(asked.root, said, asked.events, dry_run=asked.dry_run, theirs_too=asked.theirs_too)
+    ids = tuple(one for one in (said.get("proposal"),) if isinstance(one, str))
+    return Taken(ids, done.words, done.conflicts, left=bool(done.conflicts))
+
+
 def _of_approval(asked: Asked) -> Taken:
     id_ = approval.take_back(Entries(asked.root), asked.events[0], dry_run=asked.dry_run)
     return Taken((id_,), f"approved the Rule {id_}")
@@ -124,7 +140,9 @@ def _of_confirmation(asked: Asked) -> Taken:
 UNDOERS: Mapping[str, Undoer] = {
     CHANGED: _of_entry,
     NOTE_CHANGED: _of_note,
+    TOPIC_CHANGED: _of_topics,
     APPROVED: _of_approval,
+    DECIDED: _of_narrated,
     changes.EDITED: _of_episodes,
     changes.CONFIRMED: _of_confirmation,
     FORGOTTEN: _of_episodes,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +11,13 @@ from cm_tui.engine.entries import entry_erasure
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.erasure import state_files
 from cm_tui.engine.erasure.neighbours import neighbours
+from cm_tui.engine.erasure.said import Said, data_of, said_in
 from cm_tui.engine.erasure.selection import Selection
 from cm_tui.engine.erasure.texts import secrets_in
 from cm_tui.engine.journal import erasure
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.memory.narrated import PROPOSED, WORDED
 from cm_tui.engine.notes import note_file
 from cm_tui.engine.redaction.redact import redact
 from cm_tui.engine.redaction.values import texts_of
@@ -26,6 +27,7 @@ from cm_tui.model.text import one_line
 
 _INTERRUPTED = "an erasure that was interrupted is finished with this one"
 _WHOLE = "the turn is erased whole: its prompts, notes of edits, stop and episode say the same"
+_STANDING = "what was proposed and decided of what they say loses its words, and what pipelines wrote of it goes: lines in notes and entries stay"
 _ENTRY = "an entry is erased whole, with all that was ever said of it: its changes hold the same words"
 _WORDS = 60
 """Characters that are shown of an event."""
@@ -84,6 +86,7 @@ def erase_events(
     store: Path,
     entries: Entries | None = None,
     forget_counts: Callable[[Collection[str]], None] = lambda _: None,
+    forget_words: Callable[[Said, Collection[str] | None], None] = lambda *_: None,
 ) -> ErasureReport:
     """Erase events and all that was made from them.
 
@@ -98,6 +101,7 @@ def erase_events(
         store: folder of the project's store.
         entries: the project's, where its folder is known.
         forget_counts: forgets how often what goes was recalled, by ids.
+        forget_words: removes what was handed over and repeats what goes, or has one of these secrets; None: any.
 
     Raises:
         NotFoundError: a name is none of the journal's.
@@ -112,11 +116,15 @@ def erase_events(
         everything = asked.found or bool(again)
         known = [one.line for one in selection.chosen]
         secrets = set() if everything else _secrets(journal, known)
+        # Before the lines go: who is killed in between would know no more what they said.
+        forget_words(said_in(journal, known), None if everything else secrets)
         with journal.held():
             selection.read_on(held=True)
             lines = [one.line for one in selection.chosen]
             late = set(lines) - set(known)
-            secrets |= set() if everything else _secrets(journal, late)
+            if late:
+                secrets |= set() if everything else _secrets(journal, late)
+                forget_words(said_in(journal, late), None if everything else secrets)
             ids = [line.left[0] for line in lines if line.left is not None]
             places = [f"{line.segment}:{line.start}" for line in lines if line.left is None]
             erasure.note(journal, dict.fromkeys([*again, *ids, *places, *sorted(selection.entries)]))
@@ -162,14 +170,8 @@ def _secrets(journal: Journal, lines: Iterable[Line]) -> set[str]:
     """Return what looks like a secret in lines that go, to take it out of other files as well."""
     secrets: set[str] = set()
     for line in lines:
-        with journal.file(line.segment).open("rb") as file:
-            file.seek(line.start)
-            text = file.read(line.end - line.start).decode("utf-8", "replace")
-        try:
-            texts = texts_of(json.loads(text)["data"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            texts = iter((text,))
-        secrets |= secrets_in(texts)
+        data = data_of(journal, line)
+        secrets |= secrets_in(iter((data,)) if isinstance(data, str) else texts_of(data))
     return secrets
 
 
@@ -184,7 +186,11 @@ def _report(selection: Selection, asked: Asked, others: tuple[str, ...], *, inte
 
 def _reasons(selection: Selection, asked: Asked, events: Sequence[ErasedEvent]) -> Iterable[str]:
     """Yield why more goes than what was named."""
-    others = [event for event in events if event.kind not in entry_erasure.EVENTS]
+    standing = {one.event.id for one in selection.standing if one.event is not None}
+    proposed = entry_erasure.EVENTS | {WORDED, PROPOSED}
+    others = [event for event in events if event.kind not in proposed and event.id not in standing]
+    if standing:
+        yield _STANDING
     if len(others) > 1 and not all(event.id.startswith(tuple(asked.names)) for event in others):
         yield _WHOLE
     if selection.entries:

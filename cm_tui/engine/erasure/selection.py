@@ -13,8 +13,10 @@ from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.erasure import Line
 from cm_tui.engine.journal.event import ERASED, ERASURE, MOVED, Event, Position, Problem
 from cm_tui.engine.journal.journal import START, Journal
+from cm_tui.engine.layers.ingested import origins_of
 from cm_tui.engine.memory import episode_record
 from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.memory.narrated import stands_on, worded_of
 from cm_tui.engine.memory.turns import Turn, Turns
 from cm_tui.engine.memory.visibility import FORGOTTEN, RESTORED
 from cm_tui.engine.redaction.values import texts_of
@@ -26,7 +28,7 @@ _ID_LETTERS = 24
 """Letters of an id that the journal gave."""
 _SAYS_NOTHING = frozenset({ERASED, ERASURE, FORGOTTEN, RESTORED})
 """Kinds of events that hold no text of anybody."""
-_WORDS = ("prompts", "prompt", "answer", "paths", "hook", "after", "before")
+_WORDS = ("prompts", "prompt", "answer", "paths", "hook", "after", "before", "text", "shown")
 """Fields that tell a person which event it is; the first that is there counts."""
 _LONGEST_WORDS = 1_000
 
@@ -104,6 +106,8 @@ class Selection:
         """Events of turns that have not ended."""
         self._stops: set[str] = set()
         self._chosen: list[Chosen] = []
+        self._standing: list[tuple[Chosen, frozenset[str]]] = []
+        """Events that go with any of some episodes."""
         self._archived: dict[str, str] | None = None
         self.read_on()
 
@@ -128,7 +132,14 @@ class Selection:
         """Return the lines in their order, and what they say."""
         gone = {turn_id for turn in self._turns.under_way if self._takes(turn) for turn_id in turn.events}
         under_way = [one for name, one in self._waiting.items() if name in gone or name in self._wanted.ids]
-        return sorted((one.checked() for one in (*self._chosen, *under_way)), key=lambda one: one.line)
+        found = (*self._chosen, *under_way, *self.standing)
+        return sorted((one.checked() for one in found), key=lambda one: one.line)
+
+    @property
+    def standing(self) -> tuple[Chosen, ...]:
+        """Return those that go because an episode goes that they stand on: what was proposed of it, and decided."""
+        gone = self._wanted.ids.union(one.line.left[0] for one in self._chosen if one.line.left is not None)
+        return tuple(one for one, ids in self._standing if not ids.isdisjoint(gone))
 
     @property
     def entries(self) -> frozenset[str]:
@@ -160,6 +171,8 @@ class Selection:
             or (event.kind == episode_record.KIND and EpisodeRecord.from_event(event).stop in self._stops)
         ):
             self._chosen.append(chosen._replace(line=chosen.line._replace(origin=self._origin(event))))
+        elif ids := stands_on(event) or origins_of(event):
+            self._standing.append((chosen, ids))
 
     def _origin(self, event: Event) -> str:
         """Return the name of an episode's turn, also where nothing is left of it in the journal but that it moved."""
@@ -208,6 +221,8 @@ class _Wanted:
             {event.id} & self._matches.keys()
         ):
             self._matches[name][event.id] = _ids_of(event)
+        if (proposal := worded_of(event)) in self._matches:
+            self._matches[proposal].setdefault(proposal, set()).add(event.id)
         for entry in entries_told(event):
             self._told.setdefault(entry, set()).add(event.id)
         if self._found and event.kind not in _SAYS_NOTHING and has_secrets(event.data):
@@ -264,5 +279,11 @@ def _erased(event: Event) -> ErasedEvent:
 
 def _words(event: Event) -> str:
     """Return how an event begins, as it is stored."""
-    said = (", ".join(islice(texts_of(event.data.get(name)), 5))[:_LONGEST_WORDS] for name in _WORDS)
+    said = (", ".join(islice(texts_of(_told(event, name)), 5))[:_LONGEST_WORDS] for name in _WORDS)
     return next((text for text in said if text.strip()), "")
+
+
+def _told(event: Event, name: str) -> object:
+    """Return what an event says in a field; of a proposal, which is many fields, its text."""
+    value = event.data.get(name)
+    return value.get("text") if name == "shown" and isinstance(value, Mapping) else value

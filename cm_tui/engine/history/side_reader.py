@@ -18,6 +18,7 @@ from cm_tui.engine.index.target_state import drop_unused
 from cm_tui.engine.mainline import coverage, side_commits
 from cm_tui.engine.mainline.side_commits import SideFile
 from cm_tui.engine.scan.languages import EXTRACTOR_VERSION
+from cm_tui.engine.scan.working_tree import is_text
 from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.errors import CmError, NotFoundError
@@ -188,7 +189,8 @@ class _Reading:
         while self._todo and time.monotonic() < until:
             change = self._todo.pop()
             blob = self._reader.blob_of(self._tree, change.path, change.after)
-            if blob is not None or change.before is not None:
+            # A name that is not UTF-8 is nowhere in the store: there is nothing to take back.
+            if blob is not None or (change.before is not None and is_text(change.path)):
                 files.append((change.path, blob))
         self._reader.flush()
         with self._db.transaction():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 from cm_tui.engine.journal.appending import sync_folder
 from cm_tui.engine.journal.archive import Archive
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError
 
+BESIDE = ("assemblies", "ingestion", "blobs")
+"""Folders beside the events, of what was handed over and ingested: it holds words of them."""
 EPISODE = "episode"
 """Kind of the event that tells of one turn of a session."""
 
@@ -39,6 +43,8 @@ def remove(journal: Journal) -> None:
             archive = Archive(journal)
             for number in archive.files():
                 archive.file(number).unlink(missing_ok=True)
+            for made in BESIDE:
+                shutil.rmtree(journal.folder / made, ignore_errors=True)
             sync_folder(journal.folder)
         except OSError as error:
             raise StoreError(f"Cannot remove {journal.folder}: {error}", hint="Check its permissions.") from error

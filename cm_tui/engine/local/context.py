@@ -13,6 +13,7 @@ from cm_tui.model import Edge, Pack, PackRequest, Page, Source, SymbolKey
 from cm_tui.model.page import bounded
 
 if TYPE_CHECKING:
+    from cm_tui.engine.definitions.shapes.retrieval import CodePack
     from cm_tui.engine.index.files import FileView
 
 
@@ -27,6 +28,19 @@ class LocalContext(LocalSearch, LocalCode, LocalInjection):
 
     @of_one_generation
     def _pack(self, question: str, budget: int, *, neighbours: bool) -> Pack:
+        step = self._pack_step()
+        return self._auto_pack(question, budget, neighbours=neighbours and step.neighbours, profile=step.profile)
+
+    def _pack_step(self) -> CodePack:
+        """Return how the definition `pack` chooses: the shipped one, or the project's own."""
+        from cm_tui.engine.definitions.library import load
+        from cm_tui.engine.definitions.shapes.retrieval import CodePack
+
+        found = load(self._root).definition("pack")
+        steps = found.value.steps if found is not None else ()
+        return next((step for step in steps if isinstance(step, CodePack)), CodePack(type="code_pack"))
+
+    def _auto_pack(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
         from cm_tui.engine.context.from_query import auto_pack, hits_for
 
         files = self._file_view()
@@ -34,7 +48,7 @@ class LocalContext(LocalSearch, LocalCode, LocalInjection):
             question,
             bounded(budget),
             neighbours,
-            search=lambda asked: self._search(asked, "code", "hybrid", hits_for(budget)),
+            search=lambda asked: self._search(asked, profile, "hybrid", hits_for(budget)),
             source=files.source,
             symbol_at=files.symbol_at,
             callers=self._used_by,

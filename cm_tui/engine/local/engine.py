@@ -7,17 +7,31 @@ from typing import Self
 
 from cm_tui.config import load_config
 from cm_tui.engine.api import projects
-from cm_tui.engine.local.context import LocalContext
+from cm_tui.engine.local.assembly import LocalAssembly
 from cm_tui.engine.local.curation import LocalCuration
+from cm_tui.engine.local.definitions import LocalDefinitions
 from cm_tui.engine.local.history import LocalHistory
 from cm_tui.engine.local.imports import LocalImports
+from cm_tui.engine.local.ingestion import LocalIngestion
+from cm_tui.engine.local.narrator import LocalNarrator
 from cm_tui.engine.local.recalls import LocalRecalls
 from cm_tui.engine.local.rooms import ExternalLayers
 from cm_tui.engine.local.stale import LocalStale
 from cm_tui.engine.local.tuning import LocalTuning
 
 
-class LocalEngine(LocalContext, LocalTuning, LocalHistory, LocalStale, LocalCuration, LocalRecalls, LocalImports):
+class LocalEngine(
+    LocalAssembly,
+    LocalIngestion,
+    LocalDefinitions,
+    LocalTuning,
+    LocalHistory,
+    LocalNarrator,
+    LocalStale,
+    LocalCuration,
+    LocalRecalls,
+    LocalImports,
+):
     """The engine to one project on this machine; each method hands on to the room that knows."""
 
     @classmethod

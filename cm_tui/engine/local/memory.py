@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cm_tui.engine.api import projects
 from cm_tui.engine.local.index import LocalIndex
@@ -30,6 +31,12 @@ from cm_tui.model import (
     Undone,
 )
 from cm_tui.model.ids import plain_id
+
+if TYPE_CHECKING:
+    from cm_tui.engine.erasure.said import Said
+
+if TYPE_CHECKING:
+    from cm_tui.engine.erasure.said import Said
 
 
 class LocalMemory(LocalIndex):
@@ -139,12 +146,30 @@ class LocalMemory(LocalIndex):
         """Delete episodes from the archive, for good."""
         from cm_tui.engine.episodes import retention
 
-        report = retention.purge(self._episodes, names, older_than=older_than, dry_run=dry_run)
+        report = retention.purge(self._episodes, names, older_than=older_than, dry_run=True)
         if not report.ids or dry_run:
             return report
-        self._recall_log.forget(report.ids)
+        self._forget_words(self._said_by(report.ids), ())
+        report = retention.purge(self._episodes, report.ids, older_than=None, dry_run=False)
+        stays = self._forget_beside(report.ids)
+        if derived := self._derived_from(report.ids):
+            # What pipelines wrote of them is in the journal; erasing it makes the memory again, too.
+            return replace(report, notes=(*self.erase(derived).notes, *stays))
         # A database keeps what was deleted until something is written over it.
-        return replace(report, notes=tuple(self._make_memory_again()))
+        return replace(report, notes=(*self._make_memory_again(), *stays))
+
+    def _said_by(self, ids: Collection[str]) -> Said:
+        """Return what episodes say."""
+        from cm_tui.engine.erasure.said import said_by
+
+        return said_by(self._episodes.one(id_) for id_ in ids)
+
+    def _derived_from(self, ids: Collection[str]) -> list[str]:
+        """Return the events that pipelines wrote of others."""
+        from cm_tui.engine.journal.journal import Journal
+        from cm_tui.engine.layers.ingested import origins_of
+
+        return [one.id for one in Journal.of(self._root).read() if not origins_of(one).isdisjoint(ids)]
 
     def episode_moments(self) -> tuple[int, ...]:
         """Return the ordinals of the mainline's commits that agents saw."""
@@ -174,10 +199,32 @@ class LocalMemory(LocalIndex):
         asked = Asked([*names, *of_archive], found, with_patches)
         if dry_run:
             return preview(journal, asked)
+        told: list[str] = []
         return erase_events(
-            journal, asked, make_again=self._make_memory_again, store=self.store, entries=Entries(self._root),
-            forget_counts=self._recall_log.forget,
+            journal, asked, make_again=lambda: [*self._make_memory_again(), *told], store=self.store,
+            entries=Entries(self._root), forget_counts=lambda ids: told.extend(self._forget_beside(ids)),
+            forget_words=self._forget_words,
         )  # fmt: skip
+
+    def _forget_words(self, said: Said, secrets: Collection[str] | None) -> None:
+        """Let go of what was handed over and repeats what is erased, or has one of these secrets; None: any."""
+        from cm_tui.engine.assembly.snapshots import Snapshots
+
+        Snapshots(self._root, self.config.context.snapshots).remove_repeating(said.lines, said.prompts, secrets)
+
+    def _forget_beside(self, ids: Collection[str]) -> list[str]:
+        """Let go of what was made of events outside journal and store; returns what has to be said."""
+        from cm_tui.engine.assembly.snapshots import Snapshots
+        from cm_tui.engine.ingestion.forgetting import forget
+
+        self._recall_log.forget(ids)
+        Snapshots(self._root, self.config.context.snapshots).remove_naming(ids)
+        stays = forget(self._root, ids)
+        return (
+            [f"somebody changed these values since a pipeline wrote them, so they stay: {', '.join(stays)}"]
+            if stays
+            else []
+        )
 
     def forget(self, name: str, *, undo: bool = False) -> str:
         """Forget an episode, or bring it back."""

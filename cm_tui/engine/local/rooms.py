@@ -135,6 +135,7 @@ class LocalRooms:
             and not self._db.is_read_only
             and not self._db.value("SELECT count(*) FROM blob")
             and not self._db.get_meta("indexed_at")
+            and not self._db.value("SELECT count(*) FROM narrator_turn")
         )
         self._db.close()
         if unused:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cm_tui.engine.memory import episode_source
 from cm_tui.engine.memory.entry_source import EntrySource
+from cm_tui.engine.memory.ingested_source import IngestedSource
 from cm_tui.engine.memory.note_source import NoteSource
 from cm_tui.engine.search import passages
 from cm_tui.engine.search.passages import PassageDelta
@@ -16,7 +17,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.engine.store.writer_lock import WriterLock
 from cm_tui.model import Cancel
 
-REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource)
+REMEMBERED: tuple[MakeSource, ...] = (episode_source.EpisodeSource, EntrySource, NoteSource, IngestedSource)
 """Sources that grow beside the files of a project."""
 WAIT_S = 5.0
 """How long a question about what was remembered waits for it to become searchable."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cm_tui.engine.memory.entry_source import EntrySource
 from cm_tui.engine.memory.episode_source import EpisodeSource
+from cm_tui.engine.memory.ingested_source import IngestedSource
 from cm_tui.engine.memory.note_source import NoteSource
 from cm_tui.engine.search.code_source import CodeSource
 from cm_tui.engine.search.source import MakeSource
@@ -13,4 +14,5 @@ SOURCES: tuple[MakeSource, ...] = (
     EpisodeSource,
     EntrySource,
     NoteSource,
+    IngestedSource,
 )

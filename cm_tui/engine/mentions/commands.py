@@ -26,7 +26,7 @@ _RUNNERS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)(?:[ \t]+[^:\n]*)?:(?![=:])")
 _ALIAS = re.compile(r"^alias\s+([\w-]+)\s*:=\s*([\w-]+)", re.MULTILINE)
-_RULE = re.compile(r"^((?:[A-Za-z0-9_./%-]+[ \t]*)+):(?![=:])")
+_RULE = re.compile(r"^([A-Za-z0-9_./%-]+(?:[ \t]+[A-Za-z0-9_./%-]+)*)[ \t]*:(?![=:])")
 
 Defined = Mapping[str, str]
 """Commands by name, each with what it does, as text."""

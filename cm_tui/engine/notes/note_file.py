@@ -105,12 +105,15 @@ def forget_kept(events: Iterable[str]) -> None:
     Raises:
         StoreError: one cannot be removed.
     """
-    for event in events:
+    gone = set(events)
+    # Of a change of several files, each is kept under a number behind the event's id.
+    several = [one for one in kept_file("").parent.glob("*-*.md") if one.name.partition("-")[0] in gone]
+    for kept in (*map(kept_file, gone), *several):
         try:
-            kept_file(event).unlink(missing_ok=True)
+            kept.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(
-                f"Cannot remove {kept_file(event)}: {error.strerror or error}.", hint="Check its permissions."
+                f"Cannot remove {kept}: {error.strerror or error}.", hint="Check its permissions."
             ) from error
 
 

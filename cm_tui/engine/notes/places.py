@@ -142,6 +142,8 @@ class Places:
             RefusedError: it lies outside the folders of notes.
         """
         name = id_.strip()
+        if not name.rpartition("/")[2].removeprefix(USER):
+            raise UsageError(f"{_shown(id_)} names no note.", hint="Give it a name, such as topics/router.")
         if not name.endswith(ENDINGS):
             name += ".md"
         if "/" not in name and ":" not in name and name != LONG_TERM and not self._is_single(name):

@@ -21,6 +21,9 @@ MAX_DEPTH = 1_500
 MAX_WEIGHT = 200_000_000
 """Nodes times mean depth that a query goes through in a few seconds."""
 _SMALL = 20_000
+"""Bytes of a file that is never too deep, whatever it holds."""
+_SMALL_SECONDS = 2.0
+"""For a small file, which takes milliseconds. F# is lost for minutes in two kilobytes from whose middle twenty bytes are missing."""
 _LEVELS = 150
 _SAMPLES = 100
 _NO_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
@@ -126,15 +129,14 @@ def parse_again(language: Language, data: bytes, old: Tree | None, seconds: floa
         UnreadableError: as for `parse`.
     """
     parser = _parser_of(language)
-    if len(data) < _SMALL:
-        return parser.parse(data) if old is None else parser.parse(data, old_tree=old)
-    deadline = time.thread_time() + seconds
+    is_small = len(data) < _SMALL
+    deadline = time.thread_time() + (min(seconds, _SMALL_SECONDS) if is_small else seconds)
     try:
         tree = _parse_until(parser, data, old, deadline)
     except ValueError as error:
         parser.reset()
         raise UnreadableError("parsing took too long") from error
-    if _weight(tree) > MAX_WEIGHT:
+    if not is_small and _weight(tree) > MAX_WEIGHT:
         raise UnreadableError("nested too deeply")
     # Nothing has changed, so this takes no time; a tree that knows its bytes gives a node's text twenty times faster.
     return parser.parse(data, old_tree=tree)

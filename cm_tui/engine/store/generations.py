@@ -19,7 +19,7 @@ import duckdb
 from cm_tui.engine.store.cursor import Cursor
 from cm_tui.errors import CmError, StoreError
 
-SPARES = 8
+SPARES = 16
 """Transactions that keep the generation before alive while the next one is made ready: so many questions at once."""
 _WAIT_S = 60.0
 GENERATION, PASSAGE_GENERATION = "generation", "passage_generation"

@@ -11,6 +11,7 @@ from cm_tui.integrations.agents.json_parts import HookEntry, grouped_hooks, json
 
 HOOKS = (
     HookEntry("SessionStart", "session-start"),
+    HookEntry("SessionEnd", "session-end"),
     HookEntry("UserPromptSubmit", "prompt"),
     HookEntry("PostToolUse", "edit", "Edit|MultiEdit|Write|NotebookEdit"),
     HookEntry("Stop", "stop"),

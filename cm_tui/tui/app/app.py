@@ -10,7 +10,7 @@ from cm_tui.config import Config
 from cm_tui.counts import count
 from cm_tui.errors import CmError
 from cm_tui.tui.app.kept_choices import KeptChoices
-from cm_tui.tui.app.mode_app import ModeApp
+from cm_tui.tui.app.run_messages import RunMessages
 from cm_tui.tui.app.settings_in_force import SettingsInForce
 from cm_tui.tui.app.watches import Watches
 from cm_tui.tui.screens.app_services import AppServices
@@ -29,7 +29,8 @@ from cm_tui.tui.state.project import ProjectView
 from cm_tui.tui.tasks.daemon_listener import DaemonEvent, JobEnded, JobStep
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineFailed, EngineTasks
-from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, ImportEnded, ImportStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.long_run import HistoryEnded, HistoryStep, IndexEnded, IndexStep
+from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.revision_tracker import RevisionTracker
 from cm_tui.tui.tasks.session_import import SessionImport
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from cm_tui.engine.api.engine import Engine
 
 
-class CmApp(ModeApp):
+class CmApp(RunMessages):
     """The full-screen application over one project.
 
     Args:
@@ -85,6 +86,7 @@ class CmApp(ModeApp):
         self.revision_tracker = RevisionTracker(self.tasks, self.revision, self.project, self.tell)
         self.lifecycle = ProjectLifecycle(self.tasks, self.project, self.activity_log, self._project_changed, repair)
         self.session_import = SessionImport(self.tasks, self.project, self.activity_log, self._project_changed)
+        self.narrator_run = NarratorRun(self.tasks, self.project, self.activity_log, self._project_changed)
         self.daemon_sync = DaemonSync(
             self.tasks, self.lifecycle, self.project, self.activity_log, app=self, changed=self._project_changed
         )
@@ -208,17 +210,6 @@ class CmApp(ModeApp):
         """History is no longer being read."""
         self.lifecycle.history_ended(message)
 
-    def on_import_step(self, message: ImportStep) -> None:
-        """More sessions are imported."""
-        self.session_import.stepped(message.progress)
-
-    def on_import_ended(self, message: ImportEnded) -> None:
-        """No more sessions are being imported."""
-        if words := self.session_import.ended(message):
-            self.tell(words)
-        elif message.error is not None and not message.cancelled:
-            self.tell_error(message.error)
-
     def on_daemon_event(self, message: DaemonEvent) -> None:
         """Another client did something, or the daemon came or went."""
         self.daemon_sync.on_event(message.record)
@@ -276,7 +267,7 @@ class CmApp(ModeApp):
         self.action_command_palette()
 
     def show_trust(self) -> None:
-        """Show which settings and entries of the repository are trusted or held back."""
+        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
         self._trust.ask_again()
 
     def pause_recording(self) -> None:

@@ -16,6 +16,7 @@ from cm_tui.tui.state.remembered import AppState
 from cm_tui.tui.state.revision import ShownRevision
 from cm_tui.tui.tasks.daemon_sync import DaemonSync
 from cm_tui.tui.tasks.engine_tasks import EngineTasks
+from cm_tui.tui.tasks.narrator_run import NarratorRun
 from cm_tui.tui.tasks.project_lifecycle import ProjectLifecycle
 from cm_tui.tui.tasks.session_import import SessionImport
 
@@ -40,6 +41,7 @@ class AppServices(Protocol):
     lifecycle: ProjectLifecycle
     daemon_sync: DaemonSync
     session_import: SessionImport
+    narrator_run: NarratorRun
 
     @property
     def current_mode(self) -> str:
@@ -76,7 +78,7 @@ class AppServices(Protocol):
         """Find a command by name."""
 
     def show_trust(self) -> None:
-        """Show which settings and entries of the repository are trusted or held back."""
+        """Show which settings, files of definitions and entries of the repository are trusted or held back."""
 
     def pause_recording(self) -> None:
         """Stop recording what agents do after a question, or go on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cm_tui.counts import noun
 from cm_tui.model.dates import local_hour_minute
 from cm_tui.tui.screens.app_services import AppServices
+from cm_tui.tui.screens.mode_list import sign_of_mode
 from cm_tui.tui.state.revision import ShownRevision, agent_of, asked_of, name_of
 from cm_tui.tui.widgets.header import Fact, ModeTab
 from cm_tui.tui.widgets.text import elide_middle, short_count
@@ -19,8 +20,13 @@ def mode_tabs(cm: AppServices) -> list[ModeTab]:
     """Return every mode; the pack with how much was chosen for it."""
     chosen = len(cm.pack_selection)
     return [
-        ModeTab(mode, f"{title} {chosen}" if mode == "pack" and chosen else title, mode == cm.current_mode)
-        for mode, title in cm.titles.items()
+        ModeTab(
+            mode,
+            f"{title} {chosen}" if mode == "pack" and chosen else title,
+            mode == cm.current_mode,
+            sign_of_mode(number),
+        )
+        for number, (mode, title) in enumerate(cm.titles.items(), start=1)
     ]
 
 
@@ -28,7 +34,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
     """Return what the top line says of the project, the most important first."""
     status = cm.project.status
     name = cm.root.name or str(cm.root)
-    facts = [recording_fact(cm), Fact(9, *index_state(cm)), Fact(0, name, "bold $foreground", elide_middle(name, 24))]
+    facts = [recording_fact(cm), Fact(9, *index_state(cm))]
     branch = cm.project.branch
     if cm.project.is_behind_head:
         # What is shown is not what is checked out: nothing is more important.
@@ -36,6 +42,7 @@ def project_facts(cm: AppServices) -> list[Fact]:
         facts.insert(0, Fact(1, f"{said[0]}index behind", "$warning", f"{said[1]}behind"))
     elif branch:
         facts.append(Fact(1, f"⎇ {branch}", "$secondary", f"⎇ {elide_middle(branch, 20)}"))
+    facts.append(Fact(0, name, "bold $foreground", elide_middle(name, 24)))
     if status and status.indexed:
         if not status.has_vectors:
             facts.append(Fact(4, "vectors off", "$muted"))

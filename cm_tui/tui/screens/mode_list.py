@@ -24,14 +24,24 @@ MODES = (
     ModeInfo("history", "History", "What changed, lives of symbols, drift"),
     ModeInfo("episodes", "Episodes", "What agents and people did, as stories"),
     ModeInfo("memory", "Memory", "Entries, notes, and what becomes of them"),
+    ModeInfo("narrator", "Narrator", "What sessions teach, for you to decide"),
+    ModeInfo("context", "Context", "What agents are handed over, and why"),
 )
-_FUNCTION_KEYS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f11")
-"""F8 and F9 pause recording and show what is trusted in every mode, and F10 opens the menu of many terminals."""
+_FUNCTION_KEYS = ("f1", "f2", "f3", "f4", "f5", "f6", "f7", "f11", "f13,shift+f1", "f14,shift+f2")
+"""F8, F9 and F12 pause recording, show what is trusted, and help in every mode, and F10 opens the menu of many terminals.
+What is left is Shift+F1 and Shift+F2, which most terminals send as F13 and F14."""
+
+_NUMBERS = 9
 
 TITLES = {mode.name: mode.title for mode in MODES}
 """What each mode is called."""
 
 
 def keys_of_mode(number: int) -> str:
-    """Return the keys of the mode at a place of the list, from 1: its number, and a function key."""
-    return f"{number},{_FUNCTION_KEYS[number - 1]}"
+    """Return the keys of the mode at a place of the list, from 1: its sign, and a function key."""
+    return f"{sign_of_mode(number)},{_FUNCTION_KEYS[number - 1]}"
+
+
+def sign_of_mode(number: int) -> str:
+    """Return the key of a mode as the top line has it: its number, of the tenth a letter, as 0 leads back to now."""
+    return str(number) if number <= _NUMBERS else MODES[number - 1].title[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,10 +13,11 @@ from textual.app import App
 from cm_tui.config.held import RepositoryTrust, repository_trust
 from cm_tui.errors import CmError
 from cm_tui.tui.screens.entry_trust_question import EntryTrustQuestion
-from cm_tui.tui.screens.trust_question import Choice, TrustQuestion
+from cm_tui.tui.screens.trust_question import Choice, about_files, about_settings
 from cm_tui.tui.widgets.text import count
 
 if TYPE_CHECKING:
+    from cm_tui.engine.api.definition_trust import HeldFile
     from cm_tui.engine.api.entry_trust import HeldEntries
     from cm_tui.tui.screens.app_services import AppServices
 
@@ -27,12 +28,17 @@ T = TypeVar("T")
 class Waiting:
     """What a repository brought."""
 
+    root: Path
     settings: RepositoryTrust
     entries: HeldEntries
+    files: tuple[HeldFile, ...]
+    """Of definitions that ask for something, trusted or not."""
 
 
 class TrustDialog:
-    """Asks about a repository's settings, then about its entries.
+    """Asks about a repository's settings, then about its files of definitions, then about its entries.
+
+    Files are asked about where a person asks what waits: they do nothing before, and Context says that they wait.
 
     Args:
         app: shows the questions.
@@ -62,18 +68,16 @@ class TrustDialog:
         """Show what was decided, and let it be decided anew."""
 
         def show(found: Waiting) -> None:
-            any_entries = found.entries.state != "nothing" or found.entries.trusted > 0
-
-            def entries() -> None:
-                if any_entries:
-                    self._ask_entries(found.entries)
-
+            steps: list[Callable[[Callable[[], None]], None]] = []
             if found.settings.state != "nothing":
-                self._ask_settings(found.settings, entries)
-            elif any_entries:
-                entries()
-            else:
-                self._cm.tell("Nothing of this repository needs trust: neither its settings nor any entry.")
+                steps.append(lambda then: self._ask_settings(found.settings, then))
+            if found.files:
+                steps.append(lambda then: self._ask_files(found, then))
+            if found.entries.state != "nothing" or found.entries.trusted > 0:
+                steps.append(lambda _: self._ask_entries(found.entries))
+            if not steps:
+                self._cm.tell("Nothing of this repository needs trust: neither its settings nor any file or entry.")
+            _in_turn(steps)
 
         self._look(show)
 
@@ -96,7 +100,7 @@ class TrustDialog:
                 self._cm.tasks.work(work, partial(self._decided, choice), topic="app.trust-settings")
             then()
 
-        self._app.push_screen(TrustQuestion(found), answered)
+        self._app.push_screen(about_settings(found), answered)
 
     def _decided(self, choice: Choice, failed: CmError | None) -> None:
         if failed is not None:
@@ -112,6 +116,27 @@ class TrustDialog:
                 "Held back again." if choice == "revoked" else "They count from now on; keys from the next start."
             )
             self._cm.lifecycle.start_index()
+        self._cm.lifecycle.refresh_status()
+
+    # --- files of definitions ---
+
+    def _ask_files(self, found: Waiting, then: Callable[[], None]) -> None:
+        def answered(choice: Choice | None) -> None:
+            if choice is not None and choice != "later":
+                work = partial(_or_error, partial(_decide_files, found, choice))
+                self._cm.tasks.work(work, partial(self._files_decided, choice), topic="app.trust-files")
+            then()
+
+        self._app.push_screen(about_files(found.files), answered)
+
+    def _files_decided(self, choice: Choice, done: int | CmError) -> None:
+        if isinstance(done, CmError):
+            self._cm.tell_error(done)
+            return
+        many = count(done, "file")
+        self._cm.tell(
+            f"Trusted as they are now: {many}." if choice == "trusted" else f"Waiting for trust again: {many}."
+        )
         self._cm.lifecycle.refresh_status()
 
     # --- entries ---
@@ -140,13 +165,20 @@ class TrustDialog:
         self._cm.lifecycle.refresh_status()
 
 
+def _in_turn(steps: Sequence[Callable[[Callable[[], None]], None]]) -> None:
+    """Take steps one after the other; each is given what comes behind it."""
+    if steps:
+        steps[0](lambda: _in_turn(steps[1:]))
+
+
 # Late, each of these: nothing else of the application can trust.
 
 
 def _waiting(root: Path) -> Waiting:
+    from cm_tui.engine.api.definition_trust import asking_files
     from cm_tui.engine.api.entry_trust import held_entries
 
-    return Waiting(repository_trust(root), held_entries(root))
+    return Waiting(root, repository_trust(root), held_entries(root), asking_files(root))
 
 
 def _decide(found: RepositoryTrust, choice: Choice) -> None:
@@ -156,6 +188,16 @@ def _decide(found: RepositoryTrust, choice: Choice) -> None:
         grant.revoke(Path(found.root))
     else:
         grant.decide(found, "trusted" if choice == "trusted" else "refused")
+
+
+def _decide_files(found: Waiting, choice: Choice) -> int:
+    from cm_tui.engine.api import definition_trust
+
+    if choice == "revoked":
+        return definition_trust.revoke(found.root)
+    shown = tuple(one for one in found.files if not one.trusted)
+    definition_trust.trust(found.root, shown)
+    return len(shown)
 
 
 def _decide_entries(held: HeldEntries, choice: str) -> int:

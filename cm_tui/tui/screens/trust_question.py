@@ -1,8 +1,10 @@
-"""The question whether a repository's settings are trusted: what they are, and what they would do."""
+"""The question whether a repository's settings or files of definitions are trusted: what they are, and what they would do."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,8 +15,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from cm_tui.config.held import RepositoryTrust
+from cm_tui.counts import noun
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.definition_trust import HeldFile
 
 Choice = Literal["trusted", "refused", "revoked", "later"]
+
+_LABELS: dict[Choice, str] = {"trusted": "Trust", "refused": "Keep held back", "revoked": "Take trust back"}
 
 
 class TrustQuestion(ModalScreen[Choice]):
@@ -23,7 +31,10 @@ class TrustQuestion(ModalScreen[Choice]):
     No single key trusts: whoever is typing when the question comes up must not have answered it.
 
     Args:
-        asked: what it asks for.
+        title: of what is asked about.
+        text: what it is, and what would happen.
+        answers: beside "not now".
+        whole: all of it could be shown; what could not is not trusted.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -36,23 +47,23 @@ class TrustQuestion(ModalScreen[Choice]):
         Binding("pagedown,space", "scroll(10)", show=False),
     ]
 
-    def __init__(self, asked: RepositoryTrust) -> None:
+    def __init__(self, title: str, text: str, answers: Sequence[Choice], *, whole: bool = True) -> None:
         super().__init__()
-        self._asked = asked
+        self._title = title
+        self._text = text
+        self._answers = answers
+        self._whole = whole
 
     def compose(self) -> ComposeResult:
         """What is asked for, what would happen, and the answers."""
         with Vertical(id="trust-box") as box:
-            box.border_title = "Settings of this repository"
+            box.border_title = self._title
             with VerticalScroll(id="trust-text", can_focus=False):
-                yield Static(Content(question(self._asked)))
+                yield Static(Content(self._text))
             with Horizontal(id="trust-buttons"):
                 yield Button(Content("Not now (esc)"), id="later", variant="primary")
-                if self._asked.state == "trusted":
-                    yield Button(Content("Take trust back"), id="revoked")
-                else:
-                    yield Button(Content("Keep held back"), id="refused")
-                    yield Button(Content("Trust"), id="trusted", disabled=bool(self._asked.unshowable))
+                for answer in self._answers:
+                    yield Button(Content(_LABELS[answer]), id=answer, disabled=answer == "trusted" and not self._whole)
 
     def on_mount(self) -> None:
         """Begin at the answer that changes nothing."""
@@ -72,8 +83,36 @@ class TrustQuestion(ModalScreen[Choice]):
         self.dismiss("later")
 
 
-def question(asked: RepositoryTrust) -> str:
-    """Return what is asked, in words."""
+def about_settings(asked: RepositoryTrust) -> TrustQuestion:
+    """Return the question about a repository's settings."""
+    answers: tuple[Choice, ...] = ("revoked",) if asked.state == "trusted" else ("refused", "trusted")
+    return TrustQuestion("Settings of this repository", _settings(asked), answers, whole=not asked.unshowable)
+
+
+def about_files(files: Sequence[HeldFile]) -> TrustQuestion:
+    """Return the question about files of definitions: those that wait, and those that are trusted."""
+    waiting, trusted = [one for one in files if not one.trusted], [one for one in files if one.trusted]
+    parts: list[str] = []
+    answers: list[Choice] = []
+    if waiting:
+        parts += [
+            noun(len(waiting), "This file waits. It wants to", "These files wait. They want to"),
+            *map(_file, waiting),
+        ]
+    if trusted:
+        parts += [noun(len(trusted), "You trusted this file to", "You trusted these files to"), *map(_file, trusted)]
+        answers.append("revoked")
+    if waiting:
+        answers.append("trusted")
+    parts.append("Trust is for what a file holds now: one changed byte, and it waits again.")
+    return TrustQuestion("Files of definitions", "\n\n".join(parts), answers)
+
+
+def _file(one: HeldFile) -> str:
+    return "\n".join([json.dumps(one.path), *(f"  • {json.dumps(ask)[1:-1]}" for ask in one.asks)])
+
+
+def _settings(asked: RepositoryTrust) -> str:
     effects = "\n".join(f"  • {effect}" for effect in asked.effects)
     settings = "\n".join(f"  {setting.name} = {setting.value}" for setting in asked.settings)
     told = {

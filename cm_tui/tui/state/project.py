@@ -48,6 +48,10 @@ class ProjectView:
     """Past sessions of agents that can be imported, once that was looked at; None: not known, or done."""
     importing: Progress | None = None
     """The step an import is at; None when none runs."""
+    narrating: Progress | None = None
+    """The step a pass of the narrator is at; None when none runs."""
+    proposals: int | None = None
+    """How many proposals wait for a person, once that was asked."""
     daemon: Literal["none", "connected", "lost"] = "none"
     """Whether the daemon is heard; `none`: this engine goes straight to the store, or did not hear it yet."""
     job: str = ""

@@ -6,7 +6,7 @@ a thread, and never sees the answer to a question that it has replaced by a newe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, TypeVar
@@ -14,22 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.message import Message
 
 from cm_tui.errors import CmError
-from cm_tui.model import Cancel, Progress
 from cm_tui.tui.tasks import daemon_listener
 from cm_tui.tui.tasks.debounce import DelayedRequests
 from cm_tui.tui.tasks.errors import as_cm_error
-from cm_tui.tui.tasks.long_run import (
-    HistoryEnded,
-    HistoryStep,
-    ImportEnded,
-    ImportStep,
-    IndexEnded,
-    IndexStep,
-    LongRun,
-    RunEnded,
-    RunStep,
-)
-from cm_tui.tui.tasks.worker_threads import Answer, WorkerThreads
+from cm_tui.tui.tasks.long_tasks import LongTasks
+from cm_tui.tui.tasks.worker_threads import Answer
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -51,7 +40,7 @@ class EngineFailed(Message):
         self.error = error
 
 
-class EngineTasks:
+class EngineTasks(LongTasks):
     """Runs what screens ask for on threads of its own, over an engine that is opened in the background.
 
     Args:
@@ -60,14 +49,12 @@ class EngineTasks:
     """
 
     def __init__(self, target: MessagePump, open_engine: Callable[[], Engine]) -> None:
+        super().__init__(target)
         self._open_engine = open_engine
-        self._workers = WorkerThreads(target)
         self._ids = count(1)
         self._latest: dict[str, int] = {}
         self._waiting: list[Callable[[], None]] = []
         self._delays = DelayedRequests(target, self._send, self._workers.follow)
-        self._runs: dict[type[RunEnded], LongRun] = {}
-        self.engine: Engine | None = None
 
     # --- the engine ---
 
@@ -205,73 +192,6 @@ class EngineTasks:
         except Exception as error:  # noqa: BLE001 - shown where the user looks
             return partial(fail, as_cm_error(error))
 
-    # --- long work ---
-
-    @property
-    def indexing(self) -> bool:
-        """True while an index run is on its way."""
-        return IndexEnded in self._runs
-
-    @property
-    def reading_history(self) -> bool:
-        """True while history is being read."""
-        return HistoryEnded in self._runs
-
-    def index(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start a long run; `IndexStep` messages follow, then `IndexEnded`.
-
-        Returns:
-            False when a run is on its way already.
-        """
-        return self._start(steps, IndexStep, IndexEnded)
-
-    def read_history(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start to read history; `HistoryStep` messages follow, then `HistoryEnded`.
-
-        Returns:
-            False when it is being read already.
-        """
-        return self._start(steps, HistoryStep, HistoryEnded)
-
-    def import_sessions(self, steps: Callable[[Engine, Cancel], Iterator[Progress]]) -> bool:
-        """Start to import sessions; `ImportStep` messages follow, then `ImportEnded`.
-
-        Returns:
-            False when they are being imported already.
-        """
-        return self._start(steps, ImportStep, ImportEnded)
-
-    def _start(
-        self, steps: Callable[[Engine, Cancel], Iterator[Progress]], step: type[RunStep], ended: type[RunEnded]
-    ) -> bool:
-        if ended in self._runs or self.engine is None:
-            return False
-        run = self._runs[ended] = LongRun(partial(steps, self.engine), self._workers.post, step, ended)
-
-        def work() -> None:
-            message = run.run()
-            del self._runs[ended]
-            self._workers.post(message)
-
-        self._workers.run_long(work)
-        return True
-
-    def cancel_index(self) -> None:
-        """Ask the index run to stop; what it did so far is kept."""
-        self._cancel(IndexEnded)
-
-    def cancel_history(self) -> None:
-        """Ask the reading of history to stop; what is known by then is kept."""
-        self._cancel(HistoryEnded)
-
-    def cancel_import(self) -> None:
-        """Ask the import to stop; what it recorded so far is kept."""
-        self._cancel(ImportEnded)
-
-    def _cancel(self, ended: type[RunEnded]) -> None:
-        if run := self._runs.get(ended):
-            run.cancel()
-
     # --- other clients ---
 
     def listen(self) -> None:
@@ -302,9 +222,7 @@ class EngineTasks:
         self._latest.clear()
         self._waiting.clear()
         self._delays.release_all()
-        self.cancel_index()
-        self.cancel_history()
-        self.cancel_import()
+        self.cancel_runs()
 
     def close(self) -> None:
         """Stop, wait for the step that is being done, and let go of the store."""

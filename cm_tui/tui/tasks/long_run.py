@@ -1,4 +1,4 @@
-"""A long run, of the index, through the history or of an import: its steps become messages, and it can be asked to stop."""
+"""Long work, such as an index run or a pass of the narrator: its steps become messages, and it can be asked to stop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from textual.message import Message
 
 from cm_tui.errors import CancelledError, CmError
-from cm_tui.model import Cancel, ImportSummary, IndexSummary, Progress
+from cm_tui.model import Cancel, ImportSummary, IndexSummary, NarratorReport, Progress
 from cm_tui.tui.tasks.errors import as_cm_error
 
 STEP_SECONDS = 1 / 20
@@ -27,11 +27,16 @@ class RunEnded(Message):
     """A run is over: with a summary, or with the error that stopped it."""
 
     def __init__(
-        self, summary: IndexSummary | None, error: CmError | None, imported: ImportSummary | None = None
+        self,
+        summary: IndexSummary | None,
+        error: CmError | None,
+        imported: ImportSummary | None = None,
+        narrated: NarratorReport | None = None,
     ) -> None:
         super().__init__()
         self.summary = summary
         self.imported = imported
+        self.narrated = narrated
         self.error = error
 
     @property
@@ -62,6 +67,14 @@ class ImportStep(RunStep):
 
 class ImportEnded(RunEnded):
     """No more sessions are being imported."""
+
+
+class NarrateStep(RunStep):
+    """A pass of the narrator got on."""
+
+
+class NarrateEnded(RunEnded):
+    """A pass of the narrator is over."""
 
 
 class LongRun:
@@ -97,14 +110,16 @@ class LongRun:
         """Do all steps; returns what came of them."""
         summary: IndexSummary | None = None
         imported: ImportSummary | None = None
+        narrated: NarratorReport | None = None
         try:
             for progress in self._steps(self._cancel):
                 summary, imported = progress.summary or summary, progress.imported or imported
+                narrated = progress.narrated or narrated
                 self._tell(progress)
                 self._cancel.check()
         except Exception as error:  # noqa: BLE001 - shown on screen
-            return self._ended(summary, as_cm_error(error), imported)
-        return self._ended(summary, None, imported)
+            return self._ended(summary, as_cm_error(error), imported, narrated)
+        return self._ended(summary, None, imported, narrated)
 
     def _tell(self, progress: Progress) -> None:
         """Post a step when it is a new stage, or when the last one was some time ago."""

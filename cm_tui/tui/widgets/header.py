@@ -11,8 +11,10 @@ from textual.content import Content
 from textual.style import Style
 from textual.widget import Widget
 
-_WANTED, _NEVER_LEFT_OUT = 4, 2
-"""The facts for which the modes stand closer together, and those that even their names make room for."""
+_WANTED = (4, 3, 2)
+"""How many facts the modes stand closer together for, and are named in fewer letters: as many of them as there is room."""
+_BRIEF = 4
+"""Letters of a mode's name where there is no room for all of it."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class ModeTab:
     label: str
     current: bool
     """True for the mode on screen."""
+    sign: str = ""
+    """The key that leads there."""
 
 
 @dataclass(frozen=True)
@@ -72,26 +76,28 @@ class Header(Widget):
         return Content.assemble(tabs, " " * gap, facts)
 
     def _fitting_tabs(self) -> Content:
-        """The modes in full, closer together, or by their numbers: the most important facts always have their room."""
+        """The modes in full, closer together, in fewer letters, or by their numbers: the most important facts always have their room."""
         facts = [fact.short or fact.text for fact in self._read_facts()]
-        found = (self._tabs(), self._tabs(close=True))
-        rooms = [self.size.width - 2 - _width(*facts[:most]) for most in (_WANTED, _NEVER_LEFT_OUT)]
+        found = (self._tabs(), self._tabs(close=True), self._tabs(close=True, letters=_BRIEF))
+        rooms = [self.size.width - 2 - _width(*facts[:most]) for most in _WANTED]
         fitting = (tabs for room in rooms for tabs in found if cell_len(tabs.plain) <= room)
-        return next(fitting, self._tabs(short=True))
+        return next(fitting, self._tabs(letters=0))
 
     def on_click(self, event: events.Click) -> None:
         """A click on a tab shows its mode."""
         if mode := event.style.meta.get("mode"):
             self._choose(mode)
 
-    def _tabs(self, *, short: bool = False, close: bool = False) -> Content:
-        """The modes; `short`: but for the one on screen by their numbers alone; `close`: with one blank between them."""
+    def _tabs(self, *, close: bool = False, letters: int | None = None) -> Content:
+        """The modes; `close`: with one blank between them; `letters`: of the names of those not on screen, all when None."""
         parts: list[Content | tuple[str, str | Style]] = [] if close else [(" cm ", "bold $accent"), (" ", "")]
         for number, tab in enumerate(self._read_tabs(), start=1):
             style = "bold $block-cursor-foreground on $block-cursor-background" if tab.current else "$muted"
             number_style = "bold $accent on $block-cursor-background" if tab.current else "$accent"
-            label = "" if short and not tab.current else f"{tab.label} "
-            lead = f"{number} " if close and number > 1 else f" {number} "
+            name = tab.label if tab.current else _brief(tab.label, letters)
+            label = f"{name} " if name else ""
+            sign = tab.sign or str(number)
+            lead = f"{sign} " if close and number > 1 else f" {sign} "
             content = Content.assemble((lead, number_style), (label, style))
             parts.append(content.stylize(Style.from_meta({"mode": tab.mode})))
         return Content.assemble(*parts)
@@ -112,6 +118,14 @@ class Header(Widget):
         dot = Content.styled(" · ", "$faint")
         order = sorted(kept, key=lambda index: facts[index].place)
         return dot.join(Content.styled(said[index], facts[index].style) for index in order)
+
+
+def _brief(label: str, letters: int | None) -> str:
+    """Return a mode's name in so many letters, all when None, with the count behind it."""
+    if not letters:
+        return label if letters is None else ""
+    name, _, count = label.partition(" ")
+    return f"{name[:letters]} {count}".rstrip()
 
 
 def _width(*texts: str) -> int:

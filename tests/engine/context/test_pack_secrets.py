@@ -6,13 +6,13 @@ import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 from typer.testing import CliRunner
 
-from cm_tui.cli.app import app
+from cm_tui.cli.app import command_line
 from cm_tui.engine.api.context import ContextApi
+from cm_tui.engine.api.hints import hints_of
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.model import Pack, PackRequest
 from tests.gitrepo import Repo
@@ -73,7 +73,7 @@ def packs(engine: LocalEngine) -> dict[str, list[Pack]]:
 def test_no_pack_holds_one(engine: LocalEngine):
     made = packs(engine)
     methods = inspect.getmembers(ContextApi, inspect.isfunction)
-    makers = {name for name, method in methods if not name.startswith("_") and get_type_hints(method)["return"] is Pack}
+    makers = {name for name, method in methods if not name.startswith("_") and hints_of(method)["return"] is Pack}
     assert set(made) == makers, "a new way to make packs is tried here too"
     for pack in (pack for some in made.values() for pack in some):
         assert not leaked(repr(pack)), pack
@@ -111,7 +111,7 @@ def test_the_command_prints_none(engine: LocalEngine, monkeypatch: pytest.Monkey
     monkeypatch.chdir(engine.root)
     engine.close()
     for form in ("markdown", "json"):
-        done = CliRunner().invoke(app, ["pack", f"connect with {GITHUB}", "--format", form])
+        done = CliRunner().invoke(command_line(["pack"]), ["pack", f"connect with {GITHUB}", "--format", form])
         assert done.exit_code == 0
         assert "[redacted: " in done.stdout
         assert not leaked(done.stdout + done.stderr)

@@ -12,6 +12,7 @@ SUBSTANTIVE = """
 How is tax added to the cart?
 fix login bug
 explain authentication
+fix engine tests
 refactor the payment service
 Thanks, looks good. Now add logging to the payment service
 yes, but the retry policy ignores network timeouts
@@ -57,6 +58,8 @@ thanks!
 Thank you, looks good
 LGTM
 run the tests
+ga door
+ja, ga verder
 commit and push
 undo that
 what?

@@ -73,6 +73,24 @@ def test_a_release_tag_answers_for_its_own_tree(released, db):
         view.ask("v1", lambda graph: graph.definitions("extra"))
 
 
+@pytest.mark.parametrize("changed", [None, "def gone():\n    return 2\n"])
+def test_a_name_that_is_not_utf8_differs_and_is_left_out(repo, db, changed):
+    """Such a file of the nearest known commit is nothing that has to be taken back."""
+    repo.write("bad\udcff.py", "def gone():\n    return 1\n")
+    repo.write("good.py", "def good():\n    return 1\n")
+    repo.commit("one")
+    repo.write("good.py", "def good():\n    return 2\n")
+    repo.commit("two")
+    repo.git("checkout", "-q", "-b", "beside", "HEAD~1")
+    (repo.root / "bad\udcff.py").unlink()
+    if changed:
+        repo.write("bad\udcff.py", changed)
+    repo.write("more.py", "def more():\n    return 1\n")
+    repo.commit("beside")
+    repo.git("checkout", "-q", "main")
+    assert names(read(db, repo.root), "beside") == ["good", "more"]
+
+
 def test_changes_between_any_two_revisions(released, db):
     view = read(db, released.root)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,15 @@ class TestAnyContent:
         assert blob.error == "nested too deeply"
         assert blob.symbols == []
         assert_whole(blob, data)
+
+    def test_a_small_file_in_which_a_grammar_is_lost_is_cut_by_lines_in_seconds(self) -> None:
+        data = (SAMPLES / "Billing.fs").read_bytes()
+        torn = data[:1092] + data[1112:]
+        began = time.thread_time()
+        blob = read("fsharp", torn)
+        assert blob.error == "parsing took too long"
+        assert time.thread_time() - began < 60, "it takes minutes where nothing ends it"
+        assert_whole(blob, torn)
 
     def test_a_long_chain_costs_little_and_keeps_its_calls(self) -> None:
         blob = read("python", "x" + ".a(1)" * 1500)

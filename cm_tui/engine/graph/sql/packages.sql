@@ -32,10 +32,13 @@ SELECT -h.file, -p.id, 150 FROM graph.home h
 JOIN graph.package p ON p.family = h.family AND p.key = h.key;
 
 -- Methods that stand outside the body of their type are found in it.
+-- (In two steps, or the planner may compare the names of all definitions with those of all others first.)
 INSERT INTO graph.env
-SELECT DISTINCT o.class, d.name, d.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def', 'function'
-FROM graph.outer_member o JOIN graph.def d ON d.id = o.id JOIN graph.def c ON c.id = o.class
-WHERE d.name <> c.name;
+WITH member AS MATERIALIZED (
+    SELECT o.class, d.name, d.canon FROM graph.outer_member o JOIN graph.def d ON d.id = o.id
+)
+SELECT DISTINCT m.class, m.name, m.canon, NULL::VARCHAR[], NULL::BIGINT, 0, 0, 'def', 'function'
+FROM member m JOIN graph.def c ON c.id = m.class AND m.name <> c.name;
 INSERT INTO graph.owner
 SELECT o.id, o.class, d.family FROM graph.outer_member o JOIN graph.def d ON d.id = o.id;
 -- Within such a method the members of its type have bare names, where the language allows that.

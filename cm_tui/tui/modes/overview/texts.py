@@ -228,6 +228,14 @@ def _how_far(step: Progress) -> str:
     return f": {step.done:,} of {step.total:,}, {step.message}" if step.total else ""
 
 
+def _waiting(proposals: int | None) -> str:
+    if proposals:
+        return (
+            f"{count(proposals, 'proposal')} {'waits' if proposals == 1 else 'wait'}: you decide what is written down"
+        )
+    return "Narrator: what sessions teach, proposed for you to decide"
+
+
 def next_text(view: ProjectView) -> Content:
     """What one can do now."""
     rows = []
@@ -242,6 +250,7 @@ def next_text(view: ProjectView) -> Content:
             ("6", "History: what changed, and the life of a symbol"),
             ("7", "Episodes: what agents and people did here"),
             ("8", "Memory: what was written down, and may be remembered"),
+            ("9", _waiting(view.proposals)),
         ]
     elif view.progress is None and view.status:
         rows.append(("i", "Start indexing"))

@@ -1,0 +1,180 @@
+"""`cm context`: what is handed over to an agent for a prompt, kept with its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Limit, Project, open_engine, open_fresh_engine
+from cm_tui.errors import NotIndexedError, UsageError
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+    from cm_tui.model import Assembly
+
+HELP = """What is handed over to agents: assembled by files of the project, explained, kept, compared."""
+_LISTED = 50
+
+Budget = Annotated[int | None, typer.Option("--budget", min=1, help="Tokens at most; default: context.budget.")]
+Session = Annotated[str, typer.Option("--session", help="An agent's session: its working memory and its turns count.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say on stderr how it came to be.")]
+Snapshot = Annotated[str, typer.Argument(help="Its id, a beginning of it, or last, last~1 and so on.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    from cm_tui.cli.context_files import definitions, lint, new
+    from cm_tui.cli.context_memory import get, put
+
+    family = typer.Typer(no_args_is_help=True, help=HELP)
+    family.command("assemble")(assemble)
+    family.command("list")(listing)
+    for command in (show, diff, run, lint, new, definitions, get, put):
+        family.command(command.__name__)(command)
+    app.add_typer(family, name="context")
+
+
+def assemble(
+    prompt: Annotated[str, typer.Argument(help="What an agent is asked; may mention @file, @symbol, @episode, @note.")],
+    budget: Budget = None,
+    session: Session = "",
+    files: Annotated[list[str] | None, typer.Option("--file", help="A file worked on; may be repeated.")] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option("--without", help="A source or rule://NAME that is left out this time; may be repeated."),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep/--no-keep", help="Keep a snapshot.")] = True,
+    explain: Explain = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Assemble what would be handed over for a prompt, by the project's definitions and rules."""
+    if not prompt.strip():
+        raise UsageError("Nothing is asked.", hint='For example: cm context assemble "refactor the router"')
+    with _open_for_assembly(project) as engine:
+        result = engine.assemble(
+            prompt, budget=budget, session=session, files=files or (), without=without or (), keep=keep
+        )
+        engine.note_recalled(result.recalled)
+    _give(result, explain=explain, as_json=as_json)
+
+
+def run(
+    name: Annotated[str, typer.Argument(help="A retrieval definition: `cm context definitions` lists them.")],
+    values: Annotated[list[str] | None, typer.Argument(help="key=value, as its templates name them.")] = None,
+    budget: Budget = None,
+    session: Session = "",
+    explain: Explain = False,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Run one retrieval definition by itself, also one that is off; `text=…` is the prompt."""
+    given = _values(values or ())
+    with _open_for_assembly(project) as engine:
+        result = engine.run_definition(name, values=given, budget=budget, session=session)
+        engine.note_recalled(result.recalled)
+    _give(result, explain=explain, as_json=as_json)
+
+
+def _values(words: Sequence[str]) -> dict[str, str]:
+    """Return what `key=value` words say.
+
+    Raises:
+        UsageError: one of them says nothing, or two say something of the same.
+    """
+    given: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{word[:60]!r} is no key=value.", hint='For example: text="how is tax added"')
+        if key in given:
+            raise UsageError(f"{key[:60]} is given twice.", hint="Give each value once.")
+        given[key] = value
+    return given
+
+
+def listing(
+    session: Annotated[str, typer.Option("--session", help="Only those of this session.")] = "",
+    match: Annotated[str, typer.Option("--match", help="Only with these words in the prompt.")] = "",
+    limit: Limit = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List the snapshots of assemblies, the newest first."""
+    from cm_tui.cli import context_rows
+    from cm_tui.cli.output import narrate, print_page
+
+    with open_engine(project) as engine:
+        page = engine.assemblies(match=match, session=session, limit=limit or _LISTED)
+    print_page(page, context_rows.head_line, as_json=as_json)
+    if page.rows and not as_json:
+        narrate("`cm context show ID --explain` says how one came to be, `cm context diff A B` what differs")
+
+
+def show(snapshot: Snapshot, explain: Explain = False, project: Project = None, as_json: Json = False) -> None:
+    """Show what was handed over then; --explain adds the trace."""
+    with open_engine(project) as engine:
+        result = engine.assembly(snapshot)
+    _give(result, explain=explain, as_json=as_json)
+
+
+def diff(
+    first: Snapshot,
+    second: Annotated[str, typer.Argument(help="The later one.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show what differs between two snapshots: sources, tokens, rules, warnings."""
+    from cm_tui.cli import context_rows
+    from cm_tui.cli.output import narrate, print_json, write, write_text
+
+    with open_engine(project) as engine:
+        found = engine.compare_assemblies(first, second)
+    if as_json:
+        print_json(found)
+        return
+    for head in (found.first, found.second):
+        write(context_rows.head_line(head), bold=head.id)
+    changed = [one for one in found.changes if one.what != "same"]
+    for one in changed:
+        write(context_rows.change_line(one))
+        if one.diff:
+            write_text(one.diff.rstrip("\n"))
+    for what, lines in (("rule", found.rules), ("warning", found.warnings)):
+        for line in lines:
+            write(f"{what} {line}")
+    if not (changed or found.rules or found.warnings):
+        narrate("nothing differs")
+
+
+@contextmanager
+def _open_for_assembly(project: Project) -> Iterator[Engine]:
+    """Open the engine with an index that reflects HEAD; where there is none, what needs no index is handed over."""
+    from cm_tui.cli.output import narrate
+
+    with ExitStack() as stack:
+        try:
+            engine = stack.enter_context(open_fresh_engine(project))
+        except NotIndexedError:
+            engine = stack.enter_context(open_engine(project))
+            narrate("note: there is no index yet, so no code is found: `cm index` makes one")
+        yield engine
+
+
+def _give(result: Assembly, *, explain: bool, as_json: bool) -> None:
+    """Print an assembly: its text on stdout, and about it on stderr."""
+    from cm_tui.cli import context_rows
+    from cm_tui.cli.output import narrate, print_json, write_text
+
+    if as_json:
+        print_json(result)
+        return
+    if result.text.strip():
+        write_text(result.text.rstrip("\n"))
+    for line in context_rows.trace(result) if explain else ():
+        narrate(line)
+    for line in context_rows.summary(result):
+        narrate(line)

@@ -1,0 +1,137 @@
+"""`cm context lint`, `cm context new`, `cm context definitions`: the files that say what is handed over."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast, get_args
+
+import typer
+
+from cm_tui.cli.options import Json, Project, open_engine
+from cm_tui.counts import count
+from cm_tui.errors import NotFoundError, UsageError
+from cm_tui.model import DefinitionKind
+
+if TYPE_CHECKING:
+    from cm_tui.model import DefinitionInfo, DefinitionProblem
+
+_KINDS = get_args(DefinitionKind)
+_FOLDERS = (".cm/retrieval", ".cm/rules", ".cm/ingestion")
+
+
+def lint(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Only these files and folders; default: all.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Check the files of definitions, rules and pipelines; ends with 1 where one has an error."""
+    from cm_tui.cli.output import narrate, plain, print_json, write
+
+    with open_engine(project) as engine:
+        wanted = [_inside(engine.root, path) for path in paths or ()]
+        found = engine.context_definitions()
+    problems = [one for one in found.problems if not wanted or any(_is_below(one.file, path) for path in wanted)]
+    errors = sum(one.severity == "error" for one in problems)
+    warnings = len(problems) - errors
+    if as_json:
+        rows = [{**plain(one), "text": one.text} for one in problems]
+        print_json({"rows": rows, "total": len(rows), "errors": errors, "warnings": warnings, "files": found.files})
+    else:
+        for one in problems:
+            write(one.text)
+        narrate(_result(errors, warnings, found.files))
+        held = sum(one.state == "held" for one in found.items)
+        if held:
+            narrate(f"{count(held, 'definition')} held until you trust it: `cm trust`")
+    if errors:
+        raise typer.Exit(1)
+
+
+def _result(errors: int, warnings: int, files: int) -> str:
+    if not errors and not warnings:
+        return (
+            f"{count(files, 'file')}, nothing wrong"
+            if files
+            else "there are no files yet: cm context new retrieval NAME"
+        )
+    told = [count(number, word) for number, word in ((errors, "error"), (warnings, "warning")) if number]
+    return f"{' and '.join(told)} in {count(files, 'file')}"
+
+
+def _inside(root: Path, path: Path) -> str:
+    """Return a path of the command line relative to the root; empty for what is the root or around it.
+
+    Raises:
+        NotFoundError: there is nothing.
+        UsageError: there are no definitions.
+    """
+    real, top = Path.cwd().joinpath(path).resolve(), root.resolve()
+    if not real.exists():
+        raise NotFoundError(f"There is no {path}.", hint="Check the spelling.")
+    if top.is_relative_to(real):
+        return ""
+    inside = real.relative_to(top).as_posix() if real.is_relative_to(top) else ""
+    if inside == ".cm" or any(_is_below(inside, folder) for folder in _FOLDERS):
+        return inside
+    raise UsageError(f"{path} is no place of definitions.", hint=f"They are files in {', '.join(_FOLDERS)}.")
+
+
+def _is_below(file: str, folder: str) -> bool:
+    return not folder or file == folder or file.startswith(f"{folder}/")
+
+
+def new(
+    kind: Annotated[str, typer.Argument(help=f"{', '.join(_KINDS)}.")],
+    name: Annotated[str, typer.Argument(help="Of it and of its file: letters, digits, - and _.")],
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Write a commented definition for you to change; its path is printed."""
+    from cm_tui.cli.output import narrate, print_json, write
+
+    if kind not in _KINDS:
+        near = get_close_matches(kind, _KINDS, 1)
+        raise UsageError(
+            f"There is no kind {kind[:60]!r}.", hint=f"Did you mean {near[0]}?" if near else f"Use {', '.join(_KINDS)}."
+        )
+    with open_engine(project) as engine:
+        path = engine.new_definition(cast("DefinitionKind", kind), name)
+    if as_json:
+        print_json({"id": _id(kind, name), "kind": kind, "name": name, "path": path})
+        return
+    write(path)
+    narrate("edit it; `cm context lint` checks it, and it counts at once")
+
+
+def _id(kind: str, name: str) -> str:
+    return f"{ {'retrieval': 'definition', 'rule': 'rule', 'ingestion': 'pipeline'}[kind] }://{name}"
+
+
+def definitions(project: Project = None, as_json: Json = False) -> None:
+    """List definitions, rules and pipelines: whether each counts, where it stands, and what it asks for."""
+    from cm_tui.cli.output import narrate, print_json, write
+
+    with open_engine(project) as engine:
+        found = engine.context_definitions()
+    if as_json:
+        print_json({"rows": found.items, "total": len(found.items), "problems": found.problems, "files": found.files})
+        return
+    for one in found.items:
+        for line in _lines(one):
+            write(line)
+    told = _errors(found.problems)
+    if told:
+        narrate(f"{count(told, 'error')} in these files: `cm context lint` lists them")
+    if not found.files:
+        narrate("this project has none of its own yet: cm context new retrieval NAME")
+
+
+def _errors(problems: tuple[DefinitionProblem, ...]) -> int:
+    return sum(one.severity == "error" for one in problems)
+
+
+def _lines(one: DefinitionInfo) -> list[str]:
+    state = "" if one.state == "counts" else f"  ({one.state})"
+    told = [f"{one.id}  {one.file}:{one.line}{state}  {one.summary}"]
+    return told + [f"  wants to {asked}: `cm trust` decides" for asked in one.asks if one.state == "held"]

@@ -1,0 +1,185 @@
+"""One inbox: what the narrator proposes to write down, and what agents propose to do with entries and episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from cm_tui.cli.proposal_options import AGENT, ALL_STATES, KINDS, STATES
+from cm_tui.errors import UsageError
+from cm_tui.model import NarratedChange, NarratedFilter, NarratedState, Page, Proposal
+from cm_tui.model.ids import plain_id
+
+if TYPE_CHECKING:
+    from cm_tui.engine.api.engine import Engine
+    from cm_tui.model import NarratedDecision, NarratedProposal
+
+Wish = Proposal
+"""What an agent proposes to do with an entry or an episode."""
+
+MOST = 10_000
+"""Rows that are asked for where all are meant."""
+_LONGEST_ID = 64
+_LETTER = "p"
+"""With it begin the ids of what agents propose about entries and episodes; those of the narrator begin with another."""
+
+
+def filter_of(
+    states: Sequence[str] = (), kinds: Sequence[str] = (), match: str = "", *, by_policy: bool = False
+) -> NarratedFilter:
+    """Return what is to be listed, as it was typed; those that wait where no state is named.
+
+    Raises:
+        UsageError: there is no such state or kind.
+    """
+    for what, said, known in (("state", states, (*STATES, ALL_STATES)), ("kind", kinds, (*KINDS, AGENT))):
+        for one in said:
+            if one not in known:
+                raise UsageError(f"There is no {what} {one[:40]!r}.", hint=f"Use {', '.join(known)}.")
+    default: tuple[NarratedState, ...] = ("approved",) if by_policy else ("waiting",)
+    named = STATES if ALL_STATES in states else tuple(dict.fromkeys(states)) or default
+    return NarratedFilter(
+        states=cast("Any", named),
+        kinds=cast("Any", tuple(kind for kind in kinds if kind != AGENT)),
+        text=match,
+        policy=True if by_policy else None,
+    )
+
+
+def is_wish(name: str) -> bool:
+    """Return whether a name is that of what an agent proposes about an entry or an episode."""
+    return plain_id(name).lower().startswith(_LETTER)
+
+
+def checked(names: Sequence[str]) -> list[str]:
+    """Return names without what may stand before them, each once.
+
+    Raises:
+        UsageError: one of them can be no id.
+    """
+    found = [plain_id(name) for name in names]
+    for name in found:
+        if not name or len(name) > _LONGEST_ID or not name.isprintable():
+            shown = name[:40].encode("ascii", "backslashreplace").decode()
+            raise UsageError(f"{shown!r} is no id of a proposal.", hint="`cm proposals` lists them.")
+    return list(dict.fromkeys(found))
+
+
+def listed(engine: Engine, where: NarratedFilter, limit: int, *, agents: bool) -> Page[NarratedProposal | Wish]:
+    """Return what fits, with honest totals: what the narrator found, the surest first, then what agents wish.
+
+    Args:
+        engine: the project's.
+        where: which are wanted.
+        limit: how many at most.
+        agents: only what agents propose.
+    """
+    wishes = _wishes(engine, where) if not where.policy and (agents or not where.kinds) else []
+    if agents:
+        # A filter has no word for who proposed it.
+        page = engine.narrated(where, limit=MOST)
+        theirs = [one for one in page.rows if one.proposed_by]
+        rows: tuple[NarratedProposal | Wish, ...] = (*theirs, *wishes)
+        return Page(rows[:limit], len(rows), page.note)
+    page = engine.narrated(where, limit=limit)
+    together: tuple[NarratedProposal | Wish, ...] = (*page.rows, *wishes)
+    return Page(together[:limit], page.total + len(wishes), page.note)
+
+
+def waiting(engine: Engine) -> int:
+    """Return how many proposals wait for a person, of either kind.
+
+    Raises:
+        CmError: they cannot be read.
+    """
+    return engine.narrated(NarratedFilter(), limit=1).total + engine.proposals().total
+
+
+def one_of(engine: Engine, name: str) -> NarratedProposal | Wish:
+    """Return the proposal that a name means, whole.
+
+    Raises:
+        NotFoundError: there is none.
+        UsageError: there are several, or the name can be none.
+    """
+    (wanted,) = checked([name])
+    return _wish(engine, wanted) if is_wish(wanted) else engine.narrated_proposal(wanted)
+
+
+def decide(engine: Engine, names: Sequence[str], decision: NarratedDecision) -> list[NarratedChange]:
+    """Decide on proposals of either kind, each by itself, in their order.
+
+    Raises:
+        UsageError: something is asked that an agent's wish about an entry does not know.
+        NotFoundError: there is nothing of the only name.
+    """
+    wanted = checked(names)
+    own = [name for name in wanted if not is_wish(name)]
+    done = {}
+    if len(wanted) == 1 and own:
+        # Something that is not there is said with an exit code of its own.
+        engine.narrated_proposal(wanted[0])
+    if own:
+        done = dict(zip(own, engine.decide_narrated(own, decision), strict=True))
+    return [done[name] if name in done else _decide_wish(engine, name, decision, len(wanted)) for name in wanted]
+
+
+def check_wishes(names: Sequence[str], options: Sequence[str]) -> None:
+    """Refuse options that only what is to be written into a note knows.
+
+    Raises:
+        UsageError: some are given, and an agent's wish about an entry is named.
+    """
+    if options and (wishes := [name for name in names if is_wish(name)]):
+        raise UsageError(
+            f"{', '.join(options)} goes with what is written into a note; {wishes[0]} is about an entry or an episode.",
+            hint=f"`cm proposals approve {wishes[0]}` does as the agent proposes; `cm entries update` changes the entry.",
+        )
+
+
+def _decide_wish(engine: Engine, name: str, decision: NarratedDecision, named: int) -> NarratedChange:
+    from cm_tui.errors import CmError
+
+    try:
+        found = _wish(engine, name)
+        if decision.verdict == "defer":
+            raise UsageError(
+                f"{found.id} cannot be put off: what agents wish waits until you decide.",
+                hint="`cm proposals approve` or `reject` decides.",
+            )
+        made = engine.decide(found.id, accept=decision.verdict == "approve")
+    except CmError as error:
+        if named == 1:
+            raise
+        return NarratedChange(name, "", done=False, problem=error.message, hint=error.hint)
+    return NarratedChange(name, made.words, made.change)
+
+
+def _wish(engine: Engine, name: str) -> Wish:
+    from cm_tui.errors import NotFoundError
+
+    wanted = name.partition("@")[0].lower()
+    waiting = engine.proposals().rows
+    found = [one for one in waiting if one.id == wanted] or [one for one in waiting if one.id.startswith(wanted)]
+    if len(found) == 1 and len(wanted) > 1:
+        return found[0]
+    if not found or len(wanted) == 1:
+        raise NotFoundError(
+            f"There is no proposal {wanted!r} of an agent that waits.",
+            hint="`cm proposals` lists them; what was decided is taken back by `cm undo`.",
+        )
+    raise UsageError(
+        f"{wanted!r} is more than one proposal: {', '.join(one.id for one in found[:5])}.", hint="Give one of these."
+    )
+
+
+def _wishes(engine: Engine, where: NarratedFilter) -> list[Wish]:
+    if "waiting" not in where.states:
+        return []
+    words = where.text.casefold().split()
+    return [one for one in engine.proposals().rows if all(word in _said(one) for word in words)]
+
+
+def _said(one: Wish) -> str:
+    told = f"{one.after.title} {one.after.content}" if one.after is not None else ""
+    return f"{one.words} {one.reason} {one.target} {one.agent} {told}".casefold()

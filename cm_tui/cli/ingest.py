@@ -1,0 +1,182 @@
+"""`cm ingest`: pipelines that write into the memory, run by hand and looked at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cm_tui.cli.options import Json, Limit, Project, open_engine
+
+if TYPE_CHECKING:
+    from cm_tui.model import IngestOutcome, IngestRun
+
+HELP = """What pipelines write into the memory: run by hand, listed, followed, run again."""
+_LISTED = 50
+_LOOK_S = 1.0
+_MOST_BYTES = 8_000_000
+
+Run = Annotated[str, typer.Argument(help="Its id, or a beginning of it: `cm ingest list`.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    family = typer.Typer(no_args_is_help=True, help=HELP)
+    family.command("run")(run)
+    family.command("list")(listing)
+    for command in (tail, again, pending):
+        family.command(command.__name__)(command)
+    app.add_typer(family, name="ingest")
+
+
+def run(
+    pipeline: Annotated[str, typer.Argument(help="A pipeline: `cm context definitions` lists them.")],
+    source: Annotated[str, typer.Argument(help="A file, or - for standard input.")] = "-",
+    values: Annotated[list[str] | None, typer.Argument(help="key=value, as its templates name them.")] = None,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Run a pipeline over a text now; what it had before is not ingested again."""
+    from cm_tui.cli.output import plain, print_json
+
+    given = _values(values or ())
+    text = _read(source)
+    if source != "-":
+        given.setdefault("path", source)
+    with open_engine(project) as engine:
+        found = engine.ingest(pipeline, text, values=given)
+    if as_json:
+        print_json(plain(found))
+    else:
+        _tell(found)
+    if found.outcome == "failed":
+        raise typer.Exit(1)
+
+
+def pending(project: Project = None, as_json: Json = False) -> None:
+    """Run the pipelines over what has happened since they ran last; the daemon does so by itself."""
+    from cm_tui.cli.output import narrate, plain, print_json
+
+    with open_engine(project) as engine:
+        found = engine.ingest_pending()
+    if as_json:
+        print_json({"rows": [plain(one) for one in found], "total": len(found)})
+        return
+    for one in found:
+        _tell(one)
+    if not found:
+        narrate("Nothing has happened that a pipeline waits for.")
+
+
+def listing(
+    pipeline: Annotated[str, typer.Option("--pipeline", help="Only those of this one.")] = "",
+    failed: Annotated[bool, typer.Option("--failed", help="Only those that failed.")] = False,
+    limit: Limit = _LISTED,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """List runs, the newest first."""
+    from cm_tui.cli.output import narrate, plain, print_json
+
+    outcome: IngestOutcome | None = "failed" if failed else None
+    with open_engine(project) as engine:
+        found = engine.ingest_runs(pipeline=pipeline, outcome=outcome, limit=limit or _LISTED)
+    if as_json:
+        print_json({"rows": [plain(one) for one in found.rows], "total": found.total})
+        return
+    for one in found.rows:
+        _tell(one)
+    if not found.rows:
+        narrate("No pipeline has run yet: `cm context new ingestion NAME` writes one.")
+    elif found.total > len(found.rows):
+        narrate(f"{len(found.rows):,} of {found.total:,}; --limit shows more")
+
+
+def again(run: Run, project: Project = None, as_json: Json = False) -> None:
+    """Run what failed again from the step that failed, with the input that was kept."""
+    from cm_tui.cli.output import plain, print_json
+
+    with open_engine(project) as engine:
+        found = engine.ingest_again(run)
+    if as_json:
+        print_json(plain(found))
+    else:
+        _tell(found)
+    if found.outcome == "failed":
+        raise typer.Exit(1)
+
+
+def tail(
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="Runs that are shown first.")] = 10,
+    project: Project = None,
+) -> None:
+    """Follow the runs of pipelines as they happen, until Ctrl+C."""
+    from cm_tui.cli.output import narrate
+
+    with open_engine(project) as engine:
+        shown: dict[tuple[str, int], None] = {}
+        found = engine.ingest_runs(limit=1_000).rows
+        for one in reversed(found):
+            shown[one.id, one.attempts] = None
+        for one in reversed(found[:lines]):
+            _tell(one)
+        narrate("Waiting for runs; Ctrl+C ends.")
+        try:
+            while True:
+                time.sleep(_LOOK_S)
+                for one in reversed(engine.ingest_runs(limit=100).rows):
+                    if (one.id, one.attempts) not in shown:
+                        shown[one.id, one.attempts] = None
+                        _tell(one)
+        except KeyboardInterrupt:
+            return
+
+
+def _tell(one: IngestRun) -> None:
+    from cm_tui.cli.output import write
+    from cm_tui.model.dates import local_minute
+    from cm_tui.model.text import one_line
+
+    into = ", ".join(f"{row.destination} ×{row.items}" for row in one.written)
+    write(
+        one_line(
+            f"{one.id}  {local_minute(one.time)}  {one.outcome:<7}  {one.pipeline}  {one.trigger}  {into}".rstrip()
+        )
+    )
+    write(one_line(f"    {one.input}"))
+    if one.failed_step:
+        write(one_line(f"    {one.failed_step}: {one.error}"))
+
+
+def _values(given: Sequence[str]) -> dict[str, str]:
+    from cm_tui.errors import UsageError
+
+    found = {}
+    for one in given:
+        key, sign, value = one.partition("=")
+        if not sign or not key:
+            raise UsageError(f"{one[:60]!r} is no value.", hint="It looks like key=value.")
+        found[key] = value
+    return found
+
+
+def _read(source: str) -> str:
+    import sys
+
+    from cm_tui.errors import NotFoundError, UsageError
+    from cm_tui.files import read_bounded
+
+    try:
+        data = sys.stdin.buffer.read(_MOST_BYTES + 1) if source == "-" else read_bounded(Path(source), _MOST_BYTES)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"There is no file {source}.") from error
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read: {error.strerror or error}.") from error
+    if len(data) > _MOST_BYTES:
+        raise UsageError(f"This has more than {_MOST_BYTES:,} bytes.", hint="Ingest it in parts.")
+    if not data.strip():
+        raise UsageError("There is nothing to ingest.", hint="Give a file, or a text on standard input.")
+    return data.decode("utf-8", "replace")

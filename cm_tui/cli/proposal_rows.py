@@ -1,0 +1,207 @@
+"""Proposals on stdout: as lines of a list, whole, and as JSON."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.cli.output import narrate, plain, write, write_text
+from cm_tui.counts import count
+from cm_tui.model import NarratedProposal
+from cm_tui.model.dates import age, local_day, local_minute
+
+if TYPE_CHECKING:
+    from cm_tui.cli.inbox import Wish
+    from cm_tui.model import Entry, NarratedChange
+
+TEXT = 100
+_RELATIONS = {
+    "new": "nothing like it is written down",
+    "reinforces": "it is written down, and happened again",
+    "contradicts": "something else is written down",
+    "redundant": "it is written down already",
+}
+_TOPICS = ("create", "merge", "split", "retire", "compress")
+"""What is done to a topic or a whole note, which has no place of a line."""
+
+
+def row(one: NarratedProposal | Wish) -> dict[str, Any]:
+    """Return a proposal as a row of JSON; what agents wish has the names of the others too."""
+    record: dict[str, Any] = plain(one)
+    if isinstance(one, NarratedProposal):
+        return {"of": "note", **record}
+    return {
+        **record,
+        "action": one.kind,
+        "text": one.after.content if one.after is not None else one.words,
+        "why": one.reason,
+        "scope": one.after.scope if one.after is not None else "project",
+        "state": "waiting",
+        "confidence": None,
+        "proposed_by": one.agent or "an agent",
+    }
+
+
+def change_row(one: NarratedChange) -> dict[str, Any]:
+    """Return what became of a proposal as a row of JSON."""
+    record: dict[str, Any] = plain(one)
+    return {**record, "proposal": row(one.proposal) if one.proposal is not None else None}
+
+
+def lines(one: NarratedProposal | Wish) -> list[str]:
+    """Return a proposal as lines of a list."""
+    return [narrated_line(one)] if isinstance(one, NarratedProposal) else wish_lines(one)
+
+
+def narrated_line(one: NarratedProposal) -> str:
+    """Return what the narrator proposes as a line: how sure, what, where, and how often it was seen."""
+    marks = [one.state if one.state != "waiting" else "", f"by {one.decided_by}" if one.decided_by else ""]
+    marks += [f"proposed by {one.proposed_by}" if one.proposed_by else "", "problem" if one.problem else ""]
+    marked = f"  ({', '.join(mark for mark in marks if mark)})" if any(marks) else ""
+    return f"{one.id}  {one.confidence:.2f}  {one.kind:<10}  {one.relation:<11}  {_text(one)}  → {place(one)}{_seen(one)}{marked}"
+
+
+def place(one: NarratedProposal) -> str:
+    """Return where it would be written."""
+    return f"{one.target} › {one.heading}" if one.heading and one.action not in _TOPICS else one.target
+
+
+def _text(one: NarratedProposal) -> str:
+    text = " ".join(one.text.split())
+    short = text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"
+    return short if one.action in ("add", "replace") else f"{one.action}: {short}"
+
+
+def _seen(one: NarratedProposal) -> str:
+    return f"  {one.support:,}×/{one.sessions:,}" if one.support else ""
+
+
+def wish_lines(one: Wish) -> list[str]:
+    """Return what an agent proposes about an entry or an episode, with what would change."""
+    for_all = " for all projects" if one.kind == "write" else ""
+    head = (
+        f"{one.id}  {local_minute(one.time)}  {one.agent or 'an agent'}  {one.kind} the {one.of} {one.target}{for_all}"
+    )
+    told = [f"{head}: {one.words}"]
+    if one.reason:
+        told.append(f"  why: {one.reason}")
+    if one.kind == "write" and one.after is not None:
+        told += [
+            f"  {name}: {_plain(getattr(one.after, name))}" for name in ("category", "title", "content", "keywords")
+        ]
+    if one.before is not None and one.after is not None:
+        told += [f"  {name}: {old} → {new}" for name, old, new in _differences(one.before, one.after)]
+    return told
+
+
+def _differences(before: Entry, after: Entry) -> list[tuple[str, str, str]]:
+    names = ("category", "title", "content", "keywords", "pinned")
+    pairs = [(name, _plain(getattr(before, name)), _plain(getattr(after, name))) for name in names]
+    return [(name, old, new) for name, old, new in pairs if old != new]
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def show(one: NarratedProposal) -> None:
+    """Print what the narrator proposes: what it would write, why, on what evidence, and how sure that is."""
+    write(f"{one.kind} {one.id}  {one.text}", bold=one.id)
+    for line in _facts(one):
+        write(line)
+    if one.diff:
+        write("")
+        write_text(one.diff.rstrip("\n"))
+    elif one.state == "waiting" and not one.problem:
+        write("nothing would be written: it stands there already")
+
+
+def _facts(one: NarratedProposal) -> Iterator[str]:
+    topics = f", topics {', '.join(one.topics)}" if one.topics else ""
+    yield f"{one.action}, in {place(one)}, for {_for_whom(one)}{topics}"
+    yield from _state(one)
+    if one.why:
+        yield f"why: {one.why}"
+    yield f"{one.relation}: {_RELATIONS[one.relation]}"
+    if one.other:
+        yield f"  {one.other}{f'  ({one.other_place})' if one.other_place else ''}"
+    if one.old:
+        yield f"  in the place of: {one.old}"
+    yield f"confidence {one.confidence:.2f}{' =' if one.parts else ''} {' × '.join(f'{part.value:.2f}' for part in one.parts)}".rstrip()
+    for part in one.parts:
+        yield f"  {part.name:<10} {part.value:.2f}  {part.words}"
+    yield from _evidence(one)
+
+
+def _for_whom(one: NarratedProposal) -> str:
+    return "all your projects" if one.scope == "user" else "this project"
+
+
+def _state(one: NarratedProposal) -> Iterator[str]:
+    if one.proposed_by:
+        yield f"proposed by {one.proposed_by}, an agent"
+    if one.phrased_by:
+        yield f"phrased by the model {one.phrased_by}"
+    if one.decided is not None:
+        by = f" by {one.decided_by}" if one.decided_by else ""
+        reason = f": {one.reason}" if one.reason else ""
+        yield f"{one.state}{by}, {local_minute(one.decided)}{reason}"
+    if one.problem:
+        yield f"it cannot be approved as it is: {one.problem}"
+
+
+def _evidence(one: NarratedProposal) -> Iterator[str]:
+    if not one.support and not one.evidence:
+        yield "evidence: none; it is about what is written down"
+        return
+    when = (
+        "" if not one.last else f", {local_day(one.first)} to {local_day(one.last)}, last {age(time.time() - one.last)}"
+    )
+    yield f"evidence: {count(one.support, 'episode')} in {count(one.sessions, 'session')}{when}"
+    for each in one.evidence:
+        said = f"“{each.quote}”" if each.quote else "(forgotten, or gone)"
+        # That sessions of agents were recorded by agents says nothing of who speaks.
+        who = f"  {each.actor}" if each.actor != "agent" else ""
+        yield f"  {each.episode}  {local_minute(each.time)}{who}  {said}"
+    if (more := len(one.evidence_ids) - len(one.evidence)) > 0:
+        yield f"  and {more:,} more: --json has all their ids"
+
+
+def tell_ways(one: NarratedProposal | Wish) -> None:
+    """Say which commands decide on a proposal that waits, or take back what was decided."""
+    if not isinstance(one, NarratedProposal):
+        narrate(f"`cm proposals approve {one.id}` does it, `cm proposals reject {one.id}` declines it")
+        return
+    if one.evidence:
+        narrate(f"`cm episodes {one.evidence[0].episode}` shows an episode of the evidence")
+    if one.state in ("waiting", "deferred"):
+        name = f"{one.id}@{one.digest}" if one.digest else one.id
+        rule = ", with --as-rule as a Rule for agents" if one.as_rule else ""
+        if not one.problem:
+            narrate(
+                f"`cm proposals approve {name}` writes exactly this{rule}; `edit {one.id}` lets you change it first"
+            )
+        elif one.action == "add":
+            narrate(f"`cm proposals approve {one.id} --to NOTE` writes it into another note{rule}")
+        narrate(f"`cm proposals reject {one.id} --reason WHY`: never again; `defer {one.id}`: later")
+    else:
+        narrate(f"`cm proposals undo {one.id}` takes it back")
+
+
+def tell_changes(changes: list[NarratedChange]) -> None:
+    """Print what became of each proposal, and how it is taken back."""
+    from cm_tui.cli.inbox import is_wish
+
+    for one in changes:
+        if one.done:
+            write(f"{one.id}  {one.words}", bold=one.id)
+        else:
+            narrate(f"{one.id}: {(one.problem or one.words).removesuffix('.')}; it stays as it was")
+            if one.hint:
+                narrate(f"    {one.hint}")
+    own = [one.id for one in changes if one.done and not is_wish(one.id)]
+    if own:
+        narrate(f"`cm proposals undo {own[0] if len(own) == 1 else 'ID'}` takes it back")
+    elif any(one.done and one.change for one in changes):
+        narrate("`cm undo` takes it back")

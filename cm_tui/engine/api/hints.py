@@ -1,0 +1,23 @@
+"""The types of the engine's methods, whose records are read when somebody asks for them."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from cm_tui import model
+
+
+class _Records(dict[str, Any]):
+    """What the annotations of this room name: the records, each read from its module when it is looked up."""
+
+    def __missing__(self, name: str) -> Any:
+        if name not in model.__all__:
+            raise KeyError(name)
+        return getattr(model, name)
+
+
+def hints_of(method: Callable[..., Any]) -> dict[str, Any]:
+    """Return a method's types by the names of its arguments, and `return`."""
+    return typing.get_type_hints(method, localns=_Records())

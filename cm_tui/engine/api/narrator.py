@@ -1,0 +1,152 @@
+"""The narrator: what sessions teach, proposed to a person who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from cm_tui.engine.api.needs import needs
+
+if TYPE_CHECKING:
+    from cm_tui.model import (
+        Cancel,
+        ModelCost,
+        NarratedChange,
+        NarratedDecision,
+        NarratedFilter,
+        NarratedProposal,
+        Page,
+        Progress,
+        TopicAction,
+        TopicMap,
+    )
+
+
+class NarratorApi(Protocol):
+    """Proposals of what to write down: nothing is written before a person, or a policy of theirs, approves."""
+
+    @needs("nothing")
+    def narrate(
+        self, *, since: float | None = None, dry_run: bool = False, cancel: Cancel | None = None
+    ) -> Iterator[Progress]:
+        """Read the episodes that are new and propose what they teach; the last step has what was done as `narrated`.
+
+        Args:
+            since: only proposals that stand on an episode since then: seconds since the epoch; None: all.
+            dry_run: keep and approve nothing.
+            cancel: ends it between two slices; what was read is kept.
+
+        Raises:
+            StoreError: the journal cannot be read, or the store not be written.
+        """
+
+    @needs("nothing")
+    def narrated(self, where: NarratedFilter | None = None, *, limit: int = 200) -> Page[NarratedProposal]:
+        """Return proposals, the surest first; those that were decided, the last decision first.
+
+        Args:
+            where: which; None: those that wait.
+            limit: how many at most; the total counts all that fit.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+
+    @needs("nothing")
+    def narrated_proposal(self, name: str) -> NarratedProposal:
+        """Return a proposal with its diff and its evidence.
+
+        Args:
+            name: its id, or a beginning that no other has; `@` and a digest may follow.
+
+        Raises:
+            NotFoundError: there is none.
+            UsageError: there are several.
+        """
+
+    @needs("nothing")
+    def decide_narrated(self, names: Sequence[str], decision: NarratedDecision) -> tuple[NarratedChange, ...]:
+        """Approve, reject or defer proposals, as a person; each is decided by itself.
+
+        Args:
+            names: ids; one with `@` and a digest is decided only if it would still do what was shown.
+            decision: what becomes of them.
+
+        Returns:
+            What was done with each, in their order; one that could not be decided says why, and hinders no other.
+
+        Raises:
+            UsageError: nothing is named, or a text is given for several.
+        """
+
+    @needs("nothing")
+    def undo_narrated(self, name: str) -> NarratedChange:
+        """Take back what was decided on a proposal, whenever that was: what was written goes, and it waits again.
+
+        Raises:
+            NotFoundError: there is no such proposal.
+            UsageError: nothing was decided on it.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def propose_fact(
+        self,
+        text: str,
+        *,
+        why: str = "",
+        scope: str = "project",
+        topic: str = "",
+        episodes: tuple[str, ...] = (),
+        agent: str = "",
+        session: str = "",
+    ) -> NarratedProposal:
+        """Propose something as an agent does; a person decides.
+
+        Args:
+            text: one line.
+            why: in one sentence.
+            scope: `project` or `user`.
+            topic: name of the topic that it belongs to.
+            episodes: ids that it stands on.
+            agent: who proposes it.
+            session: id of its session.
+
+        Raises:
+            UsageError: there is nothing to propose, too much, or too many proposals of agents wait.
+            NotFoundError: there is no such episode.
+            RefusedError: nothing is to be recorded now.
+            StoreError: it cannot be written.
+        """
+
+    @needs("nothing")
+    def narrator_cost(self) -> ModelCost:
+        """Return what the next pass would take of the language model; nothing is sent."""
+
+    @needs("nothing")
+    def topics(self, *, retired: bool = False) -> TopicMap:
+        """Return the topics, those that were changed last first.
+
+        Args:
+            retired: those that were retired, too.
+        """
+
+    @needs("nothing")
+    def change_topics(
+        self, action: TopicAction, names: Sequence[str], *, title: str = "", tags: tuple[str, ...] = ()
+    ) -> NarratedChange:
+        """Create, merge, split, retire or restore topics; `undo` takes it back.
+
+        Args:
+            action: what to do.
+            names: ids of topics; for a merge the first one stays; for a split one topic, and what follows are the headings
+                of the sections that move to the new one.
+            title: of the topic that is made.
+            tags: of the topic that is made.
+
+        Raises:
+            NotFoundError: there is no such topic, or no such section.
+            UsageError: too few or too many are named, or something has that name already.
+            RefusedError: it may not be written.
+            StoreError: it cannot be written.
+        """

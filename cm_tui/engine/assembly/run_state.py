@@ -1,0 +1,97 @@
+"""What the steps of one definition work on, and what they may ask."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cm_tui.engine.assembly.outcome import Task
+from cm_tui.engine.assembly.step_cache import StepCache
+from cm_tui.engine.definitions.loaded import Loaded
+from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
+from cm_tui.engine.definitions.template import render
+from cm_tui.engine.layers.item import Item
+from cm_tui.engine.layers.layers import Layers
+from cm_tui.engine.layers.ports import MemoryPorts
+from cm_tui.model import StepOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What steps may ask: the same for all definitions of an assembly."""
+
+    layers: Layers
+    ports: MemoryPorts
+    cache: StepCache
+    stamp: str
+    """Of what answers stand on: the generation of the index, the end of the journal."""
+    ask_model: Callable[[str, str], str]
+    """Asks the language model of the settings: what it is to do, and with what; raises a CmError."""
+    text_of: Callable[[str], str]
+    """What another definition hands over; raises a CmError."""
+
+
+@dataclass(slots=True)
+class RunState:
+    """One run of one definition: each step reads and changes it."""
+
+    definition: Loaded[RetrievalDefinition]
+    task: Task
+    means: Means
+    room: int
+    """Tokens that are of use."""
+    query: str = ""
+    items: list[Item] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    """What was read by keys."""
+    text: str | None = None
+    """What was rendered; None: nothing yet."""
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    outcome: StepOutcome = "ok"
+    """Of the step that runs."""
+    detail: str = ""
+    ended: threading.Event = field(default_factory=threading.Event)
+    """Set when nobody waits any more."""
+
+    @property
+    def name(self) -> str:
+        """Return the definition's name."""
+        return self.definition.value.name
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """Return what templates may name apart from an item: the task, the query, parameters and values by key."""
+        task = self.task
+        about = {
+            "text": task.text, "session": task.session, "agent": task.agent, "files": list(task.files),
+            "branch": task.branch, "budget": task.budget,
+        }  # fmt: skip
+        return {**self.definition.value.params, **task.values, **self.values, "task": about, "query": self.query}
+
+    def filled(self, template: str) -> str:
+        """Return a template with its variables filled in; a missing one is a warning."""
+        rendered = render(template, self.scope)
+        self.warn_missing(rendered.missing)
+        return rendered.text
+
+    def warn_missing(self, names: tuple[str, ...]) -> None:
+        """Tell once of fields that a template names and that are not there."""
+        for name in names:
+            warning = f"{self.name}: the template names {name!r}, and there is no such field."
+            if warning not in self.warnings:
+                self.warnings.append(warning)
+
+    def shared(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return an answer that others may have asked for as well, or a moment ago."""
+        found, self.outcome = self.means.cache.get((self.means.stamp, key), make)
+        return found
+
+
+def frozen(value: Any) -> Any:
+    """Return plain values as something that can be a key."""
+    if isinstance(value, Mapping):
+        return tuple(sorted((str(key), frozen(one)) for key, one in value.items()))
+    return tuple(frozen(one) for one in value) if isinstance(value, list | tuple) else value

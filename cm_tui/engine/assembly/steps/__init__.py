@@ -1,0 +1,1 @@
+"""The steps of retrieval definitions, one file each."""

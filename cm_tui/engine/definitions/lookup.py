@@ -1,0 +1,43 @@
+"""Fields by their dotted names, in what a rule, a filter or a template is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING: Final = _Missing()
+"""What a field is that is not there; one that is there may be None."""
+
+
+def lookup(scope: Any, name: str) -> Any:
+    """Return the field of that name, or MISSING.
+
+    Args:
+        scope: mappings in mappings; a list is counted from 0.
+        name: such as `release.codename`; a key that has the dots in it counts before parts of it do.
+    """
+    if isinstance(scope, Mapping):
+        if name in scope:
+            return scope[name]
+        # A key with dots in it, such as a path, may stand at any level.
+        for end in _dots(name):
+            if name[:end] in scope:
+                return lookup(scope[name[:end]], name[end + 1 :])
+        return MISSING
+    if isinstance(scope, Sequence) and not isinstance(scope, str | bytes):
+        first, _, rest = name.partition(".")
+        if not first.isascii() or not first.isdigit() or int(first) >= len(scope):
+            return MISSING
+        return lookup(scope[int(first)], rest) if rest else scope[int(first)]
+    return MISSING
+
+
+def _dots(name: str) -> list[int]:
+    """Return where the dots are, the last one first."""
+    return [place for place in range(len(name) - 1, 0, -1) if name[place] == "."]

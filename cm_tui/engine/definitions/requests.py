@@ -1,0 +1,33 @@
+"""What a definition asks for that a person has to trust: it sends data, runs code, or writes outside `.cm`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cm_tui.engine.definitions.shapes.ingestion import Custom, LlmExtract, Pipeline, VectorEmbed
+from cm_tui.engine.definitions.shapes.retrieval import DeriveQuery, RetrievalDefinition
+
+
+def of_retrieval(one: RetrievalDefinition) -> tuple[str, ...]:
+    """Return ends of a sentence that begins with `It wants to`."""
+    if any(isinstance(step, DeriveQuery) and step.method == "llm_rephrase" for step in one.steps):
+        return ("send prompts to the language model of your settings",)
+    return ()
+
+
+def of_pipeline(pipeline: Pipeline) -> tuple[str, ...]:
+    """Return ends of a sentence that begins with `It wants to`, each once."""
+    return tuple(dict.fromkeys(_each(pipeline)))
+
+
+def _each(pipeline: Pipeline) -> Iterator[str]:
+    for processor in pipeline.processors:
+        if isinstance(processor, LlmExtract):
+            yield "send what it ingests to the language model of your settings"
+        elif isinstance(processor, Custom):
+            yield f"run the processor {processor.entry_point}"
+        elif isinstance(processor, VectorEmbed):
+            yield f"write into the memory of this project: vector://{processor.index}"
+    for route in pipeline.routes:
+        if not route.write_to.startswith("kv://"):
+            yield f"write into the memory of this project: {route.write_to[:80]}"

@@ -1,0 +1,166 @@
+"""Taking back what was decided on a proposal of the narrator: what was written goes, by the mark that it carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.entries.entry_events import REVERTED, State, states_of
+from cm_tui.engine.entries.entry_record import digest
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.memory.narrated import DECIDED
+from cm_tui.engine.notes import hunks, marked_lines
+from cm_tui.engine.notes.marked_lines import Written
+from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.note_undo import TakenBack
+from cm_tui.engine.notes.note_undo import take_back as take_note_back
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.engine.notes.topic_undo import take_back as take_topics_back
+from cm_tui.errors import UsageError
+from cm_tui.model import Conflict
+from cm_tui.model.author import Author
+
+_TOPIC_ACTIONS = frozenset({"merge", "split", "retire", "create", "compress"})
+_WORDS = {"approve": "approved", "reject": "rejected", "defer": "put off"}
+
+
+class DecisionBack(NamedTuple):
+    """What taking back a decision did, or would do.
+
+    Attributes:
+        words: the decision, for people.
+        conflicts: what was changed since: then nothing was taken back.
+    """
+
+    words: str
+    conflicts: tuple[Conflict, ...] = ()
+
+
+def take_back(
+    root: Path, said: Mapping[str, Any], events: Sequence[Event], *, words: Mapping[str, str] | None = None,
+    dry_run: bool = False, theirs_too: bool = False,
+) -> DecisionBack:  # fmt: skip
+    """Take back what a decision wrote.
+
+    Args:
+        root: of the checkout.
+        said: data of the event that decided.
+        events: all of the same change that the journal still has.
+        words: `said` and `back`, the line that was written and the one before it, where no event has them any more.
+        dry_run: only say what it would do.
+        theirs_too: also where somebody changed it since.
+
+    Raises:
+        UsageError: it cannot be taken back.
+        CmError: a note or a file of entries cannot be read or written.
+    """
+    name, verdict = _text(said, "proposal"), _text(said, "verdict")
+    done = f"{_WORDS.get(verdict, 'decided on')} the proposal {name}"
+    if verdict != "approve":
+        return DecisionBack(done)
+    if _text(said, "entry"):
+        return _of_entry(Entries(root), said, events, done, dry_run=dry_run, theirs_too=theirs_too)
+    if _text(said, "action") in _TOPIC_ACTIONS:
+        return _of_topics(root, events, done, dry_run=dry_run)
+    if not _text(said, "line") and _text(said, "action") != "remove":
+        # It stood there already: nothing was written.
+        return DecisionBack(done)
+    return _of_line(root, said, events, words or {}, done, dry_run=dry_run, theirs_too=theirs_too)
+
+
+def data_of(events: Sequence[Event]) -> Mapping[str, Any]:
+    """Return what the decision among some events says.
+
+    Raises:
+        UsageError: there is none.
+    """
+    found = next((event.data for event in events if event.kind == DECIDED), None)
+    if found is None:
+        raise UsageError("The journal no longer has what was decided.")
+    return found
+
+
+# --- parts ---
+
+
+def _of_line(
+    root: Path, said: Mapping[str, Any], events: Sequence[Event], words: Mapping[str, str], done: str, *, dry_run: bool,
+    theirs_too: bool,
+) -> DecisionBack:  # fmt: skip
+    notes = Notes(root)
+    event = next((one for one in events if one.kind == NOTE_CHANGED), None)
+    if _text(said, "action") == "remove":
+        if event is None:
+            return DecisionBack(f"{done}; {_by_hand('removed', words)}")
+        return _told(done, take_note_back(notes, event, dry_run=dry_run))
+    lines = hunks.read_hunks(event.data.get("hunks")) if event is not None else []
+    name = _text(said, "proposal")
+    written = Written(
+        name=name, note=_text(said, "target"), digest=_text(said, "line"), made=_text(said, "made"),
+        back=_before(lines, words) if _text(said, "action") == "replace" else "",
+        said=_after(lines, name) or words.get("said", ""),
+        undoes=event.id if event is not None else "",
+    )  # fmt: skip
+    if _text(said, "action") == "replace" and not written.back:
+        return DecisionBack(f"{done}; {_by_hand('replaced', words)}")
+    return _told(done, marked_lines.take_back(notes, written, dry_run=dry_run, theirs_too=theirs_too))
+
+
+def _by_hand(what: str, words: Mapping[str, str]) -> str:
+    """Return what is said where the line that stood there before is in no journal of this machine."""
+    back = words.get("back", "")
+    return f"the line that it {what} is put back by hand{f': “{back}”' if back else ''}"
+
+
+def _before(lines: Sequence[hunks.Hunk], words: Mapping[str, str]) -> str:
+    before = next((line for one in lines for line in one.before), "")
+    return marked_lines.without_prefix(before) or words.get("back", "")
+
+
+def _after(lines: Sequence[hunks.Hunk], name: str) -> str:
+    found = next((line for one in lines for line in one.after if name in marked_lines.marks_in(line)), "")
+    return marked_lines.without_marks(marked_lines.without_prefix(found))
+
+
+def _told(done: str, back: TakenBack) -> DecisionBack:
+    if back.now is None:
+        return DecisionBack(f"{done}, which {back.words}")
+    return DecisionBack(done, (Conflict(back.id, back.id, back.back, back.now, back.then, ""),))
+
+
+def _of_topics(root: Path, events: Sequence[Event], done: str, *, dry_run: bool) -> DecisionBack:
+    event = next((one for one in events if one.kind == TOPIC_CHANGED), None)
+    if event is None:
+        return DecisionBack(
+            f"{done}; what was done to the topics, elsewhere or long ago, stays: `cm topics` changes them"
+        )
+    back = take_topics_back(Notes(root), event, dry_run=dry_run)
+    conflicts = tuple(Conflict(one.id, one.id, one.back, one.now or "", one.then, "") for one in back.conflicts)
+    return DecisionBack(f"{done}, which {back.words}", conflicts)
+
+
+def _of_entry(
+    entries: Entries, said: Mapping[str, Any], events: Sequence[Event], done: str, *, dry_run: bool, theirs_too: bool
+) -> DecisionBack:
+    id_, scope = _text(said, "entry"), "user" if _text(said, "entry_scope") == "user" else "project"
+    file = entries.files["user" if scope == "user" else "project"]
+    now = file.read().entries.get(id_)
+    if now is None:
+        return DecisionBack(f"{done}, whose Rule {id_} is there no more")
+    if digest(now) != _text(said, "entry_digest") and not theirs_too:
+        told = [one for event in events if event.kind == ENTRY_CHANGED for one in states_of(event.data)]
+        then = next((one.after.content for one in told if one.after is not None and one.after.id == id_), "")
+        return DecisionBack(done, (Conflict(id_, now.title, "", now.content, then, now.changed_by or now.actor),))
+    if not dry_run:
+        entries.put([State(now, None)], Author(), kind=REVERTED)
+    return DecisionBack(f"{done}, which wrote the Rule {id_}")
+
+
+def _text(said: Mapping[str, Any], name: str) -> str:
+    """Return a text of an event; a journal may say anything."""
+    found = said.get(name)
+    return found if isinstance(found, str) else ""

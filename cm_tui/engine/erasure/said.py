@@ -1,0 +1,80 @@
+"""What events say: by it is found what repeats them where no id tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from cm_tui.engine.journal.erasure import Line
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.redaction.values import texts_of
+from cm_tui.model import Episode
+
+_TELLING = 24
+"""Characters that are no blanks of a line that nobody else writes by chance."""
+_NOT_SAID = frozenset({"root", "session", "agent", "base", "stop", "patch", "patch_digest", "origin", "paths", "files"})
+"""Fields of events that hold no words, or those of source code, which is in the project."""
+
+
+class Said(NamedTuple):
+    """What events say.
+
+    Attributes:
+        lines: those that tell something.
+        prompts: with the session of each.
+    """
+
+    lines: frozenset[str]
+    prompts: frozenset[tuple[str, str]]
+
+
+def said_in(journal: Journal, lines: Iterable[Line]) -> Said:
+    """Return what lines of a journal say.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    said: set[str] = set()
+    prompts: set[tuple[str, str]] = set()
+    for line in lines:
+        data = data_of(journal, line)
+        if isinstance(data, str):
+            said |= set(_telling(data))
+            continue
+        session = str(data.get("session", ""))
+        prompts |= {(session, text) for text in texts_of([data.get("prompt"), data.get("prompts")]) if text.strip()}
+        for text in texts_of([value for name, value in data.items() if name not in _NOT_SAID]):
+            said |= set(_telling(text))
+    return Said(frozenset(said), frozenset(prompts))
+
+
+def said_by(episodes: Iterable[Episode]) -> Said:
+    """Return what episodes say."""
+    said: set[str] = set()
+    prompts: set[tuple[str, str]] = set()
+    for one in episodes:
+        prompts |= {(one.session, text) for text in one.prompts if text.strip()}
+        for text in (*one.prompts, one.answer):
+            said |= set(_telling(text))
+    return Said(frozenset(said), frozenset(prompts))
+
+
+def data_of(journal: Journal, line: Line) -> Mapping[str, Any] | str:
+    """Return the data of an event, or the text of a line that is none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with journal.file(line.segment).open("rb") as file:
+        file.seek(line.start)
+        text = file.read(line.end - line.start).decode("utf-8", "replace")
+    try:
+        data = json.loads(text)["data"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return text
+    return data if isinstance(data, Mapping) else text
+
+
+def _telling(text: str) -> Iterator[str]:
+    return (bare for line in text.splitlines() if len("".join((bare := line.strip()).split())) >= _TELLING)

@@ -1,0 +1,1 @@
+"""Ingestion: what pipelines write into the memory when something happens; indexing is something else."""

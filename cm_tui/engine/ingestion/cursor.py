@@ -1,0 +1,79 @@
+"""How far pipelines have read the journal of a checkout, and which sessions are open there."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from cm_tui import paths
+from cm_tui.engine.journal.event import Position
+from cm_tui.engine.journal.journal import START
+from cm_tui.errors import StoreError, UsageError
+from cm_tui.files import read_bounded, write_atomically
+
+_MOST_BYTES = 4_000_000
+_MOST_SESSIONS = 2_000
+
+
+@dataclass(slots=True)
+class Cursor:
+    """Where pipelines stand.
+
+    Attributes:
+        position: up to where the journal was read.
+        event: the event there.
+        begins: where each pipeline begins, by its name: what happened before it was there is not ingested by itself.
+        sessions: open sessions, with when something happened in each last.
+    """
+
+    position: Position = START
+    event: str = ""
+    begins: dict[str, Position] = field(default_factory=dict)
+    sessions: dict[str, float] = field(default_factory=dict)
+
+
+class CursorFile:
+    """The cursor of one checkout, in the folder of the ledger.
+
+    Args:
+        folder: of the ledger.
+        root: of the checkout.
+    """
+
+    def __init__(self, folder: Path, root: Path) -> None:
+        named = blake2b(os.path.realpath(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+        self._file = folder / f"cursor-{named}.json"
+
+    def read(self) -> Cursor | None:
+        """Return it; None where there is none yet, or it is damaged: then pipelines begin now."""
+        try:
+            plain: dict[str, Any] = json.loads(read_bounded(self._file, _MOST_BYTES))
+            return Cursor(
+                Position.parse(str(plain["position"])),
+                str(plain["event"]),
+                {str(name): Position.parse(str(at)) for name, at in plain["begins"].items()},
+                {str(name): float(at) for name, at in plain["sessions"].items()},
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, UsageError):
+            return None
+
+    def write(self, cursor: Cursor) -> None:
+        """Keep it.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        latest = sorted(cursor.sessions.items(), key=lambda one: -one[1])[:_MOST_SESSIONS]
+        plain = {
+            "position": str(cursor.position), "event": cursor.event, "sessions": dict(latest),
+            "begins": {name: str(at) for name, at in cursor.begins.items()},
+        }  # fmt: skip
+        try:
+            paths.private_dir(self._file.parent)
+            write_atomically(self._file, json.dumps(plain), durable=True)
+        except OSError as error:
+            raise StoreError(f"Cannot write {self._file}: {error.strerror or error}.") from error

@@ -1,0 +1,1 @@
+"""The processors of pipelines, one file each."""

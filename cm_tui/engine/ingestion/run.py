@@ -1,0 +1,121 @@
+"""Running a pipeline over one input: processors in their order, then routes; what fails is kept where it failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cm_tui.engine.definitions.expression import conditions_of
+from cm_tui.engine.definitions.operators import prepared
+from cm_tui.engine.definitions.shapes.ingestion import Pipeline, Route
+from cm_tui.engine.definitions.template import render
+from cm_tui.engine.ingestion.batch import Batch, Item, Means
+from cm_tui.engine.ingestion.destinations import Destinations
+from cm_tui.engine.ingestion.processors.list import run_processor
+from cm_tui.errors import CmError, UsageError
+from cm_tui.model import IngestedInto
+
+_SINGULAR = {
+    "items": "item",
+    "chunks": "chunk",
+    "records": "record",
+    "entities": "entity",
+    "relations": "relation",
+    "input": "input",
+}
+_MOST_DESTINATIONS = 200
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is: what is kept of it when it fails."""
+
+    batch: Batch
+    processor: int = 0
+    """The first one that was not run."""
+    failed_step: str = ""
+    error: str = ""
+    written: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def into(self) -> tuple[IngestedInto, ...]:
+        """Return what was written, by destination."""
+        return tuple(IngestedInto(name, items) for name, items in self.written.most_common(_MOST_DESTINATIONS))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return it as JSON types."""
+        return {"batch": self.batch.to_plain(), "processor": self.processor}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Progress:
+        """Return it as it was kept."""
+        return cls(Batch.from_plain(plain["batch"]), int(plain["processor"]))
+
+
+def run(pipeline: Pipeline, progress: Progress, means: Means, to: Destinations) -> None:
+    """Go on with a run until it ends or a step fails; `progress` says which.
+
+    Args:
+        pipeline: what is run.
+        progress: how far it is; is changed.
+        means: what processors may use.
+        to: where it is written.
+    """
+    step = ""
+    try:
+        for number in range(progress.processor, len(pipeline.processors)):
+            processor = pipeline.processors[number]
+            step = f"processors[{number}] {processor.type}"
+            run_processor(processor, progress.batch, means)
+            progress.processor = number + 1
+        for destination, item in progress.batch.writes:
+            step = f"processors {destination}"
+            progress.written[to.write(destination, item)] += 1
+        for number, route in enumerate(pipeline.routes):
+            step = f"routes[{number}] {route.write_to}"
+            _route(route, progress, to)
+    except CmError as error:
+        progress.failed_step = step
+        progress.error = f"{error.message} {error.hint}".strip()
+
+
+def _route(route: Route, progress: Progress, to: Destinations) -> None:
+    name = route.foreach
+    if name not in _SINGULAR:
+        raise UsageError(f"There is nothing to go over by {name[:40]!r}.", hint=f"Use {', '.join(_SINGULAR)}.")
+    try:
+        holds = prepared(conditions_of(route.condition))
+    except ValueError as error:
+        raise UsageError(f"The condition cannot be used: {error}.") from error
+    for item in progress.batch.collection(name):
+        scope = {
+            **spelt(progress.batch.input),
+            **item,
+            "input": progress.batch.input,
+            "item": item,
+            _SINGULAR[name]: item,
+        }
+        if holds(scope):
+            destination = _filled(route.write_to, scope)
+            value = _filled(route.value, scope) if route.value else ""
+            progress.written[to.write(destination, item, value, route.ttl)] += 1
+
+
+def _filled(template: str, scope: Mapping[str, Any]) -> str:
+    rendered = render(template, scope)
+    if rendered.missing:
+        raise UsageError(f"{template[:80]} names {rendered.missing[0]!r}, and there is no such field.")
+    return rendered.text
+
+
+def spelt(fields: Item) -> Item:
+    """Return fields by both spellings of their names: `sessionId` and `session_id`."""
+    both: Item = {}
+    for name, value in fields.items():
+        head, *rest = name.split("_")
+        both[head + "".join(one.capitalize() for one in rest)] = value
+        both["".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)] = value
+        both[name] = value
+    return both

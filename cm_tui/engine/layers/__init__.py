@@ -1,0 +1,1 @@
+"""Layers: every kind of memory through one interface, by reference."""

@@ -1,0 +1,77 @@
+"""Texts by their content: a folder beside the journal in which each file is named by its digest."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.engine.journal.location import folder_of
+from cm_tui.errors import NotFoundError, StoreError, UsageError
+from cm_tui.files import read_bounded, write_atomically
+
+MOST_BYTES = 4_000_000
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+
+
+class Blobs:
+    """The blobs of one project.
+
+    Args:
+        root: of the project.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._folder = folder_of(root) / "blobs"
+
+    def write(self, content: bytes) -> str:
+        """Keep content; returns its digest, the same for the same content.
+
+        Raises:
+            UsageError: it is too long.
+            StoreError: it cannot be written.
+        """
+        if len(content) > MOST_BYTES:
+            raise UsageError(f"This has {len(content):,} bytes.", hint=f"A blob has at most {MOST_BYTES:,}.")
+        digest = sha256(content).hexdigest()
+        file = self._folder / digest[:2] / digest
+        try:
+            if not file.exists():
+                paths.private_dir(file.parent)
+                write_atomically(file, content, durable=True)
+        except OSError as error:
+            raise StoreError(f"Cannot write {file}: {error.strerror or error}.") from error
+        return digest
+
+    def read(self, name: str) -> bytes:
+        """Return content by its digest, or a beginning that no other has.
+
+        Raises:
+            UsageError: the name is none, or that of several.
+            NotFoundError: there is none.
+            StoreError: it cannot be read.
+        """
+        file = self._named(name)
+        try:
+            return read_bounded(file, MOST_BYTES)
+        except OSError as error:
+            raise StoreError(f"Cannot read {file}: {error.strerror or error}.") from error
+
+    def remove(self, digest: str) -> bool:
+        """Remove a blob; returns whether there was one."""
+        try:
+            self._named(digest).unlink()
+        except (NotFoundError, UsageError, FileNotFoundError):
+            return False
+        return True
+
+    def _named(self, name: str) -> Path:
+        if not _DIGEST.fullmatch(name):
+            raise UsageError(f"{name[:80]!r} is no digest.", hint="It has 8 to 64 of the digits 0 to 9 and a to f.")
+        found = list((self._folder / name[:2]).glob(f"{name}*"))
+        if not found:
+            raise NotFoundError(f"There is no blob {name}.")
+        if len(found) > 1:
+            raise UsageError(f"{name} is the beginning of {len(found)} blobs.", hint="Give more of it.")
+        return found[0]

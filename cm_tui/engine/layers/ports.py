@@ -1,0 +1,80 @@
+"""What layers ask of the rest of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from cm_tui.model import (
+    Edge,
+    Entry,
+    Episode,
+    ImportEdge,
+    Injection,
+    NoteText,
+    Pack,
+    Page,
+    SearchResult,
+    Source,
+    Symbol,
+)
+
+
+class MemoryPorts(Protocol):
+    """The engine, as far as layers need it; everything is answered from the generation that the thread reads."""
+
+    @property
+    def root(self) -> Path:
+        """Return the project's root folder."""
+
+    def find(self, query: str, index: str, limit: int) -> SearchResult:
+        """Return what an index has that answers a question."""
+
+    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+        """Return a pack of code."""
+
+    def callers(self, name: str) -> Page[Edge]:
+        """Return who calls a symbol."""
+
+    def callees(self, name: str) -> Page[Edge]:
+        """Return what a symbol calls."""
+
+    def dependencies(self, path: str) -> Page[ImportEdge]:
+        """Return what a file imports."""
+
+    def importers(self, target: str) -> Page[ImportEdge]:
+        """Return who imports a file."""
+
+    def symbols(self, *, file: str | None = None, limit: int = 1000) -> Page[Symbol]:
+        """Return the symbols of a file."""
+
+    def definitions(self, name: str) -> Page[Symbol]:
+        """Return the definitions of a name."""
+
+    def source(self, path: str, start_line: int = 1, end_line: int | None = None) -> Source:
+        """Return lines of a file."""
+
+    def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
+        """Return files that commits changed with this one: path, commits with both, commits with that one."""
+
+    def note(self, name: str) -> NoteText:
+        """Return a note."""
+
+    def note_names(self) -> Sequence[tuple[str, str]]:
+        """Return id and title of every note."""
+
+    def entry(self, name: str) -> Entry:
+        """Return an entry."""
+
+    def inject(self, *, budget: int = 2000, category: str = "", prompt: str = "") -> Injection:
+        """Return entries for a prompt."""
+
+    def episode(self, name: str) -> Episode:
+        """Return an episode."""
+
+    def episodes_of(self, session: str, limit: int) -> Sequence[Episode]:
+        """Return the latest episodes of a session, the newest first."""
+
+    def hidden_from_log(self) -> Collection[str]:
+        """Return ids and sessions of what was forgotten."""

@@ -1,0 +1,192 @@
+"""Assembly, in this process: what would be handed over for a prompt, kept with its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from cm_tui.counts import count
+from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.local.layers import LocalLayers
+from cm_tui.engine.local.rooms import of_one_generation
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
+from cm_tui.model import CODE, Assembly, AssemblyDiff, AssemblyHead, Page
+from cm_tui.model.page import bounded
+
+if TYPE_CHECKING:
+    from cm_tui.engine.assembly.mentions import Names
+    from cm_tui.engine.assembly.outcome import Task
+    from cm_tui.engine.assembly.rules import RuleSet
+    from cm_tui.engine.assembly.snapshots import Snapshots
+    from cm_tui.engine.definitions.library import Library
+
+LONGEST_PROMPT = 100_000
+"""Characters."""
+_NAMES = 5_000
+
+
+class LocalAssembly(LocalLayers):
+    """Which memory reaches an agent and when."""
+
+    _rules_of: tuple[Library, RuleSet] | None = None
+
+    def assemble(
+        self,
+        prompt: str,
+        *,
+        budget: int | None = None,
+        session: str = "",
+        agent: str = "",
+        files: Sequence[str] = (),
+        without: Sequence[str] = (),
+        keep: bool = True,
+    ) -> Assembly:
+        """Assemble what would be handed over for a prompt."""
+        self._read_what_was_recorded(CODE)
+        task = self._task(prompt, budget, session, agent, files)
+        made = self._assemble(task, frozenset(without), "")
+        return self._kept(made) if keep else made
+
+    def run_definition(
+        self, name: str, *, values: Mapping[str, str] | None = None, budget: int | None = None, session: str = ""
+    ) -> Assembly:
+        """Run one retrieval definition by itself."""
+        given = dict(values or {})
+        self._check_definition(name, given)
+        self._read_what_was_recorded(CODE)
+        task = replace(self._task(given.get("text", ""), budget, session, "", ()), values=given)
+        made = self._assemble(task, frozenset(), name)
+        failed = next((one for one in made.sources if one.cut == "failed"), None)
+        if failed is not None:
+            raise CmError(f"The definition {name} failed: {failed.why_cut}")
+        return self._kept(made)
+
+    @of_one_generation
+    def _assemble(self, task: Task, without: frozenset[str], only: str) -> Assembly:
+        from cm_tui.engine.assembly.assemble import assemble
+        from cm_tui.engine.definitions.library import load
+
+        library = load(self._root)
+        made = assemble(task, library, self._rule_set(library), self._mention_names, self._memory_reader, without, only)
+        head = self._repository.head().sha if self._repository.git else None
+        return replace(made, head=head)
+
+    def assemblies(self, *, match: str = "", session: str = "", limit: int = 100) -> Page[AssemblyHead]:
+        """Return snapshots, the newest first."""
+        found = list(self._snapshots.heads(match, session))
+        damaged = self._snapshots.damaged()
+        note = (
+            f"{count(damaged, 'snapshot')} cannot be read and {'is' if damaged == 1 else 'are'} left out."
+            if damaged
+            else ""
+        )
+        return Page(tuple(islice(found, bounded(limit))), len(found), note)
+
+    def assembly(self, name: str) -> Assembly:
+        """Return a snapshot."""
+        return self._snapshots.named(name)
+
+    def compare_assemblies(self, first: str, second: str) -> AssemblyDiff:
+        """Return what differs between two snapshots."""
+        from cm_tui.engine.assembly.comparing import compared
+
+        return compared(self._snapshots.named(first), self._snapshots.named(second))
+
+    def complete_mention(self, text: str, *, limit: int = 20) -> tuple[str, ...]:
+        """Return mentions that begin like a text."""
+        from cm_tui.engine.assembly.mentions import completed
+
+        return tuple(completed(text[:200], self._mention_names, bounded(limit)))
+
+    # --- parts ---
+
+    @shared_property
+    def _snapshots(self) -> Snapshots:
+        from cm_tui.engine.assembly.snapshots import Snapshots
+
+        return Snapshots(self._root, self.config.context.snapshots)
+
+    def _kept(self, made: Assembly) -> Assembly:
+        """Keep a snapshot, unless nothing is recorded now; what cannot be written is said, and the rest holds."""
+        from cm_tui.engine.recording.gate import why_not
+
+        if why := why_not(self._root, made.session):
+            return replace(made, notes=(*made.notes, f"No snapshot was kept: {why}"))
+        try:
+            return self._snapshots.keep(made)
+        except StoreError as error:
+            return replace(made, notes=(*made.notes, f"No snapshot was kept. {error.message}"))
+
+    def _task(self, prompt: str, budget: int | None, session: str, agent: str, files: Sequence[str]) -> Task:
+        from cm_tui.engine.assembly.outcome import Task
+
+        wanted = self.config.context.budget if budget is None else budget
+        if not 1 <= wanted <= 1_000_000:
+            raise UsageError(f"A budget of {wanted:,} tokens is none.", hint="It is from 1 to 1,000,000.")
+        if len(prompt) > LONGEST_PROMPT:
+            raise UsageError(
+                f"The prompt has {len(prompt):,} letters.", hint=f"At most {LONGEST_PROMPT:,} are looked at."
+            )
+        inside = tuple(self._inside(path) for path in files)
+        branch = self._repository.head().branch or "" if self._repository.git else ""
+        return Task(prompt, session, agent, inside, branch, wanted)
+
+    def _check_definition(self, name: str, given: Mapping[str, str]) -> None:
+        from cm_tui.engine.assembly.checks import check_definition
+        from cm_tui.engine.definitions.library import load
+
+        check_definition(load(self._root), name, given)
+
+    def _rule_set(self, library: Library) -> RuleSet:
+        """Return the rules, made ready once for as long as no file changes."""
+        from cm_tui.engine.assembly.rules import RuleSet
+
+        kept = self._rules_of
+        if kept is None or kept[0] is not library:
+            kept = self._rules_of = (library, RuleSet(library.rules))
+        return kept[1]
+
+    @shared_property
+    def _mention_names(self) -> Names:
+        from cm_tui.engine.assembly.mentions import Names
+
+        return Names(
+            is_file=lambda path: bool(self._db.value("SELECT 1 FROM now_file WHERE path = ?", [path])),
+            has_symbol=self._has_symbol,
+            has_episode=self._has_episode,
+            note_named=self._note_named,
+            files=lambda: [str(row[0]) for row in self._db.rows("SELECT path FROM now_file ORDER BY path")],
+            symbols_like=self._symbols_like,
+            notes=lambda: [id_ for id_, _ in self.note_names()],
+            episodes=lambda limit: [one.id for one in self.episodes(limit=limit).rows],
+        )
+
+    def _symbols_like(self, text: str, limit: int) -> list[str]:
+        found = [one.qualname for one in self.symbols(match=text, limit=limit).rows]
+        if found:
+            return found
+        names = {one.name: one.qualname for one in self.symbols(limit=_NAMES).rows}
+        return [names[name] for name in get_close_matches(text.rpartition(".")[2], list(names), limit)]
+
+    def _has_symbol(self, name: str) -> bool:
+        try:
+            return "/" not in name and bool(self.definitions(name).rows)
+        except CmError:
+            return False
+
+    def _has_episode(self, name: str) -> bool:
+        try:
+            return self.episode(name).forgotten is None
+        except CmError:
+            return False
+
+    def _note_named(self, name: str) -> str:
+        from cm_tui.engine.notes.notes import Notes
+
+        try:
+            return Notes(self._root).named(name).id
+        except (NotFoundError, UsageError, RefusedError):
+            return ""

@@ -1,0 +1,157 @@
+"""Memory by reference, in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cm_tui.engine.lazy import shared_property
+from cm_tui.engine.local.context import LocalContext
+from cm_tui.engine.local.notes import LocalNotes
+from cm_tui.engine.local.rooms import of_one_generation
+from cm_tui.errors import ConfigError, ModelError, NotFoundError
+from cm_tui.model import CODE, INGESTED, RECALL, Episode, EpisodeFilter, MemoryValue, Pack, SearchResult
+
+if TYPE_CHECKING:
+    from cm_tui.engine.assembly.reader import MemoryReader
+    from cm_tui.engine.layers.item import Reading
+    from cm_tui.engine.layers.layers import Layers
+    from cm_tui.engine.layers.working import WorkingMemory
+
+_SOURCES = {"episodes": "episode", "entries": "entry", "notes": "note"}
+"""Indexes of what is remembered, by the name of their source."""
+_DEEPER = 5
+"""Of texts that pipelines wrote, so many times as many are looked at: indexes share one source."""
+_REWRITE_TOKENS = 80
+_MOST_FORGOTTEN = 10_000
+_MOST_NOTES = 5_000
+
+
+class LocalLayers(LocalContext, LocalNotes):
+    """Every layer of the memory through one interface."""
+
+    def read_memory(self, reference: str, *, session: str = "") -> MemoryValue:
+        """Return what one memory reference leads to."""
+        self._read_what_was_recorded(CODE)
+        return self._read_memory(reference, session)
+
+    @of_one_generation
+    def _read_memory(self, reference: str, session: str) -> MemoryValue:
+        return _value(reference, self._layers.read(reference, session=session))
+
+    def write_memory(self, reference: str, value: str, *, ttl: float | None = None, session: str = "") -> MemoryValue:
+        """Write one value of a layer that keeps values."""
+        return _value(reference, self._layers.write(reference, value, ttl=ttl, session=session))
+
+    @shared_property
+    def _working(self) -> WorkingMemory:
+        from cm_tui.engine.layers.working import WorkingMemory
+
+        return WorkingMemory()
+
+    @shared_property
+    def _layers(self) -> Layers:
+        from cm_tui.engine.layers.layers import Layers
+
+        return Layers(self, self._working)
+
+    @shared_property
+    def _memory_reader(self) -> MemoryReader:
+        from cm_tui.engine.assembly.reader import MemoryReader
+        from cm_tui.engine.definitions.library import load
+
+        context = self.config.context
+        return MemoryReader(
+            self._layers, self, lambda: load(self._root), self._db.reading, self._stamp_of_memory, self._ask_model,
+            context.timeout_seconds, context.cache_seconds,
+        )  # fmt: skip
+
+    def _stamp_of_memory(self) -> str:
+        """Return what differs when something was recorded that is in no generation of the index."""
+        from cm_tui.engine.journal.journal import Journal
+
+        return str(Journal.of(self._root).end())
+
+    def _ask_model(self, system: str, user: str, most_tokens: int = _REWRITE_TOKENS) -> str:
+        """Ask the language model of the settings, without secrets.
+
+        Raises:
+            ConfigError: it is switched off.
+            ModelError: it cannot be reached, or nothing may be sent now.
+        """
+        from cm_tui.engine.narrator.model.chat import Chat
+        from cm_tui.engine.recording.gate import why_not
+        from cm_tui.engine.redaction.redact import redact
+
+        config = self.config.context.model
+        if not config.enabled:
+            raise ConfigError("No language model is switched on.", hint="Set context.model in your own settings.")
+        if why := why_not(self._root, ""):
+            raise ModelError(f"Nothing is sent now: {why}")
+        chat = Chat(config, lambda: not why_not(self._root, ""), section="context.model")
+        return chat.ask(system, redact(user).text, most_tokens).text
+
+    # --- what layers ask: each is answered from the generation that the thread reads ---
+
+    def find(self, query: str, index: str, limit: int) -> SearchResult:
+        """Return what an index has that answers a question."""
+        searcher = self._searcher
+        if index == CODE:
+            profile = replace(searcher.profile(CODE), beside="", min_score=0.0)
+            return searcher.search(query, profile=profile, limit=limit)
+        source = _SOURCES.get(index, INGESTED)
+        recall = searcher.profile("notes" if index == "notes" else RECALL)
+        profile = replace(recall, sources=(source,), quotas={}, min_score=0.0)
+        if source != INGESTED:
+            return searcher.search(query, profile=profile, limit=limit)
+        if index not in self._ingested_indexes():
+            raise NotFoundError(
+                f"There is no index {index!r}.",
+                hint=f"There are {', '.join([CODE, *_SOURCES, *self._ingested_indexes()])}; pipelines write others.",
+            )
+        found = searcher.search(query, profile=profile, limit=limit * _DEEPER)
+        mine = tuple(hit for hit in found.hits if hit.path.startswith(f"vector/{index}/"))
+        return replace(found, hits=mine[:limit])
+
+    def _ingested_indexes(self) -> list[str]:
+        rows = self._db.rows("SELECT DISTINCT split_part(path, '/', 2) FROM passage WHERE source = ?", [INGESTED])
+        return sorted(str(row[0]) for row in rows)
+
+    def pack_within(self, question: str, budget: int, *, neighbours: bool, profile: str) -> Pack:
+        """Return a pack of code."""
+        return self._auto_pack(question, budget, neighbours=neighbours, profile=profile)
+
+    def changed_together(self, path: str, limit: int) -> Sequence[tuple[str, int, int]]:
+        """Return files that commits changed with this one: path, commits with both, commits with that one."""
+        rows = self._db.rows(
+            "WITH mine AS (SELECT DISTINCT from_ord FROM file_span WHERE path = ? AND from_ord > 0), "
+            "together AS (SELECT path, count(DISTINCT from_ord) AS times FROM file_span "
+            "WHERE from_ord IN (SELECT from_ord FROM mine) AND path <> ? GROUP BY path) "
+            "SELECT t.path, t.times, (SELECT count(DISTINCT s.from_ord) FROM file_span s WHERE s.path = t.path) "
+            "FROM together t ORDER BY t.times DESC, t.path LIMIT ?",
+            [self._inside(path), self._inside(path), limit],
+        )
+        return [(str(name), int(times), int(alone)) for name, times, alone in rows]
+
+    def note_names(self) -> Sequence[tuple[str, str]]:
+        """Return id and title of every note."""
+        from cm_tui.engine.notes import note_table
+
+        rows, _ = note_table.page(self._db, [], "", "", _MOST_NOTES)
+        return [(one.id, one.title) for one in rows]
+
+    def episodes_of(self, session: str, limit: int) -> Sequence[Episode]:
+        """Return the latest episodes of a session, the newest first."""
+        return self._episodes.page("", EpisodeFilter(session=session), None, limit).rows
+
+    def hidden_from_log(self) -> Collection[str]:
+        """Return ids and sessions of what was forgotten."""
+        rows = self._episodes.page("", EpisodeFilter(state="forgotten"), None, _MOST_FORGOTTEN).rows
+        return {one.id for one in rows} | {one.session for one in rows if one.session}
+
+
+def _value(reference: str, found: Reading) -> MemoryValue:
+    value = "" if found.value is None else json.dumps(found.value, ensure_ascii=False)
+    return MemoryValue(reference, found.text, value, found.expires, found.paths)

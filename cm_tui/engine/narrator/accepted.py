@@ -1,0 +1,29 @@
+"""Whether what an agent did was taken: the turn neither failed nor was interrupted, and the next prompt does not reject it."""
+
+from __future__ import annotations
+
+import re
+
+from cm_tui.engine.memory.episode_record import EpisodeRecord
+from cm_tui.engine.narrator.turn import Turn
+
+_REJECTS = re.compile(
+    r"\s*(?:(?:no|nope|nah|stop|wrong|wait)\b[\s,.!:;—-]|(?:please\s+)?(?:revert|undo|roll\s*(?:it|that|this)?\s*back|back\s+(?:it|that|this)\s+out|"
+    r"take\s+(?:it|that|this)\s+back|drop\s+(?:that|this|it)\b|throw\s+(?:that|this|it)\s+away)|(?:that|this|it)(?:'s|\s+is|\s+was)\s+"
+    r"(?:wrong|not\s+(?:what|right|how|it)|broken|bad)|(?:that|this|it)\s+(?:broke|breaks|does\s*n[o']?t\s+work)|not\s+what\s+i|"
+    r"(?:you\s+)?(?:should\s*n[o']?t|must\s*n[o']?t)\s+have|why\s+(?:did|would)\s+you|i\s+(?:did\s*n[o']?t|never)\s+(?:ask|want|say))",
+    re.IGNORECASE,
+)
+
+
+def is_accepted(record: EpisodeRecord) -> bool:
+    """Return whether a turn ended well, as far as its record tells."""
+    return record.outcome not in ("failed", "interrupted")
+
+
+def rejects(turn: Turn) -> bool:
+    """Return whether a turn begins with a rejection of what the one before it did."""
+    if turn.before is None or not is_accepted(turn.before.record):
+        return False
+    first = turn.record.prompts[0][:200] if turn.record.prompts else ""
+    return _REJECTS.match(first.replace("’", "'")) is not None

@@ -1,0 +1,124 @@
+"""The words of an agent that proposes something: one plain line, without secrets, for a scope and a topic that there are.
+
+What an event says is looked at once more when it is read: a journal may have come out of anybody's backup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cm_tui.counts import count
+from cm_tui.engine.entries.entry_names import checked_scope
+from cm_tui.engine.entries.entry_record import TITLE_CHARACTERS, storable
+from cm_tui.engine.memory.narrated import STANDS_ON
+from cm_tui.engine.narrator.topic_names import topic_named
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.redaction.redact import redact
+from cm_tui.errors import UsageError
+from cm_tui.model.entry import REASON_CHARACTERS
+from cm_tui.model.text import one_line, visible
+
+LINE_CHARACTERS = 500
+"""What is longer is no line of a note."""
+MOST_EPISODES = 50
+_MARKS = re.compile(r"(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$))+")
+"""What stands before a line of a list, which it gets when it is written."""
+_COMMENT = re.compile(r"<!--|-->")
+_BLOCK = re.compile(r"#{1,6}(?:\s|$)|```|~~~|>|\[[^\]]*\]:")
+"""What would be more than a line of a list: a heading, a fence, a quotation, the address of a link."""
+_NEEDLESS = re.compile(r"[\s.!?,;:]+$")
+
+
+def line(text: str) -> str:
+    """Return a text as one line of Markdown, without secrets.
+
+    Raises:
+        UsageError: there is nothing, or more than a line.
+    """
+    plain = visible(text).strip()
+    found = redact(plain[marks.end() :] if (marks := _MARKS.match(plain)) else plain).text
+    hint = "Say one thing, in one sentence."
+    if not found:
+        raise UsageError("There is nothing to propose.", hint=hint)
+    if not found.isprintable():
+        raise UsageError("A proposal is one line of plain text, without control characters.", hint=hint)
+    if _COMMENT.search(found):
+        raise UsageError("A proposal holds no comment of HTML.", hint="Leave out `<!--` and `-->`.")
+    if _BLOCK.match(found):
+        raise UsageError("A proposal is one line of a list: no heading, no fence, no quotation.", hint=hint)
+    if len(found) > LINE_CHARACTERS:
+        raise UsageError(
+            f"A proposal takes at most {LINE_CHARACTERS:,} characters; this has {len(found):,}.",
+            hint="What is longer belongs into a file of the project: say where it is.",
+        )
+    return found
+
+
+def reason(text: str) -> str:
+    """Return in one line why something is proposed, without secrets."""
+    return redact(" ".join(one_line(visible(storable(text))).split())).text[:REASON_CHARACTERS]
+
+
+def name(text: str) -> str:
+    """Return the name of an agent, or of a session, without secrets."""
+    return redact(" ".join(one_line(visible(storable(text))).split())).text[:TITLE_CHARACTERS]
+
+
+def key_of(text: str) -> str:
+    """Return what texts are the same by: their words, however they are capitalised and spaced."""
+    return _NEEDLESS.sub("", " ".join(text.casefold().split()))
+
+
+def scope_and_topic(root: Path, scope: str, topic: str) -> tuple[str, str]:
+    """Return a scope, and the id of a topic of it; no id where none is named.
+
+    Raises:
+        UsageError: there is no such scope, the topic is of the other one, or no topic at all.
+        NotFoundError: there is no such topic.
+        RefusedError: it lies outside the folders of topics.
+    """
+    found = checked_scope(scope) or "project"
+    if not topic.strip():
+        return found, ""
+    place = topic_named(Notes(root), topic)
+    if place.scope != found:
+        raise UsageError(
+            f"The topic {place.id} is of the scope {place.scope}, and this is for the scope {found}.",
+            hint="Leave the topic out, or name one of that scope.",
+        )
+    return found, place.id
+
+
+def check_count(names: Sequence[str]) -> None:
+    """Let so many names of episodes pass as anybody looks at.
+
+    Raises:
+        UsageError: there are more.
+    """
+    if len(names) > MOST_EPISODES:
+        raise UsageError(
+            f"{count(len(names), 'episode')} are named; {MOST_EPISODES} are the most.",
+            hint="Name those that say it best.",
+        )
+
+
+def sound(data: Any) -> dict[str, Any] | None:
+    """Return what an event says, as it would be proposed today; None: nobody would take it."""
+    if not isinstance(data, Mapping):
+        return None
+    said = {key: data.get(key, "") for key in ("text", "why", "scope", "topic", "agent", "session")}
+    ids = data.get(STANDS_ON, [])
+    if not all(isinstance(one, str) for one in said.values()) or said["scope"] not in ("project", "user"):
+        return None
+    try:
+        text = line(said["text"])
+    except UsageError:
+        return None
+    known = [one for one in ids if isinstance(one, str)][:MOST_EPISODES] if isinstance(ids, list) else []
+    return {
+        **said, "text": text, "why": reason(said["why"]), "agent": name(said["agent"]), "session": name(said["session"]),
+        STANDS_ON: known,
+    }  # fmt: skip

@@ -1,0 +1,171 @@
+"""What commands are for: looking around, work that is the same in every project, or something of this project.
+
+Tables of tools, none of them of any one project: what only looks teaches nothing however often it is run, and what is done
+everywhere (a folder made, a branch pushed, a package added) is no habit of a project, though it may mend an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal
+
+Kind = Literal["looking", "general", "inline", "own"]
+"""`inline`: a program given with the command, which nobody runs twice; `own`: all that is of none of the others."""
+_LOOKING = frozenset(["ls", "ll", "la", "cat", "bat", "head", "tail", "wc", "grep", "rg", "egrep", "fgrep", "zgrep", "ag", "ack", "find", "fd", "fdfind", "pwd", "cd", "pushd", "popd", "dirs", "echo", "printf", "sed", "awk", "gawk", "cut", "sort", "uniq", "tr", "less", "more", "file", "stat", "du", "df", "tree", "which", "whereis", "type", "hash", "command", "env", "printenv", "true", "false", "test", "[", "[[", ":", "date", "cal", "sleep", "wait", "ps", "top", "htop", "lsof", "netstat", "ss", "jobs", "fg", "bg", "diff", "cmp", "comm", "xxd", "hexdump", "od", "strings", "basename", "dirname", "realpath", "readlink", "id", "whoami", "groups", "uname", "hostname", "uptime", "free", "history", "clear", "reset", "man", "info", "help", "exit", "return", "read", "xargs", "seq", "yes", "jq", "yq", "column", "nl", "rev", "tac", "paste", "join", "fold", "fmt", "split", "expand", "open", "xdg-open", "start", "code", "cursor", "vim", "vi", "nvim", "nano", "emacs", "less", "most", "curl", "wget", "http", "https", "xh", "grpcurl", "websocat", "ping", "dig", "nslookup", "nc", "telnet", "traceroute", "md5sum", "md5", "shasum", "cksum", "b2sum", "gh", "glab", "hub", "tput", "stty", "tty", "cloc", "tokei", "scc", "ctags", "pbcopy", "pbpaste", "screencapture", "say", "watch", "pgrep", "pidof", "w", "who", "last", "dmesg", "journalctl", "lscpu", "nproc", "lsblk", "mount", "sw_vers", "arch", "locale", "getent", "javap", "jcmd", "jps", "jstack", "jmap", "jshell", "c++filt", "addr2line", "dot", "tmux", "screen", "alias", "unalias", "trap", "shift", "local", "declare", "typeset", "let", "eval", "set", "unset", "export", "source", ".", "umask", "ulimit-a", "ast-grep", "sg", "apply_patch", "applypatch", "begin", "rtk", "fzf"])  # fmt: skip
+_GENERAL = frozenset(["mkdir", "rmdir", "rm", "mv", "cp", "touch", "ln", "chmod", "chown", "chgrp", "kill", "pkill", "killall", "fuser", "tee", "tar", "zip", "unzip", "gzip", "gunzip", "xz", "dd", "truncate", "install", "rsync", "scp", "ssh", "sftp", "patch", "apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "apk", "pacman", "brew", "port", "snap", "choco", "winget", "scoop", "sdk", "nvm", "fnm", "volta", "asdf", "mise", "rbenv", "pyenv", "rustup", "ulimit", "systemctl", "service", "launchctl", "sysctl", "kill-port", "pip", "pip3", "pipx", "gem", "corepack", "crontab", "xattr", "defaults", "redis-cli", "git", "svn", "hg", "su", "ldd", "nm", "objdump", "readelf", "otool", "size"])  # fmt: skip
+_OWN_OF_GENERAL = {"git": ("submodule", "lfs", "subtree", "crypt")}
+_GIT_LOOKS = frozenset(["status", "diff", "log", "show", "blame", "grep", "ls-files", "ls-tree", "ls-remote", "rev-parse", "rev-list", "cat-file", "describe", "shortlog", "reflog", "branch", "remote", "config", "help", "whatchanged", "bisect", "name-rev", "for-each-ref", "symbolic-ref", "check-ignore", "check-attr", "count-objects", "merge-base", "add", "commit", "stash", "version", "difftool", "range-diff", "hash-object", "var"])  # fmt: skip
+_PACKAGES = frozenset(("ls", "list", "view", "info", "show", "outdated", "why", "explain", "search", "root", "bin", "prefix",
+                       "whoami", "config", "get", "fund", "ping", "owner", "pkg", "env"))  # fmt: skip
+_LOOKS = {
+    "npm": _PACKAGES, "pnpm": _PACKAGES, "yarn": _PACKAGES, "bun": frozenset(("pm", "outdated")),
+    "docker": frozenset(("ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port", "history", "context", "ls")),
+    "podman": frozenset(("ps", "images", "logs", "inspect", "stats", "version", "info", "top", "port")),
+    "kubectl": frozenset(("get", "describe", "logs", "top", "explain", "version", "api-resources", "cluster-info", "config", "events")),
+    "oc": frozenset(("get", "describe", "logs")), "helm": frozenset(("list", "ls", "get", "status", "history", "version", "show")),
+    "terraform": frozenset(("show", "state", "output", "version", "providers", "graph")), "tofu": frozenset(("show", "state", "output")),
+    "pip": frozenset(("list", "show", "freeze", "index", "config", "help")), "poetry": frozenset(("show", "env", "config", "about")),
+    "uv": frozenset(("tree", "version", "cache", "help")), "conda": frozenset(("list", "info", "env")),
+    "cargo": frozenset(("tree", "metadata", "search", "version", "locate-project", "pkgid", "info", "help", "expand")),
+    "go": frozenset(("doc", "env", "version", "list", "help")), "bundle": frozenset(("show", "info", "list", "config", "outdated")),
+    "gem": frozenset(("list", "info", "which", "env")), "composer": frozenset(("show", "info", "why", "why-not", "outdated", "depends")),
+    "dotnet": frozenset(("list", "--info", "--list-sdks", "--list-runtimes", "nuget")), "mix": frozenset(("help", "hex.info")),
+    "rustup": frozenset(("show", "toolchain")), "systemctl": frozenset(("status", "list-units", "is-active")),
+    "brew": frozenset(("list", "info", "search", "services")), "gradle": frozenset(("tasks", "projects", "properties", "help")),
+    "gradlew": frozenset(("tasks", "projects", "properties", "help")), "mvn": frozenset(("help", "dependency:tree")),
+    "just": frozenset(("--list", "-l", "--show", "--summary", "--dump", "--evaluate")), "task": frozenset(("--list", "-l", "--list-all")),
+    "aws": frozenset(("sts", "configure")), "gcloud": frozenset(("config", "auth", "info")), "claude": frozenset(("mcp",)),
+}  # fmt: skip
+_COMPOSE = frozenset(("ps", "logs", "config", "images", "top", "port", "ls", "version", "events"))
+_ADDING = {
+    "npm": ("install", "i", "add", "uninstall", "remove", "rm", "update", "link"), "pnpm": ("add", "install", "i", "remove", "rm", "update"),
+    "yarn": ("add", "remove", "upgrade"), "bun": ("add", "install", "remove"), "cargo": ("add", "remove", "install"),
+    "go": ("get", "install"), "poetry": ("add", "remove"), "uv": ("add", "remove"), "pdm": ("add", "remove"),
+    "bundle": ("add", "remove"), "composer": ("require", "remove"), "dotnet": ("add", "remove"), "conda": ("install", "create"),
+    "docker": ("pull", "rm", "rmi", "kill", "stop", "start", "exec", "cp", "network", "volume", "system"), "kubectl": ("exec", "port-forward"),
+    "mix": ("archive.install",), "rails": ("generate", "g", "destroy"),
+}  # fmt: skip
+"""Sub-commands that are given what the task at hand needs: a package, a container."""
+_CODE = {
+    "python": ("-c", "-"), "node": ("-e", "-p", "-pe", "--eval", "--print", "-"), "ruby": ("-e", "-"), "perl": ("-e", "-ne", "-pe", "-pi"),
+    "php": ("-r",), "bash": ("-c", "-lc", "-s"), "sh": ("-c", "-lc"), "zsh": ("-c", "-lc"), "fish": ("-c",), "deno": ("eval",),
+    "bun": ("-e", "--eval"), "psql": ("-c",), "mysql": ("-e",), "mariadb": ("-e",), "sqlite3": ("",), "mongosh": ("--eval",),
+    "duckdb": ("-c", ""), "clickhouse": ("-q", "--query"), "osascript": ("-e",), "julia": ("-e",), "Rscript": ("-e",), "lua": ("-e",),
+    "elixir": ("-e",), "rails": ("runner", "r", "console", "c"), "artisan": ("tinker",), "irb": ("",), "iex": ("",), "powershell": ("-c",),
+    "pwsh": ("-c", "-Command"), "swift": ("-e",), "scala": ("-e",), "groovy": ("-e",), "sqlcmd": ("-Q",), "cqlsh": ("-e",), "jshell": ("",),
+    "ts-node": ("-e",), "tsx": ("-e",), "timeit": ("",),
+}  # fmt: skip
+"""Programs with what makes the next word, or all, a program of its own; empty: whatever they are given."""
+_RUNNERS: dict[str, tuple[str, ...]] = {
+    "uv": ("run",), "poetry": ("run",), "pdm": ("run",), "pipenv": ("run",), "hatch": ("run",), "rye": ("run",), "pixi": ("run",),
+    "bundle": ("exec",), "pnpm": ("exec", "dlx"), "yarn": ("exec", "dlx"), "npm": ("exec", "x"), "npx": ("",), "bunx": ("",),
+    "uvx": ("",), "pipx": ("run",), "sudo": ("",), "xvfb-run": ("",), "dotenv": ("",),
+}  # fmt: skip
+_VALUED = frozenset(("--extra", "--with", "--group", "--python", "-p", "--package", "--project", "--directory", "--env-file", "-u",
+                     "--index-url", "-m", "--from"))  # fmt: skip
+_BIN = re.compile(
+    r"(?:^|/)(?:\.?venv[\w.-]*/(?:bin|Scripts)|node_modules/\.bin|vendor/bin|\.tox/[\w.-]+/bin)/([\w.+-]+)$"
+)
+_PYTHON = re.compile(r"(?:python|pypy)[\d.]*(?:\.exe)?|py")
+_TELLING = frozenset(("--version", "--help", "-V", "help", "version", "-help", "-version"))
+
+
+@lru_cache(maxsize=8_192)
+def core_of(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a command without what only finds its program: `uv run`, `npx`, `.venv/bin/`, `python -m`."""
+    for _ in range(4):
+        before = words
+        words = _unwrapped(words)
+        if words == before:
+            break
+    return words
+
+
+def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
+    program = words[0] if words else ""
+    if "/" in program:
+        found = _BIN.search(program)
+        if found is not None:
+            return (found[1], *words[1:])
+        return (program[2:], *words[1:]) if program.startswith("./") and program.count("/") == 1 else words
+    if _PYTHON.fullmatch(program):
+        return words[2:] if len(words) > 2 and words[1] == "-m" else ("python", *words[1:])
+    subs = _RUNNERS.get(program)
+    return words if subs is None else _behind(words, subs)
+
+
+def _behind(words: tuple[str, ...], subs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a runner runs; the command as it is where it runs nothing."""
+    at = 1
+    if subs != ("",):
+        if len(words) < 2 or words[1] not in subs:
+            return words
+        at = 2
+    while at < len(words) and words[at].startswith("-") and words[at] != "--":
+        at += 2 if words[at] in _VALUED else 1
+    at += at < len(words) and words[at] == "--"
+    return words[at:] or words
+
+
+@lru_cache(maxsize=8_192)
+def kind_of(words: tuple[str, ...]) -> Kind:
+    """Return what a command is for."""
+    core = core_of(words)
+    program, rest = (core[0].rpartition("/")[2], core[1:]) if core else ("", ())
+    sub = next((word for word in rest if not word.startswith(("-", "+"))), "")
+    if program == "uv" and rest[:1] == ("pip",):
+        return kind_of(rest)
+    if _is_looking(program, rest, sub):
+        return "looking"
+    if _is_inline(program, rest):
+        return "inline"
+    if program in ("git", "docker", "podman", "docker-compose"):
+        return _of_git(rest, sub) if program == "git" else _of_docker(program, rest, sub)
+    return "general" if _is_general(program, rest, sub) else "own"
+
+
+def _is_inline(program: str, rest: tuple[str, ...]) -> bool:
+    marks = _CODE.get(program)
+    return (marks is not None and (marks[-1] == "" or any(word in marks for word in rest[:6]))) or (
+        program == "python" and not rest
+    )
+
+
+def _is_general(program: str, rest: tuple[str, ...], sub: str) -> bool:
+    if program in ("pip", "pip3"):
+        return not _FROM_FILES.intersection(rest)
+    if sub not in _ADDING.get(program, ()):
+        return program in _GENERAL
+    behind = rest[rest.index(sub) + 1 :]
+    return sub in ("remove", "add") or any(not word.startswith("-") and word not in (".", "./...") for word in behind)
+
+
+_FROM_FILES = frozenset(("-r", "-e", "--editable", "--requirement", "-c"))
+
+
+def _is_looking(program: str, rest: tuple[str, ...], sub: str) -> bool:
+    if program in _LOOKING or not program or rest in (("-v",), ("-m",), ("-i",)):
+        return True
+    if rest and (_TELLING.intersection(rest[:2]) or rest[-1] in ("--version", "--help", "-h")):
+        return True
+    looks = _LOOKS.get(program, ())
+    return sub in looks or (bool(rest) and rest[0] in looks)
+
+
+def _of_git(rest: Sequence[str], sub: str) -> Kind:
+    if rest and rest[0] in ("-C", "-c") and len(rest) > 2:
+        return _of_git(rest[2:], next((word for word in rest[2:] if not word.startswith("-")), ""))
+    if sub in _OWN_OF_GENERAL["git"]:
+        return "own"
+    return "looking" if sub in _GIT_LOOKS or not sub else "general"
+
+
+def _of_docker(program: str, rest: Sequence[str], sub: str) -> Kind:
+    if program == "docker-compose" or sub == "compose":
+        inner = rest if program == "docker-compose" else rest[list(rest).index("compose") + 1 :]
+        if _COMPOSE.intersection(inner[:6]):
+            return "looking"
+        return "general" if any(word in ("exec", "run", "rm", "kill") for word in inner[:4]) else "own"
+    return "general" if sub in _ADDING["docker"] else "own"

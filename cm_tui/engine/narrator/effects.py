@@ -1,0 +1,163 @@
+"""What approving writes: a line of a note, a Rule, or a change of topics; each told as other changes of its kind are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui.engine.entries.entries import Entries
+from cm_tui.engine.entries.entry_events import CHANGED as ENTRY_CHANGED
+from cm_tui.engine.entries.entry_events import ids_told
+from cm_tui.engine.entries.entry_record import digest
+from cm_tui.engine.entries.entry_text import changed_by
+from cm_tui.engine.entries.ledger import RULE
+from cm_tui.engine.episodes import narrated_undo
+from cm_tui.engine.episodes.narrated_undo import DecisionBack
+from cm_tui.engine.journal.event import Event
+from cm_tui.engine.memory.narrated import STANDS_ON
+from cm_tui.engine.narrator import topic_changes
+from cm_tui.engine.narrator.decision_events import read_shown
+from cm_tui.engine.narrator.decisions import Decision, Open
+from cm_tui.engine.narrator.line_changes import ACTIONS, LineChanges
+from cm_tui.engine.notes.note_saves import CHANGED as NOTE_CHANGED
+from cm_tui.engine.notes.topic_events import CHANGED as TOPIC_CHANGED
+from cm_tui.errors import RefusedError, UsageError
+from cm_tui.model import EPISODES, NarratedDecision, NarratedProposal, Scope
+from cm_tui.model.author import Author
+
+WRITES = frozenset({NOTE_CHANGED, ENTRY_CHANGED, TOPIC_CHANGED})
+"""Kinds of events that tell of what was written."""
+_SOURCES = 20
+"""Episodes that a Rule names."""
+
+
+class Done(NamedTuple):
+    """What was written.
+
+    Attributes:
+        words: for people.
+        data: what the event that decides says of it.
+    """
+
+    words: str
+    data: Mapping[str, str]
+
+
+def check(proposal: NarratedProposal, lines: LineChanges, decision: NarratedDecision) -> str:
+    """Let a proposal pass that can be written; returns what names what that does to its note, where it is one about a line.
+
+    Args:
+        proposal: as it is to be written.
+        lines: of the project's notes.
+        decision: how it is to be written.
+
+    Raises:
+        UsageError: it is no Rule.
+        RefusedError: what it would change cannot be changed.
+    """
+    if decision.as_rule:
+        if proposal.action != "add" or not (proposal.as_rule or decision.text is not None):
+            raise UsageError(
+                f"{proposal.id} says nothing that is to be done or left: it is no Rule.",
+                hint="Approve it as a line, or say the Rule: --text TEXT --as-rule.",
+            )
+        return ""
+    if proposal.action not in ACTIONS:
+        return ""
+    look = lines.look(proposal)
+    if look.problem:
+        raise RefusedError(look.problem)
+    return look.digest
+
+
+def write(
+    root: Path, lines: LineChanges, proposal: NarratedProposal, decision: NarratedDecision, writer: Author, change: str, *,
+    shown: str = "", told: Sequence[Event] = (),
+) -> Done:  # fmt: skip
+    """Write what a proposal says; what was written of the same change before is not written again.
+
+    Args:
+        root: of the checkout.
+        lines: of its notes.
+        proposal: as it is to be written.
+        decision: how it is to be written.
+        writer: who approved it.
+        change: that it is a part of.
+        shown: names what is to be done: nothing else is; empty: whatever it is by now.
+        told: events of the same change that there are already.
+
+    Raises:
+        UsageError: what it changes was changed so that it cannot be done.
+        RefusedError: it may not be written.
+        StoreError: it cannot be written.
+    """
+    more: dict[str, Any] = {"change": change, "narrated": proposal.id}
+    if proposal.evidence_ids:
+        more[STANDS_ON] = list(proposal.evidence_ids)
+    if decision.as_rule:
+        return _rule(Entries(root), proposal, writer, more, told)
+    if proposal.action not in ACTIONS:
+        done = topic_changes.apply(root, proposal, writer, more, shown)
+        return Done(f"approved: {done.words}", {})
+    is_begun = any(event.kind == NOTE_CHANGED for event in told)
+    wrote = lines.write(proposal, shown, writer, more, is_begun=is_begun)
+    return Done(f"approved: {wrote.words}", {"line": wrote.line, "made": wrote.made})
+
+
+def topic_digest(root: Path, proposal: NarratedProposal) -> str:
+    """Return what names what approving a proposal about topics would do now."""
+    return topic_changes.preview(root, proposal).digest
+
+
+def take_back(root: Path, decision: Decision, events: Sequence[Event]) -> DecisionBack:
+    """Take back what a decision wrote.
+
+    Args:
+        root: of the checkout.
+        decision: that was made.
+        events: all of the same change that the journal still has.
+
+    Raises:
+        UsageError: it cannot be taken back.
+        CmError: a note or a file of entries cannot be read or written.
+    """
+    shown = decision.shown
+    words = {} if shown is None else {"said": shown.text, "back": shown.old}
+    return narrated_undo.take_back(root, decision.data, events, words=words)
+
+
+def begun(one: Open) -> tuple[NarratedProposal, NarratedDecision, str] | None:
+    """Return what somebody began to decide, on what, and who it was; None: its event tells of nothing that can be done."""
+    shown = read_shown(one.proposal, one.data.get("shown"))
+    if shown is None or one.data.get("verdict") != "approve":
+        return None
+    reason, by = one.data.get("reason"), one.data.get("by")
+    is_rule = one.data.get("as_rule") is True
+    decision = NarratedDecision("approve", reason if isinstance(reason, str) else "", as_rule=is_rule)
+    return shown, decision, by if isinstance(by, str) else ""
+
+
+# --- parts ---
+
+
+def _rule(
+    entries: Entries, proposal: NarratedProposal, writer: Author, more: Mapping[str, Any], told: Sequence[Event]
+) -> Done:
+    """Write a Rule that counts as approved: the narrator found it, and a person let it be written."""
+    scope: Scope = "user" if proposal.scope == "user" else "project"
+    draft = entries.draft(proposal.text, Author("narrator"), category=RULE, keywords=proposal.tags, scope=scope)
+    sources = tuple(f"{EPISODES}/{id_}" for id_ in proposal.evidence_ids[:_SOURCES])
+    made, notes = entries.add_new(
+        changed_by(replace(draft, made_from=sources), writer), writer, approves=True, more=more
+    )
+    if made.again and made.unapproved:
+        raise UsageError(
+            f"The Rule {made.id} says that already, and waits for approval.", hint=f"`cm entries approve {made.id}`"
+        )
+    # Whoever was killed before had written it.
+    is_own = not made.again or any(made.id in ids_told(event) for event in told)
+    words = f"wrote the Rule {made.id}" if is_own else f"the Rule {made.id} says that already"
+    said = {"entry": made.id, "entry_scope": made.scope, "entry_digest": digest(made)}
+    return Done("; ".join((f"approved: {words}", *notes)), said if is_own else {})

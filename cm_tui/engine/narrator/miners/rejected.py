@@ -1,0 +1,24 @@
+"""Rejected alternatives: what the person says was looked at and turned down.
+
+A sentence counts that has the cue `turned down` (rejected, ruled out, decided against, not an option, we do not want, …), with
+the plainness of all of its cues (`cues.py`) as its weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cm_tui.engine.narrator.observation import Observation
+from cm_tui.engine.narrator.said import kind_of, observation, said_in
+from cm_tui.engine.narrator.turn import Turn
+
+
+class Rejected:
+    """Finds alternatives that were turned down."""
+
+    name = "rejected"
+
+    def look(self, turn: Turn) -> Iterable[Observation]:
+        """Return what the person says was turned down."""
+        found = (observation(turn, "rejected", one) for one in said_in(turn) if kind_of(one) == "rejected")
+        return [one for one in found if one is not None]

@@ -1,0 +1,52 @@
+"""What a language model takes, counted before and after, and never above the ceiling."""
+
+from __future__ import annotations
+
+from cm_tui.model import ModelCost
+
+_CHARACTERS = 3.0
+"""Of a token, at least on average: common vocabularies take 3.5 to 4.5 for English and code, and the ceiling is to hold."""
+
+
+def tokens_of(text: str) -> int:
+    """Return about how many tokens a text takes, rather too many than too few; letters beyond ASCII count as one each."""
+    plain = sum(letter < "\x80" for letter in text)
+    return int(plain / _CHARACTERS) + (len(text) - plain) + 1
+
+
+class Budget:
+    """Tokens of one pass.
+
+    Args:
+        model: its name.
+        ceiling: most tokens.
+        estimated: what the pass was thought to take.
+    """
+
+    def __init__(self, model: str, ceiling: int, estimated: int = 0) -> None:
+        self._model = model
+        self._ceiling = ceiling
+        self._estimated = estimated
+        self._used = 0
+        self._calls = 0
+        self._notes: dict[str, None] = {}
+
+    def allows(self, tokens: int) -> bool:
+        """Return whether so many more stay below the ceiling; says so once where they do not."""
+        if self._used + tokens <= self._ceiling:
+            return True
+        self.note(f"the ceiling of {self._ceiling:,} tokens was reached: the rest was done without the model")
+        return False
+
+    def spend(self, tokens: int) -> None:
+        """Count what a request took."""
+        self._used += tokens
+        self._calls += 1
+
+    def note(self, words: str) -> None:
+        """Keep what has to be said, once."""
+        self._notes.setdefault(words)
+
+    def cost(self) -> ModelCost:
+        """Return what it came to."""
+        return ModelCost(self._model, self._estimated, self._ceiling, self._used, self._calls, tuple(self._notes))

@@ -1,0 +1,36 @@
+"""What the rooms of the narrator stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cm_tui.config import Config
+from cm_tui.engine.episodes.episodes import Episodes
+from cm_tui.engine.store.database import Database
+
+if TYPE_CHECKING:
+    from cm_tui.engine.narrator.stale_facts import Code
+
+Embed = Callable[[Sequence[str]], Any]
+"""Turns texts into unit vectors, one row each; None where there is no model."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the narrator stands on."""
+
+    root: Path
+    db: Database
+    episodes: Episodes
+    config: Callable[[], Config]
+    """The settings of this moment."""
+    embed: Embed
+    on_written: Callable[[], None]
+    """Called after notes or entries were changed: searches are to see it at once."""
+    code: Callable[[], Code | None] = lambda: None
+    """Gives what tells what became of names of the code; None: nothing is known of the code."""
+    missing: Callable[[str], str] = lambda _: ""
+    """Gives the first command in backticks of a text that the project no longer has; empty: it has all of them."""

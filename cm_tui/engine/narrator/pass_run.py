@@ -1,0 +1,151 @@
+"""A pass over the episodes: what is new is looked at, and what that touches is weighed again.
+
+Each step is one transaction, and what was looked at is told by the rows alone: whoever is killed goes on where they end.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cm_tui.engine.narrator import reading, weighing
+from cm_tui.engine.narrator.grouping import Embed
+from cm_tui.engine.narrator.looking import Seen
+from cm_tui.engine.narrator.processes import Lookers
+from cm_tui.engine.narrator.seen_rows import put_seen, remove_gone
+from cm_tui.engine.narrator.tables import NarratorTables, Position
+from cm_tui.model import Cancel, Progress
+
+_BATCH = 4_000
+"""Episodes that are written down at once: a moment of work, whoever waits for it."""
+_WAIT_S = 0.2
+_KEPT = 4
+"""After so many writes, what the store keeps in memory of them is let go of."""
+
+
+_BY_WORDS = "no model of prose: what is said in other words is told apart by its words alone"
+
+
+@dataclass
+class PassCounts:
+    """What a pass did."""
+
+    episodes: int = 0
+    observations: int = 0
+    failed: dict[str, int] = field(default_factory=dict)
+    by_words: bool = False
+    """There was no model: wordings were compared by their words alone."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what has to be said."""
+        found = [f"left out: {what} ({times:,} times)" for what, times in sorted(self.failed.items())]
+        return (*found, _BY_WORDS) if self.by_words else tuple(found)
+
+
+def let_go(tables: NarratorTables, embed: Embed) -> None:
+    """Let what may not be seen any more support nothing, before the next pass.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    if not tables.one_at_a_time.acquire(blocking=False):
+        # What a pass does not meet, the next one does.
+        return
+    try:
+        at = tables.position()
+        if at.reading and (gone := reading.gone(tables)):
+            remove_gone(tables, at.reading, gone)
+            weighing.weigh(tables, at.reading, embed, Cancel(), time.time())
+            with tables.writing():
+                tables.settle(at._replace(passes=at.passes + 1))
+    finally:
+        tables.one_at_a_time.release()
+
+
+class Pass:
+    """Looks at what is new in a journal.
+
+    Args:
+        tables: where what is seen is kept.
+        folder: of the journal.
+        embed: gives vectors of texts; None: there is no model.
+        workers: processes that look; 0: one a core.
+    """
+
+    def __init__(self, tables: NarratorTables, folder: Path, embed: Embed, workers: int = 0) -> None:
+        self._tables = tables
+        self._folder = folder
+        self._embed = embed
+        self._workers = workers
+        self.counts = PassCounts()
+
+    def run(self, cancel: Cancel, now: Callable[[], float] = time.time) -> Iterator[Progress]:
+        """Look at all that is new, and weigh what it touches.
+
+        Raises:
+            CancelledError: somebody asked for an end; what was done by then is kept.
+            ReadAnewError: the journal was read anew meanwhile.
+            StoreError: it cannot be read, or the store not be written.
+        """
+        while not self._tables.one_at_a_time.acquire(timeout=_WAIT_S):
+            cancel.check()
+        try:
+            yield from self._run(cancel, now)
+        finally:
+            self._tables.one_at_a_time.release()
+
+    def _run(self, cancel: Cancel, now: Callable[[], float]) -> Iterator[Progress]:
+        tables = self._tables
+        at = tables.begin(_version())
+        state = tables.state()
+        if at.state != state:
+            due = reading.due(tables, now())
+            yield Progress("read", 0, len(due))
+            if due.gone:
+                remove_gone(tables, at.reading, due.gone)
+            yield from self._look(due, at.reading, cancel)
+        if at.state != state or weighing.is_due(tables):
+            yield Progress("weigh", 0, 1)
+            cancel.check()
+            self.counts.by_words = weighing.weigh(tables, at.reading, self._embed, cancel, now())
+            with tables.writing():
+                tables.settle(Position(at.reading, at.miners, state, at.passes + 1))
+            yield Progress("weigh", 1, 1)
+        if self.counts.episodes >= _BATCH:
+            tables.episodes.settle()
+
+    def _look(self, due: reading.Due, reading_name: str, cancel: Cancel) -> Iterator[Progress]:
+        lookers = Lookers(self._folder, self._workers)
+        batch, done, written = Seen(), 0, 0
+        try:
+            for seen in lookers.look(due.items()):
+                batch.add(seen)
+                cancel.check()
+                if len(batch.items) >= _BATCH:
+                    done += self._put(batch, reading_name)
+                    batch, written = Seen(), written + 1
+                    if written % _KEPT == 0:
+                        self._tables.episodes.let_go_of_blocks()
+                yield Progress("read", done + len(batch.items), len(due))
+        finally:
+            lookers.close()
+            if batch.items:
+                # What was looked at is kept, however this ends.
+                self._put(batch, reading_name)
+
+    def _put(self, batch: Seen, reading_name: str) -> int:
+        put_seen(self._tables, reading_name, batch)
+        self.counts.episodes += len(batch.items)
+        self.counts.observations += len(batch.rows)
+        for what, times in batch.failed.items():
+            self.counts.failed[what] = self.counts.failed.get(what, 0) + times
+        return len(batch.items)
+
+
+def _version() -> int:
+    from cm_tui.engine.narrator.miners.list import VERSION
+
+    return VERSION

@@ -1,0 +1,60 @@
+"""Retired topics: they lie outside the folders of notes, so nothing recalls them, and where a person finds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cm_tui import paths
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.places import NOTES_FOLDER, USER, Folder, Found, Places
+from cm_tui.engine.notes.scan import Stamp, scan_folders
+
+PROJECT_ARCHIVE = f"{paths.PROJECT_FOLDER}/archive"
+USER_ARCHIVE = "user-archive:"
+TOPICS = "topics/"
+
+
+class ArchivedTopics(Places):
+    """The folders of retired topics of a project and of its user.
+
+    Args:
+        root: the project's root.
+    """
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.folders = (
+            Folder(root, PROJECT_ARCHIVE, "", "project", "project"),
+            Folder(paths.data_dir() / "notes-archive", "", USER_ARCHIVE, "user", "user"),
+        )
+
+    def all(self) -> list[tuple[Found, Stamp]]:
+        """Return the topics that are there, each with what tells that it has changed."""
+        return [one for one in scan_folders(self).found.values() if one[0].kind == "topic"]
+
+
+def is_archived(id_: str) -> bool:
+    """Return whether an id is that of a retired topic."""
+    return id_.startswith((f"{PROJECT_ARCHIVE}/", USER_ARCHIVE))
+
+
+def place_of(notes: Notes, id_: str) -> Found:
+    """Return where a note or a retired topic lies, whether it is there or not.
+
+    Raises:
+        NotFoundError: none can have that name.
+        RefusedError: it lies outside the folders of notes.
+    """
+    return ArchivedTopics(notes.root).place(id_) if is_archived(id_) else notes.places.place(id_)
+
+
+def archived(notes: Notes, place: Found) -> Found:
+    """Return where a topic lies once it is retired."""
+    inside = place.path[place.path.index(TOPICS) :]
+    return place_of(notes, f"{USER_ARCHIVE}{inside}" if place.scope == "user" else f"{PROJECT_ARCHIVE}/{inside}")
+
+
+def restored(notes: Notes, place: Found) -> Found:
+    """Return where a retired topic lies once it is back."""
+    inside = place.path[place.path.index(TOPICS) :]
+    return place_of(notes, f"{USER}{inside}" if place.scope == "user" else f"{NOTES_FOLDER}/{inside}")

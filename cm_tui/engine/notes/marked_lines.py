@@ -1,0 +1,230 @@
+"""Lines of notes that carry the mark of the proposal that they were made of: found by it, and taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from cm_tui.engine.notes.front_matter import front_matter
+from cm_tui.engine.notes.headings import headings
+from cm_tui.engine.notes.known_scan import known_notes
+from cm_tui.engine.notes.note_file import writing
+from cm_tui.engine.notes.note_saves import REVERTED, NoteSaves
+from cm_tui.engine.notes.note_undo import TakenBack
+from cm_tui.engine.notes.notes import NoteFile, Notes
+from cm_tui.engine.notes.places import Found
+from cm_tui.engine.notes.topic_files import refuse_locked
+from cm_tui.errors import CmError
+from cm_tui.model.author import Author
+
+_BULLET = re.compile(r"(\s{0,12}(?:[-*+]|\d{1,9}[.)])[ \t]+)?(.*)")
+_MARK = re.compile(r"[ \t]*<!--\s*cm:narrator\s+([a-z0-9]{1,64})\s*-->")
+_INDENTED = re.compile(r"[ \t]+\S")
+_MOST_BYTES = 1_000_000
+"""Of a note that is looked through for a line which was moved."""
+
+
+class Marked(NamedTuple):
+    """A line that carries a mark.
+
+    Attributes:
+        row: its place in the note, from 0.
+        prefix: blanks and the mark of a list before it.
+        said: the line without these and without marks.
+        whole: the line without the prefix, marks and all.
+        goes_on: whether lines that are indented below belong to it.
+    """
+
+    row: int
+    prefix: str
+    said: str
+    whole: str
+    goes_on: bool
+
+
+class Written(NamedTuple):
+    """What approving a proposal wrote into a note.
+
+    Attributes:
+        name: id of the proposal.
+        note: id of the note.
+        digest: of the line, as `digest_of` gives it.
+        made: `note` or `heading`, where that was not there before; empty: it was.
+        back: the line that stood there before, marks and all; empty: none did.
+        said: the line as it was written, where that is known; it is only shown.
+        undoes: id of the event that told of it; empty: none is there any more.
+    """
+
+    name: str
+    note: str
+    digest: str
+    made: str = ""
+    back: str = ""
+    said: str = ""
+    undoes: str = ""
+
+
+def mark_of(name: str) -> str:
+    """Return the mark of a proposal."""
+    return f"<!-- cm:narrator {name} -->"
+
+
+def marks_in(line: str) -> tuple[str, ...]:
+    """Return the names of the proposals whose marks a line carries."""
+    return tuple(_MARK.findall(line))
+
+
+def without_marks(line: str) -> str:
+    """Return a line without the marks of proposals."""
+    return _MARK.sub("", line)
+
+
+def without_prefix(line: str) -> str:
+    """Return a line without blanks and the mark of a list before it."""
+    found = _BULLET.fullmatch(line)
+    return (found[2] if found is not None else line).rstrip()
+
+
+def digest_of(said: str) -> str:
+    """Return what names a line, by what it says without marks."""
+    return blake2b(said.strip().encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def marked(text: str, name: str, digest: str = "") -> Marked | None:
+    """Return the line of a note that carries a mark; of several the one that says what was written; None: there is none.
+
+    Args:
+        text: of the note.
+        name: of the proposal.
+        digest: of what was written.
+    """
+    lines = text.split("\n")
+    found = [_marked(lines, row) for row, line in enumerate(lines) if name in marks_in(line)]
+    return next((one for one in found if digest_of(one.said) == digest), found[0] if found else None)
+
+
+def take_back(notes: Notes, written: Written, *, dry_run: bool = False, theirs_too: bool = False) -> TakenBack:
+    """Take back the line that a proposal wrote, wherever it stands by now.
+
+    Args:
+        notes: the project's.
+        written: what was written.
+        dry_run: only say what it would do.
+        theirs_too: also where somebody changed the line since.
+
+    Raises:
+        CmError: the note cannot be read, or may not be written.
+    """
+    words = f"wrote a line to {written.note}"
+    with writing():
+        found = _where(notes, written)
+        if found is None:
+            return TakenBack(written.note, f"{words}, which is in no note any more")
+        place, file, line = found
+        refuse_locked(place)
+        is_same = digest_of(line.said) == written.digest and not line.goes_on
+        if not is_same and not theirs_too:
+            now = without_marks(_with_below(file.shown, line) if line.goes_on else line.whole)
+            return TakenBack(place.id, words, now, then=written.said, back=written.back)
+        if not dry_run:
+            _write(notes, place, file, _without(file.shown, line, written), written)
+    moved = "" if place.id == written.note else f", which stands in {place.id} by now"
+    return TakenBack(place.id, f"{words}{moved}")
+
+
+def without_row(lines: Sequence[str], row: int) -> list[str]:
+    """Return lines without one; of two blank ones that come together one goes."""
+    rest = [*lines[:row], *lines[row + 1 :]]
+    is_doubled = 0 < row < len(rest) and not rest[row - 1].strip() and not rest[row].strip()
+    return [*rest[: row - 1], *rest[row:]] if is_doubled else rest
+
+
+# --- parts ---
+
+
+def _marked(lines: Sequence[str], row: int) -> Marked:
+    found = _BULLET.fullmatch(lines[row])
+    prefix, whole = (found[1] or "", found[2]) if found is not None else ("", lines[row])
+    goes_on = bool(prefix) and row + 1 < len(lines) and _is_below(lines[row + 1], prefix)
+    return Marked(row, prefix, without_marks(whole).strip(), whole.rstrip(), goes_on)
+
+
+def _is_below(line: str, prefix: str) -> bool:
+    """Return whether a line belongs to the bullet above it."""
+    own = len(prefix) - len(prefix.lstrip())
+    return bool(_INDENTED.match(line)) and len(line) - len(line.lstrip()) > own
+
+
+def _with_below(text: str, line: Marked) -> str:
+    lines = text.split("\n")
+    return "\n".join([line.whole, *lines[line.row + 1 : _stop(lines, line)]])
+
+
+def _stop(lines: Sequence[str], line: Marked) -> int:
+    """Return the row behind a bullet and what is indented below it."""
+    stop = line.row + 1
+    while line.goes_on and stop < len(lines) and _is_below(lines[stop], line.prefix):
+        stop += 1
+    return stop
+
+
+def _where(notes: Notes, written: Written) -> tuple[Found, NoteFile, Marked] | None:
+    """Return where the line stands: in its note, or in another one that it was moved to."""
+    place = notes.places.place(written.note)
+    file = NoteSaves(notes).settle(place)
+    line = marked(file.shown, written.name, written.digest)
+    if line is not None:
+        return place, file, line
+    for other, stamp in known_notes(notes.places).found.values():
+        if other.id == place.id or not other.writable or stamp.size > _MOST_BYTES:
+            continue
+        try:
+            file = notes.file(other)
+        except CmError:
+            # What cannot be read holds nothing that could be taken out.
+            continue
+        line = marked(file.shown, written.name, written.digest)
+        if line is not None:
+            return other, file, line
+    return None
+
+
+def _without(text: str, line: Marked, written: Written) -> str:
+    lines = text.split("\n")
+    if written.back:
+        return "\n".join([*lines[: line.row], f"{line.prefix}{written.back}", *lines[line.row + 1 :]])
+    rest = without_row([*lines[: line.row + 1], *lines[_stop(lines, line) :]], line.row)
+    if written.made and (empty := _empty_section(rest, line.row)) is not None:
+        rest = [*rest[: empty.start], *rest[empty.stop :]]
+    made = "\n".join(rest)
+    return made if text.endswith("\n") else made.rstrip("\n")
+
+
+def _empty_section(lines: Sequence[str], row: int) -> range | None:
+    """Return the rows of the section that a place is in, where nothing stands in it any more."""
+    skipped = front_matter(list(lines)).lines
+    found = [(skipped + one.row, one.level) for one in headings(lines[skipped:])]
+    above = [one for one in found if one[0] < row]
+    if not above or above[-1][1] < 2:
+        return None
+    begin = above[-1][0]
+    stop = next((at for at, _ in found if at > begin), len(lines))
+    return range(begin, stop) if not any(line.strip() for line in lines[begin + 1 : stop]) else None
+
+
+def _write(notes: Notes, place: Found, file: NoteFile, text: str, written: Written) -> None:
+    saves, more = NoteSaves(notes), {"undoes": written.undoes, "narrated": written.name}
+    if written.made == "note" and place.id == written.note and _is_bare(text):
+        # There was no such file before.
+        saves.remove(place, REVERTED, **more)
+    else:
+        saves.put(place, file, text, Author(), REVERTED, **more)
+
+
+def _is_bare(text: str) -> bool:
+    """Return whether a note has nothing but front matter and a title."""
+    lines = text.split("\n")
+    rest = [line for line in lines[front_matter(lines).lines :] if line.strip()]
+    return not rest or (len(rest) == 1 and rest[0].startswith("# "))

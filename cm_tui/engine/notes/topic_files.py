@@ -1,0 +1,299 @@
+"""Changes of several notes at once, such as topics that become one: one event with all their texts, then the files.
+
+Whoever is killed in between leaves a mark by which the next change does the rest; and the change can be taken back, done or
+half done. What is written comes first and what goes comes last: at no moment is a line in no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cm_tui import paths
+from cm_tui.engine.journal.event import Event, Position
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.notes import saved_over
+from cm_tui.engine.notes.archived_topics import place_of
+from cm_tui.engine.notes.merging import merge
+from cm_tui.engine.notes.note_file import kept_file, take_away, write_data
+from cm_tui.engine.notes.note_reader import leads_away, read_data, text_of
+from cm_tui.engine.notes.note_saves import NoteSaves
+from cm_tui.engine.notes.notes import Notes
+from cm_tui.engine.notes.places import Found
+from cm_tui.engine.notes.topic_events import (
+    CHANGED,
+    REVERTED,
+    Now,
+    as_text,
+    bytes_of,
+    files_of,
+    pool_of,
+    shown,
+)
+from cm_tui.engine.shared_files.last_texts import LastTexts
+from cm_tui.errors import CmError, NotFoundError, RefusedError, StoreError, UsageError
+from cm_tui.files import read_regular, write_atomically
+from cm_tui.model.author import Author
+
+_UNDONE = "change.undone"
+"""Kind of the event behind which a change counts no longer; whoever takes changes back writes it."""
+_MOST_MARK = 4_000
+_OWN_WRITE = 0o222
+
+
+class FileChange(NamedTuple):
+    """What becomes of one file.
+
+    Attributes:
+        place: where it lies.
+        before: what it holds; None: there is none.
+        after: what it is to hold; None: it goes.
+    """
+
+    place: Found
+    before: bytes | None
+    after: bytes | None
+
+
+class TopicFiles:
+    """Changes of several notes of a project; the caller holds all notes meanwhile.
+
+    Args:
+        notes: the project's.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._journal = Journal.of(notes.root)
+        self._unfinished = _unfinished(notes.root)
+
+    def read(self, place: Found) -> bytes | None:
+        """Return what a file holds, after what another program saved over was put back; None: there is none.
+
+        Raises:
+            UsageError: it is no text that could be written again.
+            RefusedError: it is a link, or lies below one.
+            StoreError: it cannot be read.
+        """
+        if leads_away(place):
+            raise RefusedError(
+                f"{place.file} is a link, or lies below one: notes are neither read from it nor written to it.",
+                hint="Put an ordinary file there.",
+            )
+        return NoteSaves(self._notes).settle(place).data
+
+    def change(
+        self, action: str, words: str, files: Sequence[FileChange], writer: Author | None = None, **more: Any
+    ) -> str:
+        """Tell of a change, then make it; returns the id of the event.
+
+        Args:
+            action: what is done, in a word.
+            words: the same, for people.
+            files: all that change.
+            writer: who asks for it; None: a person.
+            more: what the event says besides.
+
+        Raises:
+            UsageError: it is too much for one event, or lines of a file wait for a decision; nothing is written.
+            RefusedError: a file may not be written; nothing is written.
+            StoreError: one cannot be written.
+        """
+        for one in files:
+            refuse_locked(one.place)
+        token = secrets.token_hex(8)
+        texts = [
+            {"note": one.place.id, "before": as_text(one.place, one.before), "after": as_text(one.place, one.after)}
+            for one in files
+        ]
+        said = {"action": action, "words": words, "files": texts, "token": token, **more}
+        self._mark(token)
+        try:
+            event = self.tell(CHANGED, said, writer or Author())
+        except CmError:
+            self._done()
+            raise
+        self.write(event, files)
+        self._done()
+        return event
+
+    def tell(self, kind: str, data: Mapping[str, Any], writer: Author) -> str:
+        """Write the event of a change; returns its id.
+
+        Raises:
+            UsageError: it is too much for one event.
+            StoreError: the journal cannot be written.
+        """
+        said = {**data, "actor": writer.actor, "agent": writer.agent, "session": writer.session}
+        try:
+            return self._journal.append(kind, said, head=self._notes.head() or None).id
+        except UsageError as error:
+            raise UsageError(
+                f"These notes are too long for one change: {error.message}",
+                hint="Make one of them shorter first: split it, or take lines out with `cm notes edit`.",
+            ) from error
+
+    def write(self, event: str, files: Sequence[FileChange]) -> None:
+        """Make a change of which an event tells: what is written first, then what goes.
+
+        Raises:
+            RefusedError: a file may not be written.
+            StoreError: one cannot be written.
+        """
+        for one in files:
+            if one.after is not None and one.after != one.before:
+                self._write(one.place, one.after, one.before)
+        for number, one in enumerate(files):
+            if one.after is None and one.before is not None:
+                take_away(one.place, kept_file(f"{event}-{number}"))
+
+    def complete(self) -> str:
+        """Do what is left of a change whose process was killed; returns what that was, in words; empty: there is nothing.
+
+        A file that was edited since is merged; one that cannot be is left, and with it what was to go.
+
+        Raises:
+            RefusedError: a file may not be written.
+            StoreError: one cannot be read or written.
+        """
+        event = self._last_unfinished()
+        words = ""
+        if event is not None:
+            now = self.now_of(event)
+            changes = [_finished(one) for one in now]
+            can_all = all(change is not None for change in changes)
+            pool = pool_of(now)
+            files = [
+                FileChange(one.place, one.data, bytes_of(change.after, one, pool))
+                for one, change in zip(now, changes, strict=True)
+                if change is not None and (change.after is not None or can_all)
+            ]
+            self.write(event.id, files)
+            words = str(event.data.get("words", ""))
+        self._done()
+        return words
+
+    def now_of(self, event: Event) -> list[Now]:
+        """Return the files of a change as they are now.
+
+        Raises:
+            UsageError: one is no text that could be written again.
+            RefusedError: one is a link, or lies below one.
+            StoreError: one cannot be read.
+        """
+        told = files_of(event)
+        places = [place_of(self._notes, one.note) for one in told]
+        data = [_data(place) for place in places]
+        texts = [as_text(place, one) for place, one in zip(places, data, strict=True)]
+        clean = iter(shown([text for text in texts if text is not None]))
+        seen = [None if text is None else next(clean) for text in texts]
+        return [Now(*one) for one in zip(places, told, data, seen, strict=True)]
+
+    # --- parts ---
+
+    def _write(self, place: Found, data: bytes, before: bytes | None) -> None:
+        saved = write_data(place, data, before)
+        # That it cannot be kept hinders nobody.
+        with suppress(OSError):
+            LastTexts(place.file).add(text_of(data)[0])
+        if saved is not None:
+            # Another program saved it in the same moment: as if it had been a moment later.
+            write_data(place, saved)
+            NoteSaves(self._notes).settle(place)
+
+    def _mark(self, token: str) -> None:
+        """Leave a mark, before an event tells of a change, that the change is not made yet."""
+        said = {"at": str(self._journal.end()), "token": token}
+        try:
+            paths.private_dir(self._unfinished.parent)
+            write_atomically(self._unfinished, json.dumps(said), durable=True)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot write {self._unfinished}: {error.strerror or error}.",
+                hint="Check its permissions and free space.",
+            ) from error
+
+    def _done(self) -> None:
+        with suppress(OSError):
+            self._unfinished.unlink(missing_ok=True)
+
+    def _last_unfinished(self) -> Event | None:
+        """Return the change that the mark is of; None where nobody told of it, or it was taken back since."""
+        said = _read_mark(self._unfinished)
+        if said is None:
+            return None
+        position, token = said
+        found: Event | None = None
+        for event in self._journal.read(position) if self._journal.holds(position, "") else ():
+            if event.kind == CHANGED and event.data.get("token") == token:
+                found = event
+            elif event.kind in (_UNDONE, REVERTED) and found is not None:
+                is_of_it = found.id in (event.data.get("change"), event.data.get("undoes"))
+                found = None if is_of_it else found
+        return found
+
+
+class _Finished(NamedTuple):
+    after: str | None
+
+
+def refuse_locked(place: Found) -> None:
+    """Refuse to change a file that is not for cm, that may not be written, or that waits for a decision.
+
+    Raises:
+        RefusedError: it may not be written.
+        UsageError: lines of it wait for a decision.
+    """
+    if not place.writable:
+        raise RefusedError(
+            f"{place.id} is changed with other programs: cm only reads it.", hint=f"Open {place.file} in an editor."
+        )
+    with suppress(OSError):
+        if not place.file.stat(follow_symlinks=False).st_mode & _OWN_WRITE:
+            raise RefusedError(f"{place.id} is read-only.", hint=f"Make {place.file} writable for you.")
+    folder = next((one for one in place.file.parents if one.exists()), place.base)
+    if not os.access(folder, os.W_OK):
+        raise RefusedError(f"{place.id} lies in a folder that is read-only.", hint=f"Make {folder} writable for you.")
+    if saved_over.kept_of(place.file):
+        raise UsageError(
+            f"Lines of {place.id} that another program saved over wait for a decision.",
+            hint="`cm notes conflicts` shows them.",
+        )
+
+
+def _finished(file: Now) -> _Finished | None:
+    """Return what a file is to hold once a change is made; None: it was edited, and cannot be merged."""
+    told, now = file.told, file.shown
+    if now in (told.before, told.after):
+        return _Finished(told.after)
+    if now is None or told.before is None or told.after is None:
+        return None
+    merged = merge(told.before, told.after, now, "")
+    return None if merged.conflicts else _Finished(merged.text)
+
+
+def _data(place: Found) -> bytes | None:
+    try:
+        return read_data(place)
+    except NotFoundError:
+        return None
+
+
+def _unfinished(root: Path) -> Path:
+    name = hashlib.blake2b(str(root).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    return paths.data_dir() / "note-changes" / f"unfinished-{name}.json"
+
+
+def _read_mark(file: Path) -> tuple[Position, str] | None:
+    data = read_regular(file, _MOST_MARK)
+    try:
+        said = json.loads(data) if data is not None else None
+        return (Position.parse(said["at"]), str(said["token"])) if isinstance(said, dict) else None
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, UsageError):
+        return None

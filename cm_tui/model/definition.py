@@ -1,0 +1,58 @@
+"""Records of the files that say what is remembered and handed over: retrieval definitions, rules, ingestion pipelines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+DefinitionKind = Literal["retrieval", "rule", "ingestion"]
+DefinitionState = Literal["counts", "off", "held", "broken"]
+"""`held`: a person has to trust it first; `broken`: it has an error and does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionProblem:
+    """Something wrong in a file, with its place."""
+
+    file: str
+    """Relative to the project's root; a shipped one begins with `shipped:`."""
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+    """What was meant, or what to do."""
+    severity: Literal["error", "warning"] = "error"
+
+    @property
+    def text(self) -> str:
+        """Return it in one line, as compilers do."""
+        hint = f" {self.hint}" if self.hint else ""
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionInfo:
+    """A definition, a rule or a pipeline, as it stands."""
+
+    id: str
+    """Such as `definition://release`, `rule://architecture`, `pipeline://sessions`."""
+    kind: DefinitionKind
+    name: str
+    file: str
+    line: int
+    state: DefinitionState
+    summary: str
+    """What it does, in one line."""
+    asks: tuple[str, ...] = ()
+    """What needs a person's trust: ends of a sentence that begins with `It wants to`."""
+    shipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """All of a project, in the order in which they count, and what is wrong with their files."""
+
+    items: tuple[DefinitionInfo, ...]
+    problems: tuple[DefinitionProblem, ...]
+    files: int
+    """Files that were read."""

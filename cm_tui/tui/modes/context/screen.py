@@ -1,0 +1,129 @@
+"""Context: what an agent would be handed over for a prompt, and what it was handed over before."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from cm_tui.tui.modes.context.commands import CONTEXT_COMMANDS, open_snapshot, switch_to_snapshots
+from cm_tui.tui.modes.context.mention_line import MentionLine
+from cm_tui.tui.modes.context.rows import SnapshotRows, SourceRows
+from cm_tui.tui.modes.context.view import TYPING, ContextView, LineList
+from cm_tui.tui.screens.commands import Command, bindings
+
+
+class ContextScreen(ContextView):
+    """Why an agent knows something, or does not."""
+
+    MODE = "context"
+    INTRO = (
+        "What an agent would be handed over for a prompt, by the files in .cm: the sources in their order, what each "
+        "costs, what was cut and why. space switches a source off, r the rule that decided over it, [ and ] change the "
+        "budget: the result changes at once. v shows the text, the reasons, the latencies and the files. s lists what "
+        "agents were handed over before; m marks two of these, x says what differs."
+    )
+    ZOOMS = ("context-detail-panel", "context-list-panel")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(CONTEXT_COMMANDS),
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_list", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mentions = MentionLine(self)
+
+    def mode_commands(self) -> tuple[Command[ContextView], ...]:
+        """Everything that the context mode can do."""
+        return CONTEXT_COMMANDS
+
+    # --- what is typed ---
+
+    @on(Input.Changed, "#context-prompt")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._mentions.look()
+        self.assemble(delay=TYPING if self.focused is self.prompt_input else 0.0)
+        self.remember()
+
+    @on(Input.Changed, "#context-filter")
+    def _filtered(self, event: Input.Changed) -> None:
+        event.stop()
+        if self.lists_snapshots:
+            self.ask_snapshots(delay=TYPING)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.list_shown.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Tab in the prompt takes the first mention."""
+        if event.key == "tab" and self.focused is self.prompt_input and self._mentions.take():
+            event.stop()
+            event.prevent_default()
+
+    def action_into_list(self) -> None:
+        """Down from an input goes into the list."""
+        if isinstance(self.focused, Input):
+            self.list_shown.focus()
+
+    # --- the lists ---
+
+    @on(SourceRows.Highlighted, "#context-sources")
+    def _came_to(self, event: SourceRows.Highlighted) -> None:
+        event.stop()
+        if not self.lists_snapshots:
+            self.show_details()
+            self.refresh_keys()
+
+    @on(SnapshotRows.Highlighted, "#context-snapshots")
+    def _came_to_snapshot(self, event: SnapshotRows.Highlighted) -> None:
+        event.stop()
+        self.refresh_keys()
+
+    @on(SourceRows.Chosen, "#context-sources")
+    def _read(self, event: SourceRows.Chosen) -> None:
+        event.stop()
+        self.lines.focus()
+
+    @on(SnapshotRows.Chosen, "#context-snapshots")
+    def _open(self, event: SnapshotRows.Chosen) -> None:
+        event.stop()
+        open_snapshot(self)
+
+    @on(LineList.Highlighted, "#context-lines")
+    @on(LineList.Chosen, "#context-lines")
+    def _came_to_line(self, event: LineList.Told) -> None:
+        event.stop()
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.refresh_keys()
+
+    def on_resize(self) -> None:
+        """Lay the panel out for its new width."""
+        self.call_after_refresh(self.show_details)
+
+    # --- back ---
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the input or the panel, then a comparison, then the snapshots, then a snapshot."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif isinstance(self.focused, Input):
+            self.list_shown.focus()
+        elif self.diff is not None:
+            self.diff = None
+            self.show_details()
+            self.list_shown.focus()
+        elif self.focused is self.lines:
+            self.list_shown.focus()
+        elif self.lists_snapshots:
+            switch_to_snapshots(self)
+        elif self.is_past:
+            self.assemble()
+        self.refresh_keys()

@@ -1,0 +1,321 @@
+"""What the context mode shows: the prompt, the budget, the sources in order, and what the cursor is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from cm_tui.counts import count
+from cm_tui.errors import CmError
+from cm_tui.model import Assembly, AssemblyDiff, AssemblyHead, Definitions, Page
+from cm_tui.model.dates import local_minute
+from cm_tui.tui.modes.context import details
+from cm_tui.tui.modes.context.gauge import BudgetGauge
+from cm_tui.tui.modes.context.rows import SnapshotRow, SnapshotRows, SourceRow, SourceRows, source_rows
+from cm_tui.tui.screens.mode_screen import ModeScreen
+from cm_tui.tui.widgets.rowlist import RowList
+from cm_tui.tui.widgets.split import Split
+from cm_tui.tui.widgets.text import elide_middle, one_line
+
+Tab = Literal["text", "why", "time", "files"]
+TABS: tuple[Tab, ...] = ("text", "why", "time", "files")
+TITLES: dict[Tab, str] = {"text": "Text", "why": "Why", "time": "Latencies", "files": "Files"}
+TYPING = 0.25
+"""Seconds that somebody who types is waited for."""
+DEFAULT_BUDGET = 4_000
+_SHOWN = 200
+NO_PROMPT = (
+    "Type what an agent would be asked, and see what it is handed over. @ mentions files, symbols, notes and episodes. "
+    "s lists what agents were handed over before."
+)
+NO_SNAPSHOTS = "No snapshot fits: each time something is handed over to an agent, one is kept. K keeps this one."
+
+
+class LineList(RowList[Content]):
+    """Lines that somebody reads."""
+
+    def draw(self, row: Content, width: int) -> Content:  # noqa: ARG002 - lines were laid out for this width
+        """One line."""
+        return Content.assemble(" ", row)
+
+    def style_of(self, index: int) -> str:
+        """A cursor where somebody reads."""
+        return super().style_of(index) if self.has_focus else ""
+
+
+class ContextView(ModeScreen):
+    """Prompt and budget above; sources, or snapshots, and a panel below."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.budget = DEFAULT_BUDGET
+        self.off: set[str] = set()
+        """Ids of sources, and `rule://NAME`, that are switched off."""
+        self.shown: Assembly | None = None
+        self.is_past = False
+        """What is shown is a snapshot."""
+        self.diff: AssemblyDiff | None = None
+        self.definitions: Definitions | None = None
+        self.tab: Tab = "text"
+        self.heads: Page[AssemblyHead] = Page((), 0)
+        self.marked: list[str] = []
+        self.lists_snapshots = False
+        self._seen_status: object = None
+
+    def compose_body(self) -> Iterable[Widget]:
+        """Prompt and budget above; sources, or snapshots, and a panel below."""
+        yield Input(id="context-prompt", placeholder="what an agent is asked, with @mentions")
+        yield Input(id="context-filter", placeholder="words of a prompt, or session:ID")
+        yield Static(id="context-mentions", markup=False)
+        yield BudgetGauge(id="context-gauge")
+        with Split(id="context-body"):
+            with Vertical(id="context-list-panel", classes="panel") as panel:
+                panel.border_title = Content("Sources")
+                yield SourceRows(id="context-sources", empty=NO_PROMPT)
+                yield SnapshotRows(id="context-snapshots", empty=NO_SNAPSHOTS)
+                yield Static(id="context-notes", markup=False)
+            with Vertical(id="context-detail-panel", classes="panel") as panel:
+                panel.border_title = Content(TITLES["text"])
+                yield LineList(id="context-lines", empty="")
+
+    def on_mount(self) -> None:
+        """Take up prompt and budget of the last run."""
+        kept = self.cm.state.of(self.MODE)
+        budget, prompt, tab = kept.get("budget"), kept.get("prompt"), kept.get("tab")
+        self.budget = budget if isinstance(budget, int) and budget > 0 else DEFAULT_BUDGET
+        self.tab = next((one for one in TABS if one == tab), "text")
+        if isinstance(prompt, str):
+            self.prompt_input.value = prompt
+        self.show_lists()
+        self.sources.focus() if self.prompt else self.prompt_input.focus()
+        super().on_mount()
+        self.ask_definitions()
+
+    def keep(self) -> None:
+        """Prompt, budget and tab."""
+        super().keep()
+        self.cm.state.of(self.MODE).update(prompt=self.prompt, budget=self.budget, tab=self.tab)
+
+    # --- widgets ---
+
+    @property
+    def prompt_input(self) -> Input:
+        """What an agent is asked."""
+        return self.query_one("#context-prompt", Input)
+
+    @property
+    def filter_input(self) -> Input:
+        """Which snapshots are listed."""
+        return self.query_one("#context-filter", Input)
+
+    @property
+    def prompt(self) -> str:
+        """What an agent is asked, without blanks around it."""
+        return self.prompt_input.value.strip()
+
+    @property
+    def sources(self) -> SourceRows:
+        """The sources."""
+        return self.query_one("#context-sources", SourceRows)
+
+    @property
+    def snapshots(self) -> SnapshotRows:
+        """The snapshots."""
+        return self.query_one("#context-snapshots", SnapshotRows)
+
+    @property
+    def lines(self) -> LineList:
+        """What the cursor is on."""
+        return self.query_one("#context-lines", LineList)
+
+    @property
+    def list_shown(self) -> RowList[SourceRow] | RowList[SnapshotRow]:
+        """The list on the left."""
+        return self.snapshots if self.lists_snapshots else self.sources
+
+    @property
+    def current(self) -> SourceRow | None:
+        """The source under the cursor."""
+        return None if self.lists_snapshots else self.sources.current
+
+    # --- assembling ---
+
+    def project_changed(self) -> None:
+        """Assemble again when the index has news."""
+        if self._seen_status is not self.cm.project.status:
+            self._seen_status = self.cm.project.status
+            if not self.is_past and self.diff is None:
+                self.assemble()
+
+    def assemble(self, *, delay: float = 0.0) -> None:
+        """Ask what would be handed over now."""
+        self.is_past, self.diff = False, None
+        if self.cm.project.engine != "open":
+            self._say(self.cm.project.why_not_searchable or "")
+            return
+        prompt, budget, off = self.prompt, self.budget, tuple(self.off)
+        if not prompt:
+            self.drop_question("assemble")
+            self._show(None)
+            return
+        self.ask(
+            "assemble", lambda engine: engine.assemble(prompt, budget=budget, without=off, keep=False), self._show,
+            self._failed, delay=delay,
+        )  # fmt: skip
+
+    def show_past(self, one: Assembly) -> None:
+        """Show a snapshot instead."""
+        self.is_past, self.diff = True, None
+        self.lists_snapshots = False
+        self.show_lists()
+        self._show(one)
+        self.sources.focus()
+
+    def _show(self, one: Assembly | None) -> None:
+        self.shown = one
+        cursor = self.sources.cursor
+        rows = source_rows(one, self.off) if one is not None else []
+        empty = NO_PROMPT if not self.prompt else "Nothing was found."
+        self.sources.set_rows(rows, cursor=min(cursor, max(0, len(rows) - 1)), empty=empty)
+        self._show_gauge()
+        self._say_notes()
+        self.show_details()
+        self.refresh_keys()
+
+    def _show_gauge(self) -> None:
+        one, gauge = self.shown, self.query_one(BudgetGauge)
+        if one is None:
+            gauge.show(0, self.budget, 0, "")
+            return
+        cut = sum(
+            max(0, source.found_tokens - source.tokens) for source in one.sources if source.cut in ("budget", "cap")
+        )
+        handed = [source for source in one.sources if source.text]
+        gauge.show(one.tokens, one.budget, cut, f"{count(len(handed), 'source')}, {one.ms:.0f} ms")
+
+    def _failed(self, error: CmError) -> None:
+        self.shown = None
+        self.sources.set_rows([], empty=str(error))
+        self._show_gauge()
+        self._say(str(error), wrong=True)
+        self.show_details()
+        self.refresh_keys()
+
+    def _say_notes(self) -> None:
+        one = self.shown
+        if one is None:
+            self._say("")
+        elif one.warnings:
+            more = f" and {len(one.warnings) - 1} more: v shows them" if len(one.warnings) > 1 else ""
+            self._say(f"▲ {one_line(one.warnings[0])}{more}", wrong=True)
+        else:
+            self._say(f"Switched off: {', '.join(sorted(self.off))}" if self.off else "")
+
+    def _say(self, text: str, *, wrong: bool = False) -> None:
+        notes = self.query_one("#context-notes", Static)
+        notes.update(Content(text))
+        notes.set_class(wrong, "-warning")
+        notes.display = bool(text)
+
+    # --- snapshots ---
+
+    def show_lists(self) -> None:
+        """Show the sources, or the snapshots with their filter."""
+        self.set_class(self.lists_snapshots, "-snapshots")
+        if self.lists_snapshots:
+            self.ask_snapshots()
+        self._title_list()
+
+    def ask_snapshots(self, *, delay: float = 0.0) -> None:
+        """List the snapshots that fit the filter."""
+        words, session = [], ""
+        for word in self.filter_input.value.split():
+            if word.startswith("session:"):
+                session = word.removeprefix("session:")
+            else:
+                words.append(word)
+        match = " ".join(words)
+        self.ask(
+            "snapshots", lambda engine: engine.assemblies(match=match, session=session, limit=_SHOWN), self._listed,
+            delay=delay,
+        )  # fmt: skip
+
+    def _listed(self, found: Page[AssemblyHead]) -> None:
+        self.heads = found
+        self.redraw_snapshots()
+        self._title_list()
+        self.refresh_keys()
+
+    def redraw_snapshots(self) -> None:
+        """Draw the snapshots with their marks."""
+        rows = [SnapshotRow(head, head.id in self.marked) for head in self.heads.rows]
+        self.snapshots.set_rows(rows, cursor=min(self.snapshots.cursor, max(0, len(rows) - 1)))
+
+    def _title_list(self) -> None:
+        panel = self.query_one("#context-list-panel")
+        if self.lists_snapshots:
+            total, shown = self.heads.total, len(self.heads.rows)
+            panel.border_title = Content("Snapshots")
+            panel.border_subtitle = Content(f"{shown:,} of {total:,}" if shown < total else f"{total:,}")
+        else:
+            past = self.shown if self.is_past else None
+            panel.border_title = Content(f"Snapshot of {local_minute(past.time)}" if past else "Sources")
+            panel.border_subtitle = Content(past.id if past else "")
+
+    # --- the panel ---
+
+    def ask_definitions(self) -> None:
+        """Read the files again that say what is handed over."""
+        self.ask("definitions", lambda engine: engine.context_definitions(), self._told_definitions)
+
+    def _told_definitions(self, found: Definitions) -> None:
+        self.definitions = found
+        if self.tab == "files":
+            self.show_details()
+
+    def show_details(self) -> None:
+        """Show what the cursor is on, in the tab that was chosen."""
+        self._title_list()
+        panel = self.query_one("#context-detail-panel")
+        lines, title = self._details(max(20, self.lines.size.width - 2))
+        panel.border_title = Content(title)
+        panel.border_subtitle = Content("" if self.diff else " · ".join(TITLES[one] for one in TABS if one != self.tab))
+        same = len(lines) == len(self.lines.rows)
+        self.lines.set_rows(lines, cursor=self.lines.cursor if same else 0, empty="")
+
+    def _details(self, width: int) -> tuple[details.Lines, str]:
+        row, one = self.current, self.shown
+        source = row.source if row is not None else None
+        about = f" · {elide_middle(one_line(source.title), 40)}" if source is not None else ""
+        if self.diff is not None:
+            return details.diff_lines(self.diff, width), "What differs"
+        if self.tab == "files":
+            found = self.definitions
+            return (details.file_lines(found, width) if found else [], "Files that say what is handed over")
+        if one is None:
+            return [], TITLES[self.tab]
+        if self.tab == "why":
+            return details.why_lines(one, source, width), f"Why{about}"
+        if self.tab == "time":
+            return details.time_lines(one, width), f"Latencies · {one.ms:.0f} ms"
+        return details.text_lines(one, source), f"Text{about}"
+
+    def compare(self, found: AssemblyDiff) -> None:
+        """Show what differs between two snapshots."""
+        self.diff = found
+        self.show_details()
+        self.lines.focus()
+        self.refresh_keys()
+
+    def kept(self, one: Assembly) -> None:
+        """Take in the snapshot that was kept of what is shown."""
+        if self.shown is not None and not self.is_past:
+            self.shown = replace(self.shown, id=one.id)
+        self.cm.tell(f"Kept as {one.id}." if one.id else " ".join(one.notes) or "No snapshot was kept.", timeout=3)
+        self.show_details()

@@ -1,0 +1,134 @@
+"""Decisions: the next proposal is chosen at once, and what the engine refuses comes back with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from cm_tui.errors import CmError
+from cm_tui.model import (
+    MemoryChange,
+    NarratedChange,
+    NarratedDecision,
+    NarratedProposal,
+    NarratedState,
+    Proposal,
+    Verdict,
+)
+from cm_tui.tui.modes.narrator.inbox import key_of
+from cm_tui.tui.modes.narrator.signs import STATES, title_of
+from cm_tui.tui.modes.narrator.undo_stack import Step
+from cm_tui.tui.modes.narrator.view import AFTER, NarratorView
+from cm_tui.tui.screens.confirm import ConfirmScreen
+from cm_tui.tui.screens.writing import words_of_error
+from cm_tui.tui.widgets.text import count, elide_end, one_line
+
+_LONGEST = 48
+_STATE_AFTER: dict[Verdict, NarratedState] = {"approve": "approved", "reject": "rejected", "defer": "deferred"}
+
+
+def decide(screen: NarratorView, items: Sequence[NarratedProposal], decision: NarratedDecision) -> None:
+    """Decide on what is shown: each is done only as it was shown.
+
+    Args:
+        screen: the mode.
+        items: as they are listed.
+        decision: what becomes of them.
+    """
+    if not items:
+        return
+    # What was shown: whole where it was read, as it was listed where it was not.
+    names = [f"{one.id}@{(screen.details.of(one) or one).digest}" for one in items]
+    state = _STATE_AFTER[decision.verdict]
+    screen.undone.push(Step(tuple(one.id for one in items)))
+    as_decided = {key_of(one): replace(one, state=state, reason=decision.reason, decided_by="person") for one in items}
+    screen.stock.decided({**as_decided})
+    screen.after_decision(_words(items, state))
+    screen.do(
+        lambda engine: engine.decide_narrated(names, decision),
+        partial(_answered, screen, items),
+        partial(_failed, screen, items),
+    )
+
+
+def _words(items: Sequence[NarratedProposal], state: NarratedState) -> str:
+    sign, word = STATES[state][0][0], STATES[state][1]
+    what = f"“{elide_end(title_of(items[0]), _LONGEST)}”" if len(items) == 1 else count(len(items), "proposal")
+    return f" {sign} {word}, u takes it back: {what} "
+
+
+def _answered(screen: NarratorView, items: Sequence[NarratedProposal], changes: Sequence[NarratedChange]) -> None:
+    refused = [(one, change) for one, change in zip(items, changes, strict=True) if not change.done]
+    gone = {one.id for one, _ in refused}
+    screen.stock.done(key_of(one) for one in items if one.id not in gone)
+    for one, change in refused:
+        screen.details.drop(one.id)
+        screen.stock.give_back(change.proposal or one, change.problem or "It could not be done.")
+    _came_back(screen, [(one, change.problem) for one, change in refused])
+
+
+def _failed(screen: NarratorView, items: Sequence[NarratedProposal], error: CmError) -> None:
+    why = words_of_error(error)
+    for one in items:
+        screen.stock.give_back(one, why)
+    _came_back(screen, [(one, why) for one in items])
+
+
+def _came_back(screen: NarratorView, refused: Sequence[tuple[NarratedProposal | Proposal, str]]) -> None:
+    """Show what could not be done; the cursor stays, so that the next key decides on nothing that was not looked at."""
+    if refused:
+        one, why = refused[0]
+        screen.undone.drop({each.id for each, _ in refused})
+        more = f" So did {count(len(refused) - 1, 'more', 'more')}." if len(refused) > 1 else ""
+        words = f"“{elide_end(title_of(one), _LONGEST)}” stays as it was, marked ▲: {one_line(why)}{more}"
+        screen.cm.tell(words, severity="warning", timeout=8)
+        screen.tell_done("")
+        screen.show_rows()
+    screen.reload(delay=AFTER)
+
+
+# --- what agents wish to do with entries ---
+
+
+def accept_wish(screen: NarratorView, wish: Proposal) -> None:
+    """Let an agent's wish be done."""
+    step = Step(())
+    screen.undone.push(step)
+    screen.stock.decided({key_of(wish): None})
+    screen.after_decision(f" ✓ accepted, u takes it back: “{elide_end(title_of(wish), _LONGEST)}” ")
+
+    def done(change: MemoryChange) -> None:
+        screen.stock.done([key_of(wish)])
+        if not change.change:
+            screen.undone.remove(step)
+            screen.tell_done(f" {one_line(change.words)} ")
+        screen.reload(delay=AFTER)
+
+    def failed(error: CmError) -> None:
+        screen.undone.remove(step)
+        _wish_failed(screen, wish, error)
+
+    screen.do(lambda engine: engine.decide(wish.id, accept=True), done, failed)
+
+
+def decline_wish(screen: NarratorView, wish: Proposal) -> None:
+    """Let an agent's wish go, after a question: nothing brings it back."""
+
+    def done(_: MemoryChange) -> None:
+        screen.stock.done([key_of(wish)])
+        screen.reload(delay=AFTER)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.stock.decided({key_of(wish): None})
+            screen.after_decision(f" ✗ declined “{elide_end(title_of(wish), _LONGEST)}” ")
+            screen.do(lambda engine: engine.decide(wish.id, accept=False), done, partial(_wish_failed, screen, wish))
+
+    words = f"Decline “{elide_end(title_of(wish), _LONGEST)}”?\n\nNothing is changed, and the wish goes."
+    screen.app.push_screen(ConfirmScreen(words, "Decline"), answered)
+
+
+def _wish_failed(screen: NarratorView, wish: Proposal, error: CmError) -> None:
+    screen.stock.give_back(wish, words_of_error(error))
+    _came_back(screen, [(wish, words_of_error(error))])

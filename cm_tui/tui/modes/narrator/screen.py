@@ -1,0 +1,108 @@
+"""Narrator: what sessions teach, proposed to a person who decides; and the topics that it is written into."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from cm_tui.tui.modes.narrator.commands import NARRATOR_COMMANDS
+from cm_tui.tui.modes.narrator.detail_panel import DetailList
+from cm_tui.tui.modes.narrator.listing import read, switch_to_topics
+from cm_tui.tui.modes.narrator.proposal_list import ProposalList
+from cm_tui.tui.modes.narrator.topic_list import TopicList
+from cm_tui.tui.modes.narrator.view import TYPING, NarratorView
+from cm_tui.tui.screens.commands import Command, bindings
+
+
+class NarratorScreen(NarratorView):
+    """What waits for a person."""
+
+    MODE = "narrator"
+    INTRO = (
+        "What sessions teach, proposed: nothing is written before you approve it. Each proposal shows what it would write "
+        "and where, why, how often that was seen, how sure it is, beside what is known, and the episodes that it stands "
+        "on. a approves and goes to the next, x rejects for good, d puts off, u takes any of it back, also days later. "
+        "t shows the topics. What agents wish to do with entries waits here as well."
+    )
+    ZOOMS = ("detail-panel", "narrator-list-panel")
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(NARRATOR_COMMANDS),
+        Binding("escape", "escape", show=False),
+        Binding("down", "into_list", show=False),
+    ]
+
+    def mode_commands(self) -> tuple[Command[NarratorView], ...]:
+        """Everything that the narrator mode can do."""
+        return NARRATOR_COMMANDS
+
+    # --- the filter ---
+
+    @on(Input.Changed, "#narrator-filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.ask_anew(delay=TYPING if self.focused is self.filter_input else 0.0)
+        self.remember()
+
+    @on(Input.Submitted, "#narrator-filter")
+    def _take_first(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_into_list()
+
+    def action_into_list(self) -> None:
+        """Down from the input goes into the list."""
+        if self.focused is self.filter_input:
+            self.list_shown.focus()
+
+    # --- the lists ---
+
+    @on(ProposalList.Highlighted, "#proposals")
+    def _came_to(self, event: ProposalList.Highlighted) -> None:
+        event.stop()
+        if not self.on_topics:
+            self.show_item()
+            self.refresh_keys()
+
+    @on(ProposalList.Wanted)
+    def _rows_wanted(self, event: ProposalList.Wanted) -> None:
+        event.stop()
+        self.stock.read_on(event.many)
+
+    @on(TopicList.Highlighted, "#topics")
+    def _came_to_topic(self, event: TopicList.Highlighted) -> None:
+        event.stop()
+        if self.on_topics:
+            self.topics.show()
+            self.refresh_keys()
+
+    @on(ProposalList.Chosen, "#proposals")
+    @on(TopicList.Chosen, "#topics")
+    @on(DetailList.Chosen, "#detail-lines")
+    def _enter(self, event: ProposalList.Chosen) -> None:
+        event.stop()
+        read(self)
+
+    @on(DetailList.Highlighted, "#detail-lines")
+    def _came_to_line(self, event: DetailList.Highlighted) -> None:
+        event.stop()
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.refresh_keys()
+
+    # --- back ---
+
+    def action_escape(self) -> None:
+        """Leave zoom, then the input or the panel, then the topics, then the filter."""
+        if self.has_class("-zoomed"):
+            self.unzoom()
+        elif self.focused in (self.filter_input, self.panel.lines):
+            self.list_shown.focus()
+        elif self.on_topics:
+            switch_to_topics(self)
+        elif self.filter_input.value:
+            self.filter_input.value = ""
+        else:
+            self.list_shown.focus()

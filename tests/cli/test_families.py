@@ -1,0 +1,63 @@
+"""Which commands are read for which words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+import typer
+
+from cm_tui.cli.app import command_line
+from cm_tui.cli.families import FAMILIES
+
+
+def commands_of(*arguments: str) -> set[str]:
+    return set(typer.main.get_command(command_line(arguments)).commands)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_has_the_commands_that_the_table_says(family):
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    import_module(f"cm_tui.cli.{family}").register(app)
+    assert " ".join(typer.main.get_command(app).commands) == FAMILIES[family]
+
+
+EVERYTHING = set(" ".join(FAMILIES.values()).split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (["search", "index"], {"search"}),
+        (["--json", "search", "x"], {"search"}),
+        (["--project", "index", "search", "x"], {"search"}),
+        (["-p", "index", "status"], {"index", "rebuild", "status", "skipped"}),
+        (["--project=index", "at", "HEAD~1"], set(FAMILIES["history"].split())),
+        (["search", "--help"], {"search"}),
+        ([], set()),
+        (["--episode", "search"], set()),
+        (["--version"], set()),
+        (["--help"], EVERYTHING),
+        (["-p", "x", "-h"], EVERYTHING),
+        (["sarch"], EVERYTHING),
+        (["--", "search"], EVERYTHING),
+    ],
+)
+def test_what_is_read(arguments, wanted):
+    assert commands_of(*arguments) == wanted
+
+
+def test_a_shell_that_completes_a_line_is_offered_all(monkeypatch):
+    monkeypatch.setenv("_CM_COMPLETE", "complete_bash")
+    assert commands_of() == EVERYTHING
+
+
+def test_a_question_reads_no_record_that_it_does_not_show():
+    asked = "import sys; from cm_tui.cli.app import command_line; import typer, cm_tui.daemon.client; "
+    asked += "typer.main.get_command(command_line(['search'])); print(*(n for n in sys.modules if '.model.' in n))"
+    read = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert "cm_tui.model.search" in read
+    assert not {"cm_tui.model.narrator", "cm_tui.model.episode", "cm_tui.model.history"} & set(read)

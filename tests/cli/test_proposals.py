@@ -1,0 +1,352 @@
+"""`cm proposals`: what waits is listed, shown with its evidence and decided; and whatever is typed gets a sentence."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import get_args
+from unittest import mock
+
+import pytest
+
+from cm_tui.cli import proposal_options
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.model import FactKind, NarratedState
+from tests.cli.conftest import Shop
+from tests.cli.taught import COMMAND, RULE, teach
+
+NOTE = ".cm/notes/project.md"
+
+
+@pytest.fixture
+def taught(new_shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A project whose sessions taught a rule and a command, and of which nothing was decided yet."""
+    teach(new_shop, monkeypatch)
+    assert new_shop.cm("narrate").code == 0
+    return new_shop
+
+
+def waiting(shop: Shop, kind: str = "") -> list[dict]:
+    words = ["--kind", kind] if kind else []
+    return shop.cm("proposals", "list", *words, "--json").json["rows"]
+
+
+def only(shop: Shop, kind: str) -> dict:
+    rows = waiting(shop, kind)
+    assert len(rows) == 1, rows
+    return rows[0]
+
+
+def note(shop: Shop) -> str:
+    file = shop.root / NOTE
+    return file.read_text() if file.exists() else ""
+
+
+def test_kinds_and_states_are_those_of_the_records():
+    assert get_args(FactKind) == proposal_options.KINDS
+    assert get_args(NarratedState) == proposal_options.STATES
+
+
+def test_listed_alone_and_by_filters(taught: Shop):
+    done = taught.cm("proposals")
+    assert done.code == 0, done.err
+    rows = waiting(taught)
+    assert [line.split()[0] for line in done.out.splitlines()] == [row["id"] for row in rows]
+    assert "cm proposals show ID" in done.err
+    assert {"of", "id", "kind", "text", "why", "confidence", "parts", "evidence_ids", "state", "digest"} <= set(rows[0])
+    rule = only(taught, "statement")
+    assert "push to main" in rule["text"]
+    assert rule["sessions"] == 4
+    assert only(taught, "command")["text"].count(COMMAND) == 1
+    # How sure something is grows old with each second.
+    plain, listed = (
+        [{**row, "confidence": 0, "parts": []} for row in taught.cm(*words).json["rows"]]
+        for words in (("--json", "proposals"), ("proposals", "--json", "list"))
+    )
+    assert plain == listed
+    found = taught.cm("proposals", "list", "--match", "fridays main", "--json").json
+    assert [row["id"] for row in found["rows"]] == [rule["id"]]
+    one = taught.cm("proposals", "list", "--limit", "1", "--json").json
+    assert (len(one["rows"]), one["total"]) == (1, len(rows))
+    assert taught.cm("proposals", "list", "--state", "approved", "--json").json["total"] == 0
+
+
+def test_shown_with_diff_and_evidence(taught: Shop):
+    rule = only(taught, "statement")
+    shown = taught.cm("proposals", "show", rule["id"])
+    assert shown.code == 0, shown.err
+    assert f"+- {rule['text']}" in shown.out
+    assert rule["why"] in shown.out
+    assert f"{rule['evidence_ids'][0]}  " in shown.out
+    assert "Fridays" in shown.out
+    whole = taught.cm("proposals", "show", rule["id"], "--json").json
+    assert whole["evidence"][0]["episode"] in whole["evidence_ids"]
+    assert whole["diff"]
+    assert f"{rule['id']}@{whole['digest']}" in shown.err
+    product = 1.0
+    for part in whole["parts"]:
+        assert f"{part['name']:<10} {part['value']:.2f}" in shown.out
+        product *= part["value"]
+    assert product == pytest.approx(whole["confidence"], abs=0.001)
+    assert taught.cm("proposals", "show", rule["id"][:4]).out == shown.out, "the beginning of an id"
+    assert taught.cm("episodes", whole["evidence"][0]["episode"]).code == 0
+    assert note(taught) == "", "looking writes nothing"
+
+
+def test_approved_written_and_taken_back(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", rule["id"])
+    assert done.code == 0, done.err
+    assert NOTE in done.out
+    assert f"cm proposals undo {rule['id']}" in done.err
+    assert f"- {rule['text']} <!-- cm:narrator {rule['id']} -->" in note(taught)
+    assert not waiting(taught, "statement")
+    (approved,) = taught.cm("proposals", "list", "--state", "approved", "--json").json["rows"]
+    assert (approved["id"], approved["decided_by"]) == (rule["id"], "person")
+    again = taught.cm("proposals", "approve", rule["id"])
+    assert again.code == 1, "it is decided"
+    undone = taught.cm("proposals", "undo", rule["id"], "--json")
+    assert (undone.code, undone.json["done"]) == (0, True)
+    assert rule["text"] not in note(taught)
+    assert only(taught, "statement")["id"] == rule["id"]
+
+
+def test_approved_with_another_text_and_into_another_note(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm(
+        "proposals", "approve", rule["id"], "--text", "Push on mondays.", "--to", "topics/pushing.md", "--json"
+    )
+    assert done.code == 0, done.err
+    assert (done.json["done"], done.json["rows"][0]["id"]) == (1, rule["id"])
+    assert "- Push on mondays. <!-- cm:narrator" in (taught.root / ".cm/notes/topics/pushing.md").read_text()
+    assert note(taught) == ""
+
+
+def test_rejected_for_good(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "reject", rule["id"], "--reason", "we push every day now")
+    assert done.code == 0, done.err
+    assert taught.cm("narrate").code == 0
+    assert not waiting(taught, "statement"), "the same is not proposed again"
+    (rejected,) = taught.cm("proposals", "list", "--state", "rejected", "--json").json["rows"]
+    assert rejected["reason"] == "we push every day now"
+    assert "we push every day now" in taught.cm("proposals", "show", rule["id"]).out
+    assert taught.cm("proposals", "undo", rule["id"]).code == 0
+    assert only(taught, "statement")["id"] == rule["id"]
+
+
+def test_deferred_and_several_at_once(taught: Shop):
+    ids = [row["id"] for row in waiting(taught)]
+    assert len(ids) > 1
+    done = taught.cm("proposals", "defer", *ids, "--json")
+    assert (done.code, done.json["done"]) == (0, len(ids)), done.err
+    assert waiting(taught) == []
+    deferred = taught.cm("proposals", "list", "--state", "deferred", "--json").json["rows"]
+    assert {row["id"] for row in deferred} == set(ids)
+    assert taught.cm("proposals", "approve", *ids).code == 0, "what was put off is decided like any other"
+
+
+def test_one_that_cannot_be_decided_hinders_no_other(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "reject", "nzzzzzz", rule["id"])
+    assert done.code == 1
+    assert "nzzzzzz" in done.err
+    assert not waiting(taught, "statement")
+
+
+def test_all_of_a_kind(taught: Shop):
+    ids = [row["id"] for row in waiting(taught, "command")]
+    assert ids
+    refused = taught.cm("proposals", "approve", "--kind", "command", "--all")
+    assert (refused.code, waiting(taught, "command") != []) == (4, True), "nobody can be asked"
+    done = taught.cm("proposals", "approve", "--kind", "command", "--all", "--yes", "--json")
+    assert done.code == 0, done.err
+    assert [row["id"] for row in done.json["rows"]] == ids
+    assert waiting(taught, "statement"), "others wait on"
+    again = taught.cm("proposals", "approve", "--kind", "command", "--all", "--yes")
+    assert (again.code, "no proposal of the kind command waits" in again.err) == (0, True)
+
+
+def test_only_what_was_shown_is_approved(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", f"{rule['id']}@00000000")
+    assert (done.code, note(taught)) == (1, "")
+    assert taught.cm("proposals", "approve", f"{rule['id']}@{rule['digest']}").code == 0
+    assert rule["text"] in note(taught)
+
+
+def test_a_note_that_was_edited_meanwhile_keeps_what_it_says(taught: Shop):
+    rule = only(taught, "statement")
+    file = taught.root / NOTE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# Project\n\nWritten by hand.\n\n## Rules\n\n- Be kind.\n\n## Commands\n")
+    assert taught.cm("proposals", "approve", rule["id"]).code == 0
+    text = note(taught)
+    assert text.index("- Be kind.") < text.index(rule["text"]) < text.index("## Commands")
+    assert "Written by hand." in text
+
+
+def test_a_rule_is_a_persons_at_a_terminal(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", rule["id"], "--as-rule")
+    assert (done.code, "terminal" in done.err) == (4, True)
+    assert only(taught, "statement")["id"] == rule["id"]
+    assert taught.cm("entries", "list", "--json").json["total"] == 0
+
+
+def test_as_rule_at_a_terminal_is_given_to_agents(taught: Shop):
+    import typer
+
+    from cm_tui.cli import proposal_decisions
+
+    rule = only(taught, "statement")
+    terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True), stderr=mock.Mock(isatty=lambda: True))
+    with mock.patch.object(proposal_decisions, "sys", terminal), mock.patch.object(typer, "confirm") as asked:
+        done = taught.cm("proposals", "approve", rule["id"], "--as-rule")
+    assert (done.code, asked.call_count) == (0, 1), done.err
+    assert rule["text"] in taught.cm("entries", "inject").out
+    assert note(taught) == ""
+    assert taught.cm("proposals", "undo", rule["id"]).code == 0
+    assert rule["text"] not in taught.cm("entries", "inject").out
+
+
+def test_edited_then_approved(taught: Shop, tmp_path: Path):
+    import click
+
+    from cm_tui.cli import proposal_decisions
+
+    rule = only(taught, "statement")
+    assert taught.cm("proposals", "edit", rule["id"]).code == 2, "there is no terminal"
+    terminal = mock.Mock(stdin=mock.Mock(isatty=lambda: True))
+    for edited, code in ((None, 1), ("  \n", 1), ("Push on mondays,\nnever later.\n", 0)):
+        with (
+            mock.patch.object(proposal_decisions, "sys", terminal),
+            mock.patch.object(click, "edit", return_value=edited) as opened,
+        ):
+            done = taught.cm("proposals", "edit", rule["id"])
+        assert done.code == code, done.err
+        assert opened.call_args.args == (f"{rule['text']}\n",)
+    assert "- Push on mondays, never later. <!--" in note(taught)
+
+
+def test_wishes_of_agents_are_decided_in_the_same_inbox(taught: Shop):
+    with LocalEngine.open(taught.root) as engine:
+        written = engine.propose_entry("Never on fridays.", category="Rule", agent="codex", actor="agent").proposal
+        other = engine.propose_entry("Always on sundays.", category="Rule", agent="codex", actor="agent").proposal
+    rows = waiting(taught)
+    assert [row["id"] for row in rows[-2:]] == [written, other], "after what was found"
+    assert {row["of"] for row in rows} == {"note", "entry"}
+    mine = waiting(taught, "agent")
+    assert [(row["id"], row["proposed_by"], row["state"]) for row in mine] == [
+        (written, "codex", "waiting"), (other, "codex", "waiting"),
+    ]  # fmt: skip
+    assert taught.cm("status", "--json").json["proposals"] is None, "there is no index yet"
+    assert "Never on fridays." in taught.cm("proposals", "show", written).out
+    assert taught.cm("proposals", "approve", written, "--text", "x").code == 2
+    assert taught.cm("proposals", "defer", written).code == 2
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", written, rule["id"], "--json")
+    assert (done.code, [row["id"] for row in done.json["rows"]]) == (0, [written, rule["id"]]), done.err
+    assert taught.cm("proposals", "reject", f"proposal/{other}").code == 0
+    assert waiting(taught, "agent") == []
+    contents = [row["content"] for row in taught.cm("entries", "list", "--json").json["rows"]]
+    assert contents == ["Never on fridays."]
+    gone = taught.cm("proposals", "approve", written)
+    assert (gone.code, "cm undo" in gone.err) == (3, True)
+
+
+def test_what_waits_is_counted(taught: Shop):
+    number = len(waiting(taught))
+    assert taught.cm("index").code == 0
+    assert f"{number} wait for you: `cm proposals`" in taught.cm("status").out
+    assert taught.cm("status", "--json").json["proposals"] == number
+
+
+WRONG = (
+    (("show", ""), 2), (("show", " "), 2), (("show", "n"), 2), (("show", "zzzz"), 3), (("show", "n" * 5000), 2),
+    (("show", "\x1b[31m\n"), 2), (("show", "../../etc"), 3), (("show", "nabc\u202e"), 2), (("show", "@"), 3),
+    (("approve",), 2), (("approve", "nzzzzzz"), 3), (("approve", "pzzzzzz"), 3), (("approve", "p"), 3),
+    (("approve", "nzzzzzz", "--all"), 2), (("approve", "--all"), 2), (("approve", "--kind", "command"), 2),
+    (("approve", "--kind", "nope", "--all"), 2), (("approve", "--kind", "command", "--all", "--text", "x"), 2),
+    (("reject", "nzzzzzz", "--reason", "x" * 501), 2), (("reject",), 2), (("defer",), 2), (("undo", "nzzzzzz"), 3),
+    (("undo", "pzzzzzz"), 2), (("undo",), 2), (("list", "--state", "nope"), 2), (("list", "--kind", "nope"), 2),
+    (("list", "--limit", "0"), 2), (("nope",), 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "code"), WRONG, ids=[" ".join(words)[:30] for words, _ in WRONG])
+def test_whatever_is_typed_gets_a_sentence(shop: Shop, words: tuple[str, ...], code: int):
+    done = shop.cm("proposals", *words)
+    assert (done.code, done.out) == (code, ""), done.err
+    assert done.err.isprintable() or "\n" in done.err
+    assert not {"\x1b", "\u202e"} & set(done.err)
+    assert len(done.err) < 2_000
+
+
+@pytest.mark.parametrize("text", ["", "  ", "two\nlines", "x" * 20_000, "a\x1b[31mb", "<!-- cm:narrator nabcdef -->"])
+def test_texts_that_are_no_line(taught: Shop, text: str):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", rule["id"], "--text", text)
+    written = note(taught)
+    assert "\x1b" not in written
+    assert written.count("<!-- cm:narrator") <= 1
+    assert done.code in (0, 1, 2)
+    if done.code:
+        assert written == ""
+
+
+def test_a_note_that_cannot_be_written(taught: Shop):
+    if os.geteuid() == 0:
+        pytest.skip("whoever may do everything is refused nothing")
+    folder = taught.root / ".cm" / "notes"
+    folder.mkdir(parents=True)
+    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    rule = only(taught, "statement")
+    try:
+        done = taught.cm("proposals", "approve", rule["id"])
+        assert done.code in (1, 4)
+    finally:
+        folder.chmod(0o755)
+    assert only(taught, "statement")["id"] == rule["id"]
+    assert RULE
+
+
+def test_one_that_cannot_be_approved_says_what_to_do(taught: Shop):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", f"{rule['id']}@00000000")
+    assert done.code == 1
+    assert ".;" not in done.err
+    assert f"cm proposals show {rule['id']}" in done.err
+    row = taught.cm("proposals", "approve", f"{rule['id']}@00000000", "--json").json["rows"][0]
+    assert row["problem"]
+    assert f"cm proposals show {rule['id']}" in row["hint"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "topics/", "user:", "user:topics/", ".cm/notes/"])
+def test_an_empty_name_of_a_note_is_not_another_one(taught: Shop, name: str):
+    rule = only(taught, "statement")
+    done = taught.cm("proposals", "approve", rule["id"], "--to", name)
+    assert done.code in (1, 2)
+    assert "names no note" in done.err
+    assert only(taught, "statement")["id"] == rule["id"]
+    assert not note(taught)
+
+
+def test_what_cannot_be_approved_is_not_said_to_be_written(taught: Shop):
+    file = taught.root / NOTE
+    file.parent.mkdir(parents=True)
+    file.write_text("# Project\n")
+    file.chmod(0o444)
+    rule = only(taught, "statement")
+    shown = taught.cm("proposals", "show", rule["id"])
+    assert "is read-only" in shown.out
+    assert "writes exactly this" not in shown.err
+    assert "--to NOTE" in shown.err
+
+
+def test_what_a_person_said_is_not_told_as_an_agents(taught: Shop):
+    rule = only(taught, "statement")
+    said = [line for line in taught.cm("proposals", "show", rule["id"]).out.splitlines() if "“" in line]
+    assert said
+    assert not any("  agent  " in line for line in said)

@@ -1,0 +1,69 @@
+"""References that are found all at once are those that an operator holds for when each is asked."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cm_tui.engine.assembly.candidate import Candidate
+from cm_tui.engine.assembly.rule_table import Table
+from cm_tui.engine.assembly.rule_tests import Glob, ReferenceTest
+from cm_tui.engine.definitions import operators
+from cm_tui.engine.definitions.shapes.conditions import Condition
+
+NAMES = st.text("ab1é.-", max_size=6)
+VALUES = st.lists(st.one_of(NAMES, NAMES, NAMES, st.text("a\nb", max_size=4)), min_size=1, max_size=30, unique=True)
+TEXT_OPERATORS = ("contains", "startsWith", "endsWith", "equals", "not_contains", "not_equals")
+PATTERNS = ("a", "^a", "b$", "^$", "a.b", "[^a]", r"\Aa", r"b\z", r"\s", "(?i)A", "^[ab]+$", "é", "a|^b", r"\b1", "(?-m)^a", ".*", r"\W", r"[^x]\n?a")  # fmt: skip
+CONDITIONS = st.one_of(
+    st.tuples(st.sampled_from(TEXT_OPERATORS), st.text("ab1é.\n", max_size=3)),
+    st.tuples(st.just("matches"), st.sampled_from(PATTERNS)),
+    st.tuples(st.sampled_from(["in", "not_in"]), st.lists(NAMES, max_size=4).map(tuple)),
+    st.tuples(st.sampled_from(["gt", "lte"]), st.integers(0, 20)),
+    st.tuples(st.just("exists"), st.booleans()),
+)
+
+
+def table(names: list[str]) -> Table:
+    return Table([Candidate(f"kv://{name}", "reference", "state", True) for name in names])
+
+
+@given(VALUES, st.lists(CONDITIONS, min_size=1, max_size=6), st.data())
+@settings(max_examples=400)
+def test_what_is_found_at_once_is_what_holds_for_each(names: list[str], conditions: list[Any], data: Any) -> None:
+    known = table(names)
+    for op, value in conditions:
+        condition = Condition.model_validate({"field": "reference.name", "op": op, "value": value}, strict=False)
+        holds, test = operators.tester(condition), ReferenceTest(condition)
+        expected = [number for number in known.open if holds(names[number])]
+        assert test.of_open(None, known) == expected
+        some = data.draw(st.lists(st.sampled_from(range(len(names))), unique=True))
+        assert test.of_each(some, known) == [number for number in some if holds(names[number])]
+        some = [number for number in some if number in known.open]
+        assert test.of_open(some, known) == [number for number in some if holds(names[number])]
+        if known.open:
+            known.close(data.draw(st.sets(st.sampled_from(known.open), max_size=5)))
+
+
+@given(VALUES, st.text("ab1é.\n*?[]", max_size=6).filter(lambda text: "*" in text or "?" in text))
+@example(["a"], "*")
+@settings(max_examples=200)
+def test_a_pattern_fits_what_it_says(names: list[str], text: str) -> None:
+    known = table(names)
+    plain = re.compile(
+        "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in f"kv://{text}"), re.DOTALL
+    )
+    fitting = [number for number, id_ in enumerate(known.ids) if plain.fullmatch(id_)]
+    assert sorted(Glob(f"kv://{text}").of_open(known)) == fitting
+    anywhere = re.compile(plain.pattern.removeprefix(re.escape("kv://")), re.DOTALL)
+    assert sorted(Glob(text).of_open(known)) == [
+        number for number, id_ in enumerate(known.ids) if anywhere.fullmatch(id_)
+    ]
+
+
+def test_a_pattern_of_many_stars_hangs_on_nothing() -> None:
+    known = table(["a" * 5_000])
+    assert Glob("*a" * 200 + "*b*").of_open(known) == []

@@ -1,0 +1,128 @@
+"""A project that was taught something, to be decided on: for tests of decisions."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.notes import note_file
+from cm_tui.errors import StoreBusyError
+from cm_tui.model import (
+    NarratedChange,
+    NarratedDecision,
+    NarratedFilter,
+    NarratedProposal,
+    NarratedState,
+    Step,
+    Verdict,
+)
+from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
+
+NOTE = ".cm/notes/project.md"
+EVERY: tuple[NarratedState, ...] = ("waiting", "deferred", "approved", "rejected")
+
+
+def taught(root: Path, *sayings: str, sessions: int = 3, first: int = 0) -> list[str]:
+    """Record sessions in which the same is said again and again; returns the ids of their episodes."""
+    turns = [
+        (first + place * 100 + session, said(f"always {one}", f"{place}-{session}", session + 1.0))
+        for place, one in enumerate(sayings)
+        for session in range(sessions)
+    ]
+    return put(root, turns)
+
+
+def opened_project(root: Path, *sayings: str) -> Iterator[LocalEngine]:
+    """Yield the engine of a project in which something was said, and looked at."""
+    if not root.exists():
+        new_project(root)
+    taught(root, *sayings)
+    with LocalEngine.open(root) as engine:
+        passed(engine)
+        yield engine
+
+
+def one_of(engine: LocalEngine, text: str = "", state: NarratedState = "waiting") -> NarratedProposal:
+    """Return the only proposal in a state with some words, as it is listed."""
+    rows = [one for one in engine.narrated(NarratedFilter((state,)), limit=1_000).rows if text in one.text]
+    assert len(rows) == 1, [(one.id, one.text, one.state) for one in engine.narrated(NarratedFilter(EVERY)).rows]
+    return rows[0]
+
+
+def decided(engine: LocalEngine, name: str, verdict: Verdict = "approve", **more: Any) -> NarratedChange:
+    """Decide on one proposal; returns what became of it."""
+    (done,) = engine.decide_narrated([name], NarratedDecision(verdict, **more))
+    return done
+
+
+def approved(engine: LocalEngine, name: str, **more: Any) -> NarratedChange:
+    """Approve a proposal, which has to be possible."""
+    done = decided(engine, name, **more)
+    assert done.done, done.problem
+    return done
+
+
+def note_of(engine: LocalEngine, id_: str = NOTE) -> str:
+    """Return what a note's file holds, to the byte; nothing where there is none."""
+    file = engine.root / id_
+    return file.read_bytes().decode() if file.exists() else ""
+
+
+def states(engine: LocalEngine) -> dict[str, NarratedState]:
+    """Return the state of every proposal, by its text."""
+    return {one.text: one.state for one in engine.narrated(NarratedFilter(EVERY), limit=1_000).rows}
+
+
+def kinds(root: Path) -> list[str]:
+    """Return the kinds of the events of a journal."""
+    return [event.kind for event in Journal.of(root).read()]
+
+
+def decide_and_die(root: str, name: str, left: str, as_rule: str = "") -> None:
+    """Approve a proposal in a process that is killed before the write of some number, if it takes so many."""
+    count = int(left)
+
+    def die() -> None:
+        nonlocal count
+        count -= 1
+        if count < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch, _waited_for(Path(root)) as engine:
+        use(patch, Sayings())
+        for where, what in ((Journal, "_write"), (note_file, "write_over")):
+            patch.setattr(where, what, _counted(getattr(where, what), die))
+        from cm_tui.engine.entries import saved_over
+
+        patch.setattr(saved_over, "write", _counted(saved_over.write, die))
+        engine.decide_narrated([name], NarratedDecision("approve", as_rule=bool(as_rule)))
+
+
+def _waited_for(root: Path) -> LocalEngine:
+    """Open a project once the process that has it open lets go of it."""
+    while True:
+        try:
+            return LocalEngine.open(root)
+        except StoreBusyError:
+            time.sleep(0.05)
+
+
+def _counted(call: Any, die: Any) -> Any:
+    def counted(*args: Any, **more: Any) -> Any:
+        die()
+        return call(*args, **more)
+
+    return counted
+
+
+def ran(command: str) -> tuple[Step, ...]:
+    """Return the steps of a turn that ran one command."""
+    return (Step("tool", command, "Bash"),)

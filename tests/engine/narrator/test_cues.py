@@ -1,0 +1,220 @@
+"""Cues: their weights, their patterns on what is hostile, and that none is passed over unseen."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cm_tui.engine.narrator import cues, sound
+from cm_tui.engine.narrator.cues import AGAINST, STRONG, WEAK, cues_of, is_faint, lasting, patterns, plainness
+from cm_tui.engine.narrator.own_words import sentences_in
+from cm_tui.errors import ModelError
+from tests import narrator_histories
+
+NAMES = [name for name, _ in patterns()]
+_BANKS = Path(narrator_histories.__file__).parent
+_BOUND_S = 0.5
+"""What backtracks takes minutes; all others some thousandths of a second."""
+
+
+def parts() -> dict[str, str]:
+    text = files("cm_tui.engine.narrator").joinpath("cues.toml").read_text(encoding="utf-8")
+    found: dict[str, str] = tomllib.loads(text)["parts"]
+    return found
+
+
+def test_each_cue_has_a_name_of_its_own_and_weights_with_the_sign_that_it_is_known_to_have() -> None:
+    learned = lasting()
+    assert len(set(NAMES)) == len(NAMES)
+    assert set(AGAINST) < set(NAMES)
+    for weights in (learned.cues, learned.alone):
+        assert set(weights) == set(NAMES)
+        assert [name for name in NAMES if (weights[name] > 0 if name in AGAINST else weights[name] < 0)] == []
+    # Those that say so outright count, with a vector and without.
+    assert all(learned.cues[name] > 0 and learned.alone[name] > 0 for name in STRONG)
+
+
+def test_strong_and_weak_cues_exist_and_speak_for_a_sentence() -> None:
+    assert set(NAMES) >= STRONG | WEAK
+    assert not STRONG & WEAK
+    assert not (STRONG | WEAK) & set(AGAINST)
+
+
+def test_vectors_have_a_weight_each() -> None:
+    assert len(lasting().sound) == 256
+    assert len(lasting().sense) > 256
+
+
+_INTRO = re.findall(r"[a-z][a-z ]+", parts()["INTRO"])
+_REPEATED = (
+    *_INTRO, "no", "p.s.", "ps.", "p.s", "hmm", "the", "the a-b", "a", "a_b", "aB", "A-1", "a/b", "we", "i", "considered", "is a", "ever not", "treat a",
+    "leave a", "said", '"', "“", "«a", "'", "`", "?", "?a", ":", "=", "->", ".", "…", "-", ", and", "x", "always", "never", "don't", "is", "list", "1", "é",
+)  # fmt: skip
+
+
+def hostile() -> Iterator[str]:
+    yield from (" " * 400, "\t" * 400, "a " * 200, " a" * 200, '"' * 400, "“" * 400, "x" * 400)
+    for one in _REPEATED:
+        for between in ("", " ", ", ", "."):
+            for end in ("", "z", "?", " must"):
+                yield ((one + between) * 400)[: 400 - len(end)] + end
+
+
+@pytest.mark.parametrize(("name", "pattern"), patterns(), ids=NAMES)
+def test_no_pattern_takes_long_whatever_a_sentence_holds(name: str, pattern: re.Pattern[str]) -> None:
+    worst = (0.0, "")
+    for sentence in hostile():
+        began = time.process_time()
+        pattern.search(sentence)
+        worst = max(worst, (time.process_time() - began, sentence[:40]))
+    assert worst[0] < _BOUND_S, worst
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_cues_of_which_each_has_a_weight(text: str) -> None:
+    found = cues_of(text)
+    assert set(found) <= set(NAMES)
+    assert 0 < plainness(found, None) < 1
+    assert 0 < plainness(found, 3.0) < 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cue"),
+    [
+        ("we always use tabs", "always"),
+        ("never push to main", "never"),
+        ("remember that prod is on 14", "memo"),
+        ("ok so, remember: prod is on 14", "memo"),
+        ("p.s. note that prod is on 14", "memo"),
+        ("from now on use tabs", "lasting"),
+        ("our rule is tabs", "rule named"),
+        ("use tabs across the codebase", "whole project"),
+        ("I prefer short answers", "i prefer"),
+        ("I’m colour blind", "i am"),
+        ("we decided on tabs", "decision"),
+        ("ok let's go with tabs", "go with"),
+        ("Kafka was ruled out", "turned down"),
+        ("Treat warnings as errors", "treat as"),
+        ("no longer on Mondays", "superseded"),
+        ("is it always red?", "question"),
+        ("could you look at it", "asks"),
+        ("tabs for now", "one-off"),
+        ("fix the build", "order"),
+        ("rename parse_line", "names code"),
+        ("see SHOP-123", "names code"),
+        ("great, tabs again", "sarcasm"),
+        ('he said "always use tabs"', "somebody else's"),
+        ("the modal should close", "of the product"),
+        ("parse_line must be fast", "of the product"),
+        ("it broke yesterday", "past"),
+        ("maybe tabs", "perhaps"),
+        ("looks good", "address"),
+        ("word " * 37, "long"),
+    ],
+)
+def test_a_sentence_has_its_cue(sentence: str, cue: str) -> None:
+    assert cue in cues_of(sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cue"),
+    [
+        ("never mind", "never"),
+        ("I never got that mail", "never"),
+        ("remember me on the login page", "memo"),
+        ("ok, whatever you like", "asks"),
+        ("is out of memory", "turned down"),
+        ("PARSE lines", "names code"),
+        ("make sure it is linted", "order"),
+        ("nobody wants that", "one-off"),
+    ],
+)
+def test_a_sentence_has_not_the_cue(sentence: str, cue: str) -> None:
+    assert cue not in cues_of(sentence)
+
+
+def test_a_sentence_without_an_explicit_cue_has_to_sound_more_lasting() -> None:
+    assert plainness((), 0.0) < plainness(("we do",), 0.0) < plainness(("always",), 0.0)
+    assert plainness(("always",), 0.0) > plainness(("always", "question"), 0.0)
+    assert plainness((), -1_000.0) < 1e-9
+    assert plainness((), 1_000.0) > 1 - 1e-9
+
+
+def phrasings() -> list[str]:
+    """Return all texts of the banks for development."""
+
+    def texts(value: object) -> Iterator[str]:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list):
+            for one in value.values() if isinstance(value, dict) else value:
+                yield from texts(one)
+
+    found: dict[str, None] = {}
+    for folder in ("bank_dev", "bank_voices"):
+        for file in sorted((_BANKS / folder).glob("*.json")):
+            for text in texts(json.loads(file.read_text(encoding="utf-8"))):
+                found |= dict.fromkeys(sentences_in(text))
+    return list(found)
+
+
+def test_no_sentence_with_a_strong_cue_is_passed_over() -> None:
+    said = phrasings()
+    assert len(said) > 5_000
+    assert [one for one in said if is_faint(one, -9.0) and STRONG.intersection(cues_of(one))] == []
+    assert sum(is_faint(one, -9.0) for one in said) > 1_000
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I’m colour blind", "tests shouldn't sleep, ever", "for your reference: prod sleeps", "tabs from today on", "linting is a must", "we’ll be using tabs",
+        "linters are run as of this week", "working default: tabs", "were a python shop", "sleepy person, so tabs", "as a Windows user", "tabs: that is closed",
+        "the board insists", "the result was tabs", "the word is tabs", "walked away from tabs", "wont use tabs", "had Kafka, but too slow", "trialled Kafka, abandoned it",
+        "warnings count as errors", "spaces are out", "the principles are these",
+    ],
+)  # fmt: skip
+def test_each_explicit_cue_has_a_hint(sentence: str) -> None:
+    assert STRONG.intersection(cues_of(sentence))
+    assert not is_faint(sentence, -9.0)
+
+
+def test_what_sounds_lasting_or_is_not_known_is_never_faint() -> None:
+    assert is_faint("rename the file", -0.1)
+    assert not is_faint("rename the file", 0.0)
+    assert not is_faint("rename the file", None)
+    assert not is_faint("always rename the file", -9.0)
+
+
+def test_a_vector_gives_its_product_with_the_learned_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = np.array(cues.lasting().sound, np.float32)
+    rows = np.array([weights / np.linalg.norm(weights), np.zeros(len(weights))], np.float32)
+    monkeypatch.setattr(sound, "vectors_of", lambda _: rows)
+    most, none = sound.sounds_of(("a", "b"))
+    assert most == pytest.approx(float(np.linalg.norm(weights)), rel=1e-4)
+    assert none == 0.0
+
+
+def test_without_the_model_nothing_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> None:
+        raise ModelError("a file of the model is damaged")
+
+    monkeypatch.setattr(sound, "vectors_of", broken)
+    assert sound.sounds_of(("a", "b")) == [None, None]
+
+
+def test_a_rule_sounds_more_lasting_than_an_order_by_the_bundled_model() -> None:
+    rule, order = sound.sounds_of(("all timestamps are stored in UTC", "rename the button on the login page"))
+    assert rule is not None
+    assert order is not None
+    assert rule > 0 > order

@@ -1,0 +1,313 @@
+"""Decisions are kept: whoever is killed, whatever is made again, restored, renamed or erased, and whoever decides beside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from cm_tui.daemon import open_engine
+from cm_tui.engine.api import links
+from cm_tui.engine.backup import make, restore
+from cm_tui.engine.journal.journal import Journal
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.memory.narrated import DECIDED, WORDED
+from cm_tui.engine.narrator.facts import Made
+from cm_tui.engine.narrator.proposals import Proposals
+from cm_tui.errors import CmError
+from cm_tui.model import NarratedDecision, NarratedFilter
+from tests.engine.narrator.decided import (
+    EVERY,
+    NOTE,
+    approved,
+    decided,
+    kinds,
+    note_of,
+    one_of,
+    opened_project,
+    ran,
+    states,
+    taught,
+)
+from tests.engine.narrator.passes import Sayings, new_project, passed, put, said, use
+from tests.gitrepo import Repo
+
+DIES = "import sys; from tests.engine.narrator.decided import decide_and_die; decide_and_die(*sys.argv[1:])"
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+    use(monkeypatch, Sayings())
+    yield from opened_project(tmp_path / "project", "boil the quokka", "sign tags")
+
+
+def stored(words: bytes) -> list[str]:
+    home = Path(os.environ["CM_HOME"])
+    return [str(file.relative_to(home)) for file in home.rglob("*") if file.is_file() and words in file.read_bytes()]
+
+
+def rows(engine: LocalEngine) -> list[tuple[str, ...]]:
+    found = engine.narrated(NarratedFilter(EVERY), limit=100).rows
+    return [(one.id, one.state, one.text, one.reason, one.decided_by, one.change) for one in found]
+
+
+def test_a_rebuilt_store_knows_all_decisions(engine: LocalEngine):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    approved(engine, one.id, text="Boil no quokka.")
+    decided(engine, other.id, "reject", reason="no")
+    before, marks = rows(engine), engine._episodes.tables.rows("SELECT id FROM episode WHERE settled ORDER BY id")
+    assert len(marks) == 3
+    engine.close()
+    assert list(open_engine.rebuild(engine.root))[-1].stage == "done"
+    with LocalEngine.open(engine.root) as again:
+        passed(again)
+        assert rows(again) == before
+        assert again._episodes.tables.rows("SELECT id FROM episode WHERE settled ORDER BY id") == marks
+        assert again.undo_narrated(one.id).done
+        assert not note_of(again)
+        assert states(again) == {"always boil the quokka": "waiting", "always sign tags": "rejected"}
+
+
+def test_a_backup_brings_them_to_another_machine(engine: LocalEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    approved(engine, one.id)
+    decided(engine, other.id, "reject", reason="no")
+    before, text = rows(engine), note_of(engine)
+    name = Journal.of(engine.root).folder.name
+    make.make(tmp_path / "all.zst", [make.Chosen(name, "", "project", "")])
+    engine.close()
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "other"))
+    root = new_project(tmp_path / "elsewhere")
+    (root / NOTE).parent.mkdir(parents=True)
+    (root / NOTE).write_text(text)
+    here = restore.Here(root, Journal.of(root).folder.name, "")
+    restore.restore(tmp_path / "all.zst", restore.Wish(here, into_here=True))
+    with LocalEngine.open(root) as again:
+        passed(again)
+        assert rows(again) == before
+        # Nothing of it was done here: the general undo has nothing to take back, and by its id it is.
+        assert again.undo_narrated(one.id).done
+        assert not note_of(again) or "quokka" not in note_of(again)
+        assert again.undo_narrated(other.id).done
+        assert set(states(again).values()) == {"waiting"}
+
+
+def test_restored_where_it_was_made_nothing_is_there_twice(engine: LocalEngine, tmp_path: Path):
+    approved(engine, one_of(engine, "quokka").id)
+    before, text = rows(engine), note_of(engine)
+    name = Journal.of(engine.root).folder.name
+    make.make(tmp_path / "all.zst", [make.Chosen(name, "", "project", "")])
+    here = restore.Here(engine.root, name, "")
+    restore.restore(tmp_path / "all.zst", restore.Wish(here, into_here=True))
+    assert (rows(engine), note_of(engine)) == (before, text)
+
+
+def test_a_project_that_is_renamed_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    use(monkeypatch, Sayings())
+    root = Repo(tmp_path / "project").root
+    Repo(root).commit("begin")
+    for engine in opened_project(root, "boil the quokka"):
+        one = one_of(engine)
+        approved(engine, one.id)
+        before = rows(engine)
+    moved = root.rename(tmp_path / "renamed")
+    links.link(links.memory_link(moved))
+    with LocalEngine.open(moved) as again:
+        assert rows(again) == before
+        assert again.undo_narrated(one.id).done
+        assert not note_of(again)
+
+
+@pytest.mark.parametrize("as_rule", ["", "rule"])
+def test_kill_9_between_any_two_steps_loses_nothing_and_writes_nothing_twice(engine: LocalEngine, as_rule: str):
+    one = one_of(engine, "quokka")
+    engine.close()
+    left, seen = 0, set[str]()
+    while True:
+        command = [sys.executable, "-c", DIES, str(engine.root), one.id, str(left), as_rule]
+        code = subprocess.run(command, check=False, cwd=Path(__file__).parents[3]).returncode
+        with LocalEngine.open(engine.root) as again:
+            again.undo_narrated(one_of(again, "sign", "rejected").id) if left else None
+            # Whoever decides next does what is left.
+            decided(again, one_of(again, "sign").id, "reject")
+            state = states(again)["always boil the quokka"]
+            seen.add(state)
+            written = note_of(again).count("cm:narrator") + again.entries().total
+            assert (state, written) in {("waiting", 0), ("approved", 1)}, left
+            if state == "waiting":
+                approved(again, one.id, as_rule=bool(as_rule))
+            assert note_of(again).count("cm:narrator") + again.entries().total == 1
+            assert again.undo_narrated(one.id).done
+            assert note_of(again).count("cm:narrator") + again.entries().total == 0
+            assert states(again)["always boil the quokka"] == "waiting"
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        left += 1
+    assert left >= 3
+    assert seen == {"waiting", "approved"}
+
+
+def test_a_failed_decision_is_not_done_later(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    from cm_tui.engine.notes import note_saves
+    from cm_tui.errors import StoreError
+
+    def fail(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    one = one_of(engine, "quokka")
+    with monkeypatch.context() as patch:
+        patch.setattr(note_saves, "write_data", fail)
+        done = decided(engine, one.id)
+        assert (done.done, done.problem) == (False, "The disk is full.")
+    passed(engine)
+    decided(engine, one_of(engine, "sign").id, "reject")
+    assert states(engine)["always boil the quokka"] == "waiting"
+    assert not note_of(engine)
+    approved(engine, one.id)
+    assert note_of(engine).count("cm:narrator") == 1
+
+
+def test_of_an_erased_episode_no_word_is_left_and_the_decision_stands(engine: LocalEngine):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    decided(engine, one.id, "reject", reason="no")
+    approved(engine, other.id)
+    engine._db.shrink()
+    assert stored(b"quokka")
+    assert stored(b"sign tags")
+    report = engine.erase([one.evidence_ids[0], other.evidence_ids[1]])
+    assert any("loses its words" in note for note in report.reasons)
+    taught(engine.root, "look away", first=9_000)
+    passed(engine)
+    # Two sessions still say so.
+    assert [each.state for each in engine.narrated(NarratedFilter(EVERY)).rows].count("rejected") == 1
+    assert states(engine)["always look away"] == "waiting"
+    engine.erase([*one.evidence_ids[1:], other.evidence_ids[0], other.evidence_ids[2]])
+    passed(engine)
+    assert stored(b"quokka") == []
+    # The store has it of the note alone.
+    assert [file for file in stored(b"sign tags") if "store.duckdb" not in file] == []
+    found = {each.id: each for each in engine.narrated(NarratedFilter(EVERY)).rows}
+    assert (found[one.id].state, found[one.id].text, found[one.id].reason) == ("rejected", "", "no")
+    assert (found[other.id].state, found[other.id].text) == ("approved", "")
+    assert "sign tags" in note_of(engine), "the line is the person's"
+    assert engine.narrated_proposal(other.id).evidence == ()
+    assert engine.undo_narrated(other.id).done
+    assert not note_of(engine)
+    assert engine.undo_narrated(one.id).done
+
+
+def test_what_is_to_be_erased_is_told_by_the_text_of_the_proposal(engine: LocalEngine):
+    one = one_of(engine, "quokka")
+    approved(engine, one.id)
+    report = engine.erase([one.evidence_ids[0]], dry_run=True)
+    (worded,) = [each for each in report.events if each.kind == WORDED]
+    assert worded.words == one.text
+
+
+def test_what_an_approved_line_stands_on_is_archived_by_its_age(engine: LocalEngine):
+    old = put(
+        engine.root, [(n + 600, said("always run goldfish before a commit", f"w{n}", 100.0 + n)) for n in range(3)]
+    )
+    older = put(engine.root, [(n + 700, said("always count in integers", f"d{n}", 366.0 + n)) for n in range(3)])
+    passed(engine)
+    waiting = engine.retention().waiting
+    assert waiting == 6, "they are put to the narrator first"
+    for words in ("goldfish", "integers"):
+        approved(engine, one_of(engine, words).id)
+    report = engine.retention()
+    assert {row.id for row in report.rows} == set(older)
+    assert (report.archived, report.waiting) == (3, 0)
+    assert not set(old) & {row.id for row in report.rows}
+    engine.undo_narrated(one_of(engine, "integers", "approved").id)
+    assert (engine.retention().archived, engine.retention().waiting) == (0, 3)
+
+
+def test_many_decide_at_once_and_each_proposal_is_decided_once(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    one, other = one_of(engine, "quokka"), one_of(engine, "sign")
+    met, seen, every = threading.Barrier(4), threading.local(), Proposals.all
+
+    def at_once(proposals: Proposals) -> list[Made]:
+        """All have looked before the first decides."""
+        found = every(proposals)
+        if not hasattr(seen, "once"):
+            seen.once = met.wait(20)
+        return found
+
+    def decide(number: int) -> list[bool]:
+        verdict = NarratedDecision("approve" if number % 3 else "reject")
+        return [done.done for done in engine.decide_narrated([one.id, other.id], verdict)]
+
+    with monkeypatch.context() as patch, ThreadPoolExecutor(4) as pool:
+        patch.setattr(Proposals, "all", at_once)
+        found = list(pool.map(decide, range(4)))
+    assert [sum(each[place] for each in found) for place in (0, 1)] == [1, 1]
+    now = states(engine)
+    assert set(now.values()) <= {"approved", "rejected"}
+    assert note_of(engine).count("cm:narrator") == list(now.values()).count("approved")
+    assert kinds(engine.root).count(DECIDED) == 2
+
+
+def test_two_processes_decide_beside_each_other(engine: LocalEngine):
+    (engine.root / "Makefile").write_text("a:\n\ttrue\nb:\n\ttrue\n")
+    turns = [(20_000 + n, said("why?", f"p{n}", steps=(*ran("make a"), *ran("make b")))) for n in range(4)]
+    put(engine.root, turns)
+    passed(engine)
+    names = [one.id for one in engine.narrated(limit=100).rows]
+    engine.close()
+    command = [sys.executable, "-c", DIES, str(engine.root)]
+    running = [
+        subprocess.Popen([*command, name, "1000"], cwd=Path(__file__).parents[3]) for name in (*names[:3], names[0])
+    ]
+    assert [each.wait() for each in running] == [0] * 4
+    with LocalEngine.open(engine.root) as again:
+        assert list(states(again).values()).count("approved") == 3
+        assert note_of(again).count("cm:narrator") == 3
+        assert kinds(engine.root).count(DECIDED) == 3
+
+
+def test_what_a_journal_may_say_is_no_news_to_anybody(engine: LocalEngine):
+    journal = Journal.of(engine.root)
+    one = one_of(engine, "quokka")
+    for data in (
+        {}, {"proposal": 3, "verdict": "approve"}, {"proposal": one.id, "verdict": []}, {"proposal": "nx", "verdict": "approve"},
+        {"proposal": "n\x1b[1m", "verdict": "reject", "claims": [1, None], "ids": "no", "reason": {}, "by": 7},
+        {"proposal": "nyy", "verdict": "approve", "kind": "command", "action": "add", "scope": "project", "target": "../../x", "line": "z"},
+        {"proposal": "nyz", "verdict": "approve", "kind": "topic", "action": "merge", "scope": "project", "target": "x"},
+    ):  # fmt: skip
+        journal.append(DECIDED, data)
+        journal.append(WORDED, {**data, "shown": data})
+        journal.append(
+            WORDED, {"change": "c" * 24, "proposal": "nzz", "shown": {"kind": ["x"], "parts": [[1, 2, 3], 4]}}
+        )
+    passed(engine)
+    assert states(engine)["always boil the quokka"] == "waiting"
+    for name in ("nyy", "nyz"):
+        with suppress(CmError):
+            assert isinstance(engine.undo_narrated(name).done, bool)
+    approved(engine, one.id)
+
+
+def test_three_hundred_in_one_call(engine: LocalEngine):
+    (engine.root / "Makefile").write_text("".join(f"part{number}:\n\ttrue\n" for number in range(300)))
+    turns = [
+        (30_000 + number * 3 + session, said("why?", f"m{number}-{session}", steps=ran(f"make part{number}")))
+        for number in range(300)
+        for session in range(3)
+    ]
+    put(engine.root, turns)
+    passed(engine)
+    names = [f"{one.id}@{one.digest}" for one in engine.narrated(limit=1_000).rows]
+    assert len(names) > 200
+    changes = engine.decide_narrated(names, NarratedDecision("approve"))
+    assert [each.problem for each in changes if not each.done] == []
+    assert note_of(engine).count("cm:narrator") == len(names)
+    assert engine.narrated().total == 0

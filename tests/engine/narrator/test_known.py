@@ -1,0 +1,113 @@
+"""How a fact stands to what notes and entries say already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.narrator.known import compare
+from cm_tui.engine.narrator.known_lines import KnownLines
+from cm_tui.engine.narrator.tables import NarratorTables
+from cm_tui.model import NarratedProposal
+from tests.engine.narrator.passes import Sayings, new_project, opened, passed, put, said, use
+
+FACT = "always run the linter before a commit"
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+    use(monkeypatch, Sayings())
+    for engine in opened(new_project(tmp_path / "project")):
+        put(engine.root, [(n, said(FACT, f"s{n}")) for n in range(3)])
+        passed(engine)
+        yield engine
+
+
+def one(engine: LocalEngine) -> NarratedProposal:
+    (found,) = engine.narrated().rows
+    return found
+
+
+def write(engine: LocalEngine, name: str, text: str) -> None:
+    file = engine.root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def test_what_nobody_wrote_is_new(engine: LocalEngine):
+    write(engine, "AGENTS.md", "# Work\n\nThe tax is a share of the sum.\n")
+    assert (one(engine).relation, one(engine).other) == ("new", "")
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", ".cm/notes/project.md", ".cm/memory/MEMORY.md"])
+def test_what_stands_in_a_file_is_redundant_with_its_place(engine: LocalEngine, name: str):
+    write(engine, name, "# Work\n\n- Write tests.\n- Always run the linter\n  before a commit.\n")
+    found = one(engine)
+    assert (found.relation, found.other) == ("redundant", "Always run the linter before a commit.")
+    assert found.other_place == f"{name}:4"
+
+
+def test_an_entry_counts_too_and_what_is_redundant_comes_last(engine: LocalEngine):
+    entry = engine.remember("Always run the linter before a commit.", category="rule")
+    assert (one(engine).relation, one(engine).other_place) == ("redundant", f"entry/{entry.id}")
+    put(engine.root, [(n + 9, said("always squash", f"t{n}")) for n in range(2)])
+    passed(engine)
+    assert [row.relation for row in engine.narrated().rows] == ["new", "redundant"]
+
+
+def test_what_changes_in_a_file_counts_at_once(engine: LocalEngine):
+    write(engine, "AGENTS.md", "Always run the linter before a commit.\n")
+    assert one(engine).relation == "redundant"
+    write(engine, "AGENTS.md", "Never run the linter before a commit.\n")
+    assert (one(engine).relation, one(engine).other) == ("contradicts", "Never run the linter before a commit.")
+    (engine.root / "AGENTS.md").unlink()
+    assert one(engine).relation == "new"
+
+
+def test_only_what_changed_is_read_again(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch):
+    for number in range(5):
+        write(engine, f".cm/notes/n{number}.md", f"Line {number} of a note.\n")
+    assert one(engine).relation == "new"
+    from cm_tui.engine.narrator import known_lines
+
+    read: list[str] = []
+    before = known_lines.read_note
+    monkeypatch.setattr(known_lines, "read_note", lambda place, stamp: (read.append(place.id), before(place, stamp))[1])
+    write(engine, ".cm/notes/n3.md", "Another line, which is longer.\n")
+    assert one(engine).relation == "new"
+    assert read == [".cm/notes/n3.md"]
+    rows = NarratorTables(engine._episodes.tables).rows("SELECT note, text FROM narrator_line WHERE note LIKE '%n3.md'")
+    assert rows == [(".cm/notes/n3.md", "Another line, which is longer.")]
+
+
+@pytest.mark.parametrize(
+    ("fact", "known", "relation"),
+    [
+        ("Run `pytest -q` to test.", "Tests run with `pytest -q`.", "redundant"),
+        ("Install with `pnpm install`.", "Install with `npm install`.", "new"),
+        ("Packages are installed with `pnpm install`.", "Packages are installed with `npm install`.", "contradicts"),
+        ("Use tabs in Makefiles.", "Use tabs in Makefiles, and four blanks everywhere else in code.", "reinforces"),
+        ("Never push to main.", "Push to main.", "contradicts"),
+        ("Dates are stored in UTC.", "The logo is blue.", "new"),
+    ],
+)
+def test_comparing(fact: str, known: str, relation: str):
+    assert compare("statement", fact, known)[0] == relation
+
+
+def test_a_command_that_stands_in_a_block_of_code_is_known():
+    assert compare("command", "The tests run with `pytest -q`.", "`pytest -q`")[0] == "redundant"
+    assert compare("command", "The tests run with `pytest -q`.", "`pytest -qx`")[0] == "new"
+
+
+def test_lines_are_read_as_sentences(engine: LocalEngine):
+    text = "---\ntags: [a]\n---\n# Title\n\n> quoted\n\n1. One thing. Two things.\n\n```sh\n$ make all\n```\n\n- [x] Done. <!-- cm:narrator nabcdef -->\n"
+    write(engine, ".cm/notes/topics/t.md", text)
+    tables = NarratorTables(engine._episodes.tables)
+    KnownLines(engine.root, tables).follow()
+    assert tables.rows("SELECT line, text FROM narrator_line ORDER BY number") == [
+        (8, "One thing."), (8, "Two things."), (11, "`make all`"), (14, "Done."),
+    ]  # fmt: skip

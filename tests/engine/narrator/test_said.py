@@ -1,0 +1,272 @@
+"""What sounds lasting in a turn: cut off from orders, corrected, made tidy, and told apart by kind and scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cm_tui.engine.narrator import said
+from cm_tui.engine.narrator.said import (
+    Said,
+    cues_with,
+    kind_of,
+    may_correct,
+    observation,
+    said_in,
+    scope_of,
+    tidy,
+    weigh_sentences,
+)
+from tests.engine.narrator.miners.turns import turn
+
+
+@pytest.fixture(autouse=True)
+def by_cues_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is tested here are cues: no vector adds anything."""
+    monkeypatch.setattr(said, "sounds_of", lambda texts: [None] * len(texts))
+    weigh_sentences.cache_clear()
+    yield
+    weigh_sentences.cache_clear()
+
+
+def texts(*sentences: str, corrects: bool = False) -> list[str]:
+    return [one.text for one in weigh_sentences(sentences, corrects)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("fix the bug, and never commit to main", "Never commit to main."),
+        ("fix the bug and always run the linter", "Always run the linter."),
+        ("add a test; we never merge without tests", "We never merge without tests."),
+        ("could you fix it, and from now on we always use tabs", "From now on we always use tabs."),
+        ("fix the header and add a test and we always use tabs", "We always use tabs."),
+        ("why is it red? and never commit to main", "Never commit to main."),
+    ],
+)
+def test_what_lasts_is_cut_off_an_order(sentence: str, text: str) -> None:
+    (one,) = weigh_sentences((sentence,), corrects=False)
+    assert one.text == text
+    assert one.quote in sentence
+    assert one.quote != sentence
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "we always use tabs and never use spaces",
+        "we always lint and always test",
+        "never rebase and push",
+        "always use black and white icons",
+        "we looked at GraphQL and decided against it",
+        "Kafka was evaluated, and turned down again",
+    ],
+)
+def test_two_halves_of_one_rule_stay_together(sentence: str) -> None:
+    (one,) = weigh_sentences((sentence,), corrects=False)
+    assert one.quote == sentence
+
+
+@pytest.mark.parametrize(
+    "sentence", ["rename it and push", "fix the build", "why is it red?", "looks good, thanks", "", "and", "; and ;"]
+)
+def test_an_order_says_nothing_that_lasts(sentence: str) -> None:
+    assert weigh_sentences((sentence,), corrects=False) == ()
+
+
+def test_sentences_stay_in_their_order_and_each_says_one_thing() -> None:
+    found = texts("never push to main", "fix the build", "always use tabs and never use spaces")
+    assert found == ["Never push to main.", "Always use tabs and never use spaces."]
+
+
+def test_only_what_follows_an_answer_corrects_it() -> None:
+    prompt = ("no, tests belong into tests/unit",)
+    first, answered = turn(prompts=prompt), turn(prompts=prompt, before=turn(answer="I put them beside the source."))
+    silent = turn(prompts=prompt, before=turn(answer=""))
+    assert [kind_of(one) for one in said_in(answered)] == ["correction"]
+    for one in (first, silent):
+        assert all("corrects" not in found.cues for found in said_in(one))
+
+
+def test_only_the_first_sentence_that_says_anything_corrects() -> None:
+    def corrects(*sentences: str) -> list[bool]:
+        return ["corrects" in one.cues for one in weigh_sentences(sentences, corrects=True)]
+
+    assert corrects("no, we always put tests into tests/unit", "we always use tabs for makefiles") == [True, False]
+    assert corrects("No!", "tests always belong into tests/unit") == [True]
+    assert corrects("we always deploy from main", "no, wait")[0] is True
+    assert corrects("the icons are fine", "we always use tabs for makefiles") == [False]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "no, use uv", "Nope, wrong file", "wrong: use tabs", "stop doing that", "don't touch it", "don’t touch it", "not there", "undo that please", "revert that",
+        "I told you to use tabs", "I said tabs", "you forgot the test", "that's not how we do it", "that was wrong", "use uv instead", "we have a helper for that",
+        "ugh, no", "oh come on, not again", "slugify exists already", "tests belong in tests/unit", "why did you do that", "as I said, tabs", "put it back", "Tabs! Not spaces",
+    ],
+)  # fmt: skip
+def test_a_prompt_that_begins_like_this_may_correct(sentence: str) -> None:
+    assert may_correct((sentence,))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["no hurry", "no problem", "no thanks", "nothing else", "fix the build", "notice the header", "now the same for users", "what's left?", "ok", ""],
+)  # fmt: skip
+def test_a_prompt_that_begins_like_that_does_not(sentence: str) -> None:
+    assert not may_correct((sentence,))
+
+
+def test_nothing_was_said() -> None:
+    assert not may_correct(())
+    assert weigh_sentences((), corrects=True) == ()
+
+
+def test_words_of_trouble_and_of_the_moment_do_not_count_against_a_correction() -> None:
+    sentence = "that test is broken, rename it yesterday"
+    plain = set(cues_with(sentence, corrects=False))
+    assert {"trouble", "past"} < plain
+    assert set(cues_with(sentence, corrects=True)) == plain - {"trouble", "past", "this one thing", "order"} | {
+        "corrects"
+    }
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text"),
+    [
+        ("please remember to always use tabs", "Always use tabs."),
+        ("note that note that tabs are used", "Tabs are used."),
+        ("fyi: the QA box is hydra", "The QA box is hydra."),
+        ("just so you know, tabs are used here", "Tabs are used here."),
+        ("heads up, the build is slow", "The build is slow."),
+        ("keep in mind that CI is slow", "CI is slow."),
+        ("Decision: we keep the monolith", "We keep the monolith."),
+        ("decided: monolith", "Monolith."),
+        ("rule: tabs only", "Tabs only."),
+        ("important: never push to main!!", "Never push to main!!"),
+        ("no no no, use tabs", "Use tabs."),
+        ("No! You must not migrate prod", "You must not migrate prod."),
+        ("again a new helper... use slugify", "Use slugify."),
+        ("I told you, tabs are used", "Tabs are used."),
+        ("not there. tests go to tests/unit", "Tests go to tests/unit."),
+        ("that's wrong, use tabs", "Use tabs."),
+        ("wrong, we use tabs, ok?", "We use tabs."),
+        ("use tabs, please", "Use tabs."),
+        ("use tabs, thanks.", "Use tabs."),
+        ("use tabs, got it?", "Use tabs."),
+        ("use tabs, remember that", "Use tabs."),
+        ("what is  this\n line?", "What is this line?"),
+        ("`pytest -q` runs the tests", "`pytest -q` runs the tests."),
+        ("`make lint`", "`make lint`"),
+        ("don't commit to main", "Don't commit to main."),
+        ("we’re on Node 22", "We’re on Node 22."),
+        ("tabs, never spaces", "Tabs, never spaces."),
+        ("iOS builds run on the mac", "iOS builds run on the mac."),
+        ("snake_case names, always", "snake_case names, always."),
+        ("README.md is generated", "README.md is generated."),
+        ("we use tabs (only in Makefiles)", "We use tabs (only in Makefiles)"),
+        ("- tabs – always –", "Tabs – always."),
+        ("stopwatch is the module", "Stopwatch is the module."),
+        ("nothing works without it", "Nothing works without it."),
+        ("rule of thumb is tabs", "Rule of thumb is tabs."),
+        ("remember", ""),
+        (" ,;: ", ""),
+        ("", ""),
+    ],
+)
+def test_a_sentence_is_written_down_tidily(sentence: str, text: str) -> None:
+    assert tidy(sentence) == text
+    assert tidy(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I prefer short answers", "Answer in German", "Your answers should be short", "My editor is vim", "Never guess, ask", "Show me the diff before you commit",
+        "No emojis", "Be concise", "Ask me before you push", "I'm colour blind", "For me, tabs", "Talk to me in French", "I am on Linux", "I don't like mocks",
+        "Stay terse", "I always work in fish",
+    ],
+)  # fmt: skip
+def test_what_is_about_the_person_goes_with_them(text: str) -> None:
+    assert scope_of(text) == "user"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We prefer tabs", "I prefer tabs in our code", "No emojis in the project", "Customers prefer emojis", "The team likes tabs", "Tests run with pytest",
+        "I am a Mac user, CI is Linux", "Show me staging first", "Never push to main", "Ask us before you deploy", "The answer is cached",
+    ],
+)  # fmt: skip
+def test_what_is_about_the_project_stays_there(text: str) -> None:
+    assert scope_of(text) == "project"
+
+
+@pytest.mark.parametrize(
+    ("cues", "kind"),
+    [
+        (("always",), "statement"),
+        ((), "statement"),
+        (("decision", "always"), "decision"),
+        (("go with",), "decision"),
+        (("turned down", "decision", "corrects"), "rejected"),
+        (("decision", "corrects"), "decision"),
+        (("always", "corrects"), "correction"),
+        (("not wanted",), "statement"),
+    ],
+)
+def test_the_kind_is_told_by_cues(cues: tuple[str, ...], kind: str) -> None:
+    assert kind_of(Said("", "", cues, 1.0)) == kind
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Backed out of GraphQL for billing.", "Passed on GraphQL for billing.", "Is generated by the gateway.", "Won't use GraphQL for billing.",
+     "Must run the linter.", "Decided against GraphQL for billing."],
+)  # fmt: skip
+def test_half_a_sentence_whose_other_half_is_not_here_says_nothing(text: str) -> None:
+    assert observation(turn(), "rejected", Said(text, text, (), 0.9)) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "counts"),
+    [
+        ("decision", "Stripe it is.", False),
+        ("decision", "We go with Stripe.", True),
+        ("rejected", "No GraphQL.", True),
+        ("rejected", "We rejected it.", False),
+        ("decision", "We decided that.", False),
+        ("statement", "We use Stripe.", False),
+        ("statement", "We use Stripe for payments.", True),
+        ("correction", "Use uv.", False),
+        ("correction", "Use uv, not pip.", True),
+        ("statement", "Never.", False),
+        ("decision", "We decided.", False),
+    ],
+)  # fmt: skip
+def test_what_says_too_little_by_itself_is_no_observation(kind: str, text: str, counts: bool) -> None:
+    assert (observation(turn(), kind, Said(text, text, (), 0.9)) is not None) == counts  # type: ignore[arg-type]
+
+
+def test_an_observation_has_what_was_said_and_by_whom() -> None:
+    one = Said("btw never push to main", "Never push to main.", ("never",), 0.7)
+    found = observation(turn(prompts=("[Ann] btw never push to main",)), "statement", one)
+    assert found is not None
+    assert (found.text, found.quote, found.weight, found.speaker) == (one.text, one.quote, 0.7, "Ann")
+    assert (found.terms, found.claim, found.scope, found.subject) == (("push", "main"), "not push main", "project", "")
+    other = observation(turn(), "statement", Said("x", "Always push to main.", (), 0.7))
+    assert other is not None
+    assert (other.terms, other.claim, other.speaker) == (found.terms, "push main", "")
+
+
+@given(st.text(max_size=400), st.booleans())
+def test_any_sentence_is_weighed(sentence: str, corrects: bool) -> None:
+    for one in weigh_sentences((sentence, "No!"), corrects):
+        assert said.LEAST <= one.weight <= 1
+        assert one.text
+        assert "\n" not in one.text
+        observation(turn(prompts=(sentence,)), kind_of(one), one)

@@ -1,0 +1,101 @@
+"""What is shown by what was done, from episodes to proposals: how often a thing comes up at all counts, whenever it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cm_tui.daemon import open_engine
+from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.narrator.miners.cochange import Cochange
+from cm_tui.engine.narrator.miners.commands import Commands
+from cm_tui.engine.narrator.miners.conventions import Conventions
+from cm_tui.engine.narrator.miners.fixes import Fixes
+from cm_tui.engine.narrator.miners.workflows import Workflows
+from cm_tui.model import Step
+from tests.engine.narrator.miners.turns import bash
+from tests.engine.narrator.passes import new_project, opened, passed, proposed, put, said, use
+
+ERROR = "OSError: Address already in use"
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEngine]:
+    use(monkeypatch, Commands(), Workflows(), Fixes(), Cochange(), Conventions())
+    yield from opened(new_project(tmp_path / "project"))
+
+
+def texts(engine: LocalEngine) -> list[str]:
+    return [one.text for one in proposed(engine)]
+
+
+def done(engine: LocalEngine, first: int, times: int, *steps: Step, **fields: object) -> None:
+    put(engine.root, [(first + n, said("go on", f"s{first + n}", 20 - n, steps=steps, **fields)) for n in range(times)])
+
+
+def test_what_is_shown_is_proposed_once(engine: LocalEngine) -> None:
+    done(engine, 0, 5, bash("buf lint"), bash("buf generate"), bash("pytest -q"), files=("a.proto", "b.md"))
+    done(engine, 10, 8, bash("pytest -q"), bash("git status"))
+    done(
+        engine,
+        20,
+        4,
+        bash("flask run", ERROR, failed=True),
+        bash("fuser -k 80/tcp"),
+        bash("flask run"),
+        bash('git commit -m "api: add it"'),
+    )
+    passed(engine)
+    assert sorted(texts(engine)) == [
+        "Commit messages begin with the area as a prefix, `area: what`, as `api: …`",
+        "Run in this order: `buf lint`, then `buf generate`, then `pytest -q`",
+        "Tests are run with `pytest -q`",
+        f'When `flask run` fails with "{ERROR}", run `fuser -k 80/tcp`',
+        "`a.proto` and `b.md` are changed together",
+    ]  # fmt: skip
+
+
+def test_one_session_shows_no_habit(engine: LocalEngine) -> None:
+    put(
+        engine.root,
+        [(n, said("go on", "s", 9 - n, steps=(bash("make x"), bash("make y")), files=("a", "b"))) for n in range(8)],
+    )
+    passed(engine)
+    assert texts(engine) == []
+
+
+def test_what_comes_up_alone_later_counts_against_what_was_seen_before(engine: LocalEngine) -> None:
+    (engine.root / "Makefile").write_text("gen fmt:\n\ttrue\n")
+    done(engine, 0, 5, bash("make gen"), bash("make fmt"), files=("a", "b"))
+    passed(engine)
+    together = ["`a` and `b` are changed together", "Run in this order: `make gen`, then `make fmt`"]
+    assert set(together) <= set(texts(engine))
+    # Neither the pair nor the sequence is touched by these.
+    done(engine, 10, 12, bash("make gen"), files=("a",))
+    passed(engine)
+    after = proposed(engine)
+    assert not set(together) & {one.text for one in after}
+    engine.close()
+    assert list(open_engine.rebuild(engine.root))[-1].stage == "done"
+    with LocalEngine.open(engine.root) as again:
+        passed(again)
+        assert proposed(again) == after
+
+
+def test_a_command_that_the_project_no_longer_has_is_not_proposed_without_an_index(engine: LocalEngine) -> None:
+    (engine.root / "Makefile").write_text("lint:\n\ttrue\n")
+    done(engine, 0, 5, bash("make lint"))
+    done(engine, 10, 5, bash("make mocks"))
+    done(engine, 20, 5, bash("./scripts/old.sh"))
+    passed(engine)
+    assert texts(engine) == ["The code is linted with `make lint`"]
+
+
+def test_why_says_what_speaks_against_it(engine: LocalEngine) -> None:
+    done(engine, 0, 6, files=("a", "b"))
+    done(engine, 10, 1, files=("a",))
+    passed(engine)
+    (one,) = proposed(engine)
+    assert "one was changed without the others in 1 episode" in one.why
