@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
+import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-from tests import shared_models
+from tests import shared_models, tiers
+
+tiers.register_profiles()
 
 
 def pytest_configure() -> None:
@@ -22,9 +25,35 @@ def pytest_configure() -> None:
     sys.dont_write_bytecode = False
     # As `cm` itself: a tenth of the time went into looking for cycles.
     gc.set_threshold(100_000, 50, 100)
-    # How long a machine takes that does other things beside says nothing about what is tested.
-    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with its tier."""
+    for item in items:
+        item.add_marker(tiers.tier_of(item))
+
+
+@pytest.fixture(scope="session")
+def temporary_folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Make an empty folder of the next number; pytest's own way lists all folders of the run each time."""
+    numbers = itertools.count()
+    base = tmp_path_factory.mktemp("each", numbered=False)
+
+    def make() -> Path:
+        folder = base / str(next(numbers))
+        folder.mkdir()
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def tmp_path(temporary_folders: Callable[[], Path], request: pytest.FixtureRequest) -> Iterator[Path]:
+    """An empty folder of this test; removed after it unless it failed."""
+    folder = temporary_folders()
+    yield folder
+    if not request.session.testsfailed:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,8 +79,11 @@ def _settings() -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def cm_home(same_settings: None, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cm_home(
+    same_settings: None, temporary_folders: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """An empty folder that holds all of this test's stores and settings."""
-    home = tmp_path_factory.mktemp("cm_home")
+    home = temporary_folders()
     monkeypatch.setenv("CM_HOME", str(home))
-    return home
+    yield home
+    shutil.rmtree(home, ignore_errors=True)

@@ -34,6 +34,7 @@ from cm_tui.errors import CancelledError
 from cm_tui.model import Cancel, Progress
 from tests.cli.conftest import git
 from tests.daemon.conftest import make_project, until
+from tests.tiers import examples
 
 PROTOCOL = {"cm-protocol": str(endpoint.PROTOCOL)}
 
@@ -170,7 +171,7 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_project(tmp_path_factory.mktemp("fuzzed") / "shop")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.DataObject):
     where = rpc.ProjectRef(str(fuzzed))
@@ -186,7 +187,7 @@ def test_no_arguments_crash_a_method(inside: Inside, fuzzed: Path, data: st.Data
     assert answer.status_code in (200, 400, 403, 404, 410)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=st.text(st.characters(codec="utf-8"), max_size=30), body=JSON, content=st.none() | st.binary(max_size=50))
 def test_no_request_crashes_the_daemon(inside: Inside, path: str, body: Any, content: bytes | None):
     for prefix in ("/v1/", "/v1/call/", "/v1/jobs/", "/v1/stream/"):

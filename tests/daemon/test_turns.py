@@ -15,6 +15,7 @@ from cm_tui.daemon.slices import SLICE_S, Slices
 from cm_tui.daemon.turns import Turns
 from cm_tui.model import Cancel
 from tests.daemon.conftest import until
+from tests.tiers import examples
 
 
 class Asked:
@@ -47,7 +48,7 @@ class Asked:
         return self.order
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=12))
 def test_each_waiting_client_is_served_before_any_is_served_again(clients: list[str]) -> None:
     asked = Asked(Turns(1))

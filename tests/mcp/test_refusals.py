@@ -15,6 +15,7 @@ from mcp_types import CallToolResult
 
 from cm_tui.mcp.tools import TOOLS
 from tests.mcp.served import answering
+from tests.tiers import examples
 
 OUTSIDE = ["../secret.txt", "shop/../../secret.txt", "/etc/passwd", "..", "../", "~/../../etc/passwd", "shop/../.."]
 
@@ -102,7 +103,7 @@ WORDS = st.text(max_size=30) | st.sampled_from(["Cart", "shop/cart.py", "..", "a
 ARGUMENTS = ("query", "question", "symbol", "path", "target", "since")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_arguments_make_it_crash(call: Callable[..., CallToolResult], data: st.DataObject):
     kind = data.draw(st.sampled_from([kind for kind in TOOLS if kind.reads]))

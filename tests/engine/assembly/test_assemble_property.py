@@ -22,6 +22,7 @@ from cm_tui.engine.definitions.loaded import Loaded
 from cm_tui.engine.definitions.shapes.retrieval import RetrievalDefinition
 from cm_tui.engine.definitions.shapes.rules import Rule
 from cm_tui.model import SECTIONS
+from tests.tiers import examples
 
 WORDS = st.sampled_from(["release", "parser", "x_y", "日本語", "don't", "1.2.3", "```", "🦓", "(a)", "é", "\t", "#"])
 LINES = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
@@ -67,7 +68,7 @@ def library(sources: Sequence[tuple[str, str, int, int | None]]) -> tuple[Librar
 
 
 @given(SOURCES, st.integers(1, 400))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_text_never_costs_more_than_the_budget_and_stands_in_order(sources: Any, budget: int) -> None:
     known, reader = library(sources)
     made = assemble(Task("x", budget=budget), known, RuleSet(()), NO_NAMES, reader)
@@ -116,7 +117,7 @@ def test_a_part_that_two_have_is_handed_over_once() -> None:
 
 
 @given(TEXTS, st.integers(0, 120))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_text_is_cut_where_a_part_ends(text: str, most: int) -> None:
     kept = within(text, most)
     assert tokenizer.count(kept) <= most
@@ -213,7 +214,7 @@ def interpreted(
     st.sampled_from([50, 500]),
     st.lists(st.sampled_from(REFERENCES), unique=True),
 )
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_rules_decide_as_read_plainly(rules: Any, text: str, budget: int, on: list[str]) -> None:
     task = {"task.text": text, "task.budget": budget}
     shapes = [

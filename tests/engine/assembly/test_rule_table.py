@@ -13,6 +13,7 @@ from cm_tui.engine.assembly.rule_table import Table
 from cm_tui.engine.assembly.rule_tests import Glob, ReferenceTest
 from cm_tui.engine.definitions import operators
 from cm_tui.engine.definitions.shapes.conditions import Condition
+from tests.tiers import examples
 
 NAMES = st.text("ab1é.-", max_size=6)
 VALUES = st.lists(st.one_of(NAMES, NAMES, NAMES, st.text("a\nb", max_size=4)), min_size=1, max_size=30, unique=True)
@@ -32,7 +33,7 @@ def table(names: list[str]) -> Table:
 
 
 @given(VALUES, st.lists(CONDITIONS, min_size=1, max_size=6), st.data())
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_what_is_found_at_once_is_what_holds_for_each(names: list[str], conditions: list[Any], data: Any) -> None:
     known = table(names)
     for op, value in conditions:
@@ -50,7 +51,7 @@ def test_what_is_found_at_once_is_what_holds_for_each(names: list[str], conditio
 
 @given(VALUES, st.text("ab1é.\n*?[]", max_size=6).filter(lambda text: "*" in text or "?" in text))
 @example(["a"], "*")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_pattern_fits_what_it_says(names: list[str], text: str) -> None:
     known = table(names)
     plain = re.compile(

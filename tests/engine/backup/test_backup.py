@@ -24,6 +24,7 @@ from cm_tui.engine.memory.journal_consumer import JournalConsumer
 from cm_tui.engine.redaction.found import PATTERNS_VERSION
 from cm_tui.errors import NotFoundError, RefusedError, StoreError, UsageError
 from tests.gitrepo import Repo
+from tests.tiers import examples
 
 SHA = "a" * 40
 
@@ -311,7 +312,7 @@ def test_damage_is_refused(repo: Repo, tmp_path: Path):
             look_at_backup(file, repo.root)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_byte_can_be_changed(repo: Repo, tmp_path: Path, data: st.DataObject):
     file = tmp_path / "b"

@@ -15,6 +15,7 @@ from cm_tui.engine.context.neighbours import neighbours_of
 from cm_tui.engine.context.pack import manual_pack
 from cm_tui.errors import NotFoundError
 from cm_tui.model import Edge, Hit, PackRequest, Page, SearchResult, Source, Symbol, SymbolKey
+from tests.tiers import examples
 
 FILES = {
     "a.py": "\n".join(f"line_{n} = compute(value, {n})" for n in range(1, 101)),
@@ -190,7 +191,7 @@ request = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(request, max_size=8), st.integers(0, 1500), st.text(max_size=60))
 def test_never_over_budget_order_kept_and_same_twice(requests, budget, question):
     pack = manual_pack(requests, budget, question, source=source)
@@ -211,7 +212,7 @@ hits_strategy = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(hits_strategy, st.integers(0, 2500), st.booleans(), st.text(max_size=40))
 def test_automatic_never_over_budget_and_never_the_same_line_twice(spans, budget, neighbours, question):
     hits = [hit(rank, *span) for rank, span in enumerate(spans, 1)]
@@ -222,7 +223,7 @@ def test_automatic_never_over_budget_and_never_the_same_line_twice(spans, budget
     assert pack == auto(hits, budget, neighbours=neighbours, question=question)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_weights_add_up_across_sections(left, right):
     left, right = f"{left}```", f"### {right}"

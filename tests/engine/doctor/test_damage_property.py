@@ -18,6 +18,7 @@ from cm_tui.errors import CmError
 from tests import damage as ways
 from tests.cli.conftest import make_repository
 from tests.damage import Place, overwrite
+from tests.tiers import examples
 
 FILES = ("store.duckdb", "store.duckdb", "store.duckdb", "vectors.bin", "project.json", "committed.json")
 """The database most often: it is most of what is there."""
@@ -86,7 +87,12 @@ def damages(draw: st.DrawFn) -> Callable[[Place], str]:
     return harm
 
 
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(10),
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(harm=damages())
 def test_damage_is_found_or_changes_nothing(
     harm: Callable[[Place], str], kept: tuple[Place, Path, dict[str, Any]], monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ from cm_tui.files import private_umask
 from cm_tui.model import Entry, EntryEdit
 from cm_tui.model.author import Author
 from tests.planted import GITHUB, leaked
+from tests.tiers import examples
 
 PERSON, AGENT = Author(), Author("agent", "codex", "s1")
 
@@ -285,7 +286,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=_STEPS)
 def test_whatever_was_done_the_journal_leads_back_to_nothing(tmp_path_factory: pytest.TempPathFactory, steps):
     root = tmp_path_factory.mktemp("p")

@@ -14,6 +14,7 @@ from cm_tui.config import Config
 from cm_tui.engine.freshness.changes import EVERYTHING, Changes, path_filter
 from cm_tui.engine.freshness.staleness import StalenessCheck
 from tests.gitrepo import Repo
+from tests.tiers import examples
 
 OLD = 1_700_000_000
 
@@ -195,7 +196,7 @@ def test_settled_is_what_the_index_has(project: Project):
     assert not project.staleness.is_current(Changes.of(["a.py"]))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_any_edits_are_found_and_nothing_else_is(tmp_path_factory, seed: int):
     chance = random.Random(seed)

@@ -14,6 +14,7 @@ from cm_tui.model import Cancel
 from tests.engine.history.conftest import compare_any_with_fresh, compare_with_fresh, view_of
 from tests.gitrepo import Repo
 from tests.indexing import configured, index
+from tests.tiers import examples
 
 NAMES = st.sampled_from(
     ["a.py", "b.py", "pkg/__init__.py", "pkg/c.py", "pkg/d.py", "docs/n.md", "vendor/modules.txt", "vendor/v.go", "x.min.js",
@@ -183,7 +184,7 @@ class Line(RuleBasedStateMachine):
 
 TestLine = Line.TestCase
 TestLine.settings = settings(
-    max_examples=12,
+    max_examples=examples(12),
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],

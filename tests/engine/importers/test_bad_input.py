@@ -18,6 +18,7 @@ from cm_tui.engine.transcripts.lines import opened, read_lines
 from cm_tui.engine.transcripts.transcript import given_words, parse_time
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, write_lines
+from tests.tiers import examples
 
 ANY = st.recursive(
     st.none()
@@ -232,7 +233,7 @@ def test_a_database_that_is_none_is_passed_over(machine: Machine):
     assert machine.prompts() == ["First"]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(found=st.lists(ANY, max_size=8), place=st.sampled_from(["message", "content", "part", "payload", "whole"]))
 def test_records_of_any_shape_end_nothing(tmp_path_factory: pytest.TempPathFactory, found: list[object], place: str):
     machine = _machine(tmp_path_factory)

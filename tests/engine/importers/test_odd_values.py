@@ -16,6 +16,7 @@ from cm_tui.engine.transcripts import claude_code
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.test_bad_input import ANY
 from tests.engine.importers.transcripts import Claude, Codex, OpenCode
+from tests.tiers import examples
 
 
 def _records(machine: Machine) -> tuple[Claude, list[Any], Codex, list[Any], OpenCode]:
@@ -67,7 +68,7 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 _made: list[Machine] = []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(ANY, min_size=3, max_size=12), seed=st.integers(0, 2**16))
 def test_any_value_in_any_place_is_read(tmp_path_factory: pytest.TempPathFactory, values: list[Any], seed: int):
     machine = _made[0] if _made else Machine(tmp_path_factory.mktemp("machine"))

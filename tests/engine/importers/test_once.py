@@ -24,6 +24,7 @@ from cm_tui.engine.recording import pauses
 from cm_tui.model import Cancel
 from tests.engine.importers.conftest import Machine
 from tests.engine.importers.transcripts import LONG_AGO, Claude, Codex, OpenCode, iso
+from tests.tiers import examples
 
 
 def stamp(seconds_ago: float) -> str:
@@ -334,7 +335,7 @@ ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(actions=ACTIONS, seed=st.integers(0, 2**16))
 def test_each_turn_is_recorded_once_whatever_happens_between(
     tmp_path_factory: pytest.TempPathFactory, actions: list[str], seed: int

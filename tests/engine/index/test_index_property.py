@@ -12,6 +12,7 @@ from cm_tui.engine.store.database import Database
 from cm_tui.errors import RefusedError
 from tests.gitrepo import Repo
 from tests.indexing import canonical, configured, fresh, index
+from tests.tiers import examples
 
 NAMES = st.sampled_from(
     [
@@ -212,7 +213,7 @@ class Finished(Project):
 
 TestProject = Finished.TestCase
 TestProject.settings = settings(
-    max_examples=15,
+    max_examples=examples(15),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

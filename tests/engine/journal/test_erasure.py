@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.journal.erasure import Line, erase_lines
 from cm_tui.engine.journal.event import ERASED, ERASURE, MAX_BYTES, Event, Position
 from cm_tui.engine.journal.journal import START, Journal
+from tests.tiers import examples
 
 ERASER = Path(__file__).with_name("eraser.py")
 
@@ -47,7 +48,7 @@ def all_bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     steps=st.lists(
         st.one_of(st.text(max_size=60), st.sets(st.integers(0, 30), min_size=1, max_size=4)), min_size=1, max_size=30

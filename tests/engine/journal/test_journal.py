@@ -19,6 +19,7 @@ from cm_tui.engine.journal import journal as module
 from cm_tui.engine.journal.event import MAX_BYTES, Position
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.errors import StoreError, UsageError
+from tests.tiers import examples
 
 APPENDER = Path(__file__).with_name("appender.py")
 
@@ -144,7 +145,7 @@ debris = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(steps=st.lists(st.one_of(st.integers(0, 200), debris), max_size=12), limit=st.sampled_from([150, 600, 10**6]))
 def test_debris_never_costs_an_event_nor_makes_one(tmp_path_factory, steps: list[int | bytes], limit: int):
     journal = Journal(tmp_path_factory.mktemp("j"), segment_bytes=limit)
@@ -168,7 +169,7 @@ def test_debris_never_costs_an_event_nor_makes_one(tmp_path_factory, steps: list
         )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(seed=st.integers(0, 10**6), lives=st.lists(st.integers(1, 25), min_size=2, max_size=4))
 def test_kill_9_in_the_middle_of_writes_loses_nothing_acknowledged(tmp_path_factory, seed: int, lives: list[int]):
     folder = tmp_path_factory.mktemp("j")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.local.engine import LocalEngine
 from tests.gitrepo import Repo
+from tests.tiers import examples
 
 NAMES = ("load_one", "save_one", "drop_one", "Keeper", "Sender")
 FILES = ("src/a.py", "src/b.py", "lib/c.py")
@@ -56,7 +57,7 @@ def do(step: str, repo: Repo, engine: LocalEngine, chance: random.Random) -> Non
         repo.git("reset", "-q", "--hard", "HEAD~1")
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, seed=st.integers(0, 10_000))
 def test_kept_up_they_are_those_of_a_store_made_anew(
     steps: list[str], seed: int, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch

@@ -15,6 +15,7 @@ from cm_tui.engine.narrator import alike
 from cm_tui.engine.narrator.alike import Group, Wording, grouped, says_otherwise
 from cm_tui.engine.narrator.wording import normal
 from cm_tui.engine.narrator.words import code_of
+from tests.tiers import examples
 
 
 def wording(text: str, number: int = 1, *, speaker: str = "", is_users: bool = False) -> Wording:
@@ -203,7 +204,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Wording], Any]:
     return said, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(histories(), st.data())
 def test_what_was_put_together_before_stays_and_the_rest_comes_to_the_same(
     history: tuple[list[Wording], Any], data: st.DataObject
@@ -222,7 +223,7 @@ def test_what_was_put_together_before_stays_and_the_rest_comes_to_the_same(
     assert nears == [group.near for group in whole]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(histories())
 def test_no_group_holds_two_that_say_otherwise_and_both_stand_under_a_topic(history: tuple[list[Wording], Any]) -> None:
     said, vectors = history

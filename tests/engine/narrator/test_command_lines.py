@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.narrator.command_lines import simple_commands
 from cm_tui.engine.narrator.runs import commands_of
 from tests.engine.narrator.miners.turns import ROOT
+from tests.tiers import examples
 
 
 def words(line: str) -> list[tuple[str, ...]]:
@@ -50,7 +51,7 @@ def test_behind_a_quote_that_nobody_closes_nothing_is_known() -> None:
     assert words("make lint && echo 'oh") == [("make", "lint")]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(line=st.text(alphabet="ab /|&;<>()$`'\"\\\n{}=-.:#*~EOF", max_size=300))
 def test_no_line_raises_and_words_are_never_empty_of_a_program(line: str) -> None:
     for simple in simple_commands(line):

@@ -20,6 +20,7 @@ from cm_tui.model import NarratedDecision
 from tests.engine.narrator.decided import NOTE, approved, decided, note_of, one_of, opened_project, states
 from tests.engine.narrator.passes import Sayings, use
 from tests.engine.narrator.test_topics_text import TEXT
+from tests.tiers import examples
 
 PLACE = Found(NOTE, "project", "project", Path("/nowhere"), NOTE, True)
 LINE = "Boil it. <!-- cm:narrator nabcdef -->"
@@ -74,7 +75,7 @@ def test_placed_and_taken_out_to_the_byte(engine: LocalEngine, name: str):
 
 
 @given(text=TEXT)
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_nobodys_lines_are_lost_by_placing(text: str):
     made = note_lines.added(text, PLACE, "Rules", LINE)
     lines = made.text.split("\n")

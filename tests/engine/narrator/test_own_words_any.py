@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.memory.episode_record import EpisodeRecord
 from cm_tui.engine.narrator.own_words import sentences_in, sentences_of, speaker_of
+from tests.tiers import examples
 
 _SAME = (
     "a.", "<a", "<a ", "<a>", "<a b='", "</", "`", "```", "```\n", "~", "~~~\n", "[", "[[", "[Ann", "[Ann] ", "(", "{", "\n", "\n ", "\r\n", " ", "\t", "\u2028",
@@ -25,7 +26,7 @@ _BOUND_S = 5.0
 """A quadratic pattern took minutes; what is linear takes some tens of milliseconds."""
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.one_of(st.text(), _TEXTS))
 def test_no_text_raises_and_what_it_says_is_bounded(text: str) -> None:
     found = sentences_in(text)
@@ -39,7 +40,7 @@ def test_no_text_raises_and_what_it_says_is_bounded(text: str) -> None:
     assert len(speaker_of(EpisodeRecord(prompts=(text,)))) <= 21
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(_TEXTS)
 def test_what_is_fenced_or_tagged_adds_nothing(text: str) -> None:
     inner = text.replace("`", "").replace("</x>", "")

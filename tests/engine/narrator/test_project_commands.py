@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.mentions.commands import commands_of
 from cm_tui.engine.narrator.project_commands import ProjectCommands
+from tests.tiers import examples
 
 FILES = {
     "Makefile": "test lint: src\n\tgo test\n\nimage:\n\tko build\n",
@@ -110,7 +111,7 @@ def test_a_hostile_makefile_is_read_in_time() -> None:
         assert commands_of("Makefile", text.encode()) == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     code=st.one_of(
         st.text(max_size=100),

@@ -27,6 +27,7 @@ from cm_tui.model.author import Author
 from tests.engine.narrator.test_topics_text import TEXT, lines_of
 from tests.engine.narrator.topic_project import TOPICS, Project
 from tests.planted import GITHUB
+from tests.tiers import examples
 
 A, B, C = (f"{TOPICS}/{name}.md" for name in "abc")
 
@@ -225,7 +226,7 @@ def test_too_much_for_one_event_is_refused_with_a_hint(project: Project):
 # --- no line is lost ---
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(one=TEXT, two=TEXT, heading=st.sampled_from(["Rules", "Fixes", "Deep", "One"]))
 def test_no_line_is_lost_and_undo_is_to_the_byte(
     tmp_path_factory: pytest.TempPathFactory, one: str, two: str, heading: str
@@ -253,7 +254,7 @@ def test_no_line_is_lost_and_undo_is_to_the_byte(
     assert project.all() == before
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(one=TEXT, two=TEXT, row=st.integers(0, 20), file=st.sampled_from([A, B]))
 def test_what_is_written_later_is_there_after_undo(
     tmp_path_factory: pytest.TempPathFactory, one: str, two: str, row: int, file: str

@@ -13,6 +13,7 @@ from cm_tui.engine.parse.c_plain_macros import without_plain_macros
 from cm_tui.engine.parse.c_structure import blank, read_structure
 from cm_tui.engine.parse.parse_blob import parse_blob
 from cm_tui.engine.parse.records import ParsedBlob
+from tests.tiers import examples
 
 
 def read(language: str, text: str) -> ParsedBlob:
@@ -158,7 +159,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(PIECES, max_size=60).map("".join))
 def test_any_text_is_read_and_keeps_its_length(text: str) -> None:
     data = text.encode()

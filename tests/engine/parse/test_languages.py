@@ -16,6 +16,7 @@ from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
 from cm_tui.engine.parse.tree_query import query_of
 from cm_tui.engine.scan.languages import LANGUAGES, Language, language_of
 from cm_tui.model.code import SYMBOL_KINDS
+from tests.tiers import examples
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "golden"))
@@ -89,7 +90,7 @@ def test_symbols_lie_within_their_file_and_most_have_documentation(name: str, pa
     assert blob.language == "markdown" or name == "script.fsx" or sum(bool(s.doc) for s in blob.symbols) >= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example(name="script.fsx", at=0.84375, junk=b"\x01" * 6)
 @given(name=st.sampled_from(OURS), at=st.floats(0, 1), junk=st.binary(max_size=12))
 def test_damaged_files_never_fail(name: str, at: float, junk: bytes) -> None:

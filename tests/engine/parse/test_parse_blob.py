@@ -22,6 +22,7 @@ from cm_tui.engine.parse.normalise import (
 from cm_tui.engine.parse.parse_blob import parse_blob
 from cm_tui.engine.parse.records import ParsedBlob, ParsedSymbol
 from cm_tui.engine.scan.languages import LANGUAGES, language_of
+from tests.tiers import examples
 
 SAMPLES = Path(__file__).parent / "samples"
 PARSED = sorted(language.name for language in LANGUAGES.values() if language.parsed)
@@ -69,14 +70,14 @@ def assert_whole(blob: ParsedBlob, data: bytes) -> None:
 
 
 class TestAnyContent:
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=examples(120), deadline=None)
     @given(language=st.sampled_from([*PARSED, "text", "json", "vbnet"]), data=st.binary(max_size=400))
     def test_any_bytes_are_read(self, language: str, data: bytes) -> None:
         blob = read(language, data)
         assert blob.bytes == len(data)
         assert_whole(blob, data)
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(
         name=st.sampled_from(sorted(p.name for p in SAMPLES.iterdir())), at=st.floats(0, 1), drop=st.integers(0, 200)
     )

@@ -16,6 +16,7 @@ from cm_tui.engine.search.bm25 import bm25
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.store.database import Database
 from tests.shop import SHOP, Project
+from tests.tiers import examples
 
 EVEN = {"path": 1.0, "title": 1.0, "body": 1.0}
 
@@ -64,7 +65,7 @@ files = st.dictionaries(
 )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(files, min_size=1, max_size=4))
 def test_kept_up_equals_rebuilt(make_project: Callable[[], Project], steps: list[dict[str, str | None]]) -> None:
     project = make_project()

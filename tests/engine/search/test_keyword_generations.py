@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.search.keyword import KeywordIndex
 from cm_tui.engine.store.database import Database
 from tests.shop import Project
+from tests.tiers import examples
 
 WORDS = ("basket", "price", "total", "zebra", "parse")
 READERS = 3
@@ -66,7 +67,7 @@ def with_project(check: Callable[[Project], None]) -> None:
             db.close()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(edits, min_size=1, max_size=8), st.integers(0, 4))
 def test_what_is_in_memory_equals_a_fresh_index_after_any_edits(steps: list[dict[str, str | None]], at: int) -> None:
     def check(project: Project) -> None:
@@ -80,7 +81,7 @@ def test_what_is_in_memory_equals_a_fresh_index_after_any_edits(steps: list[dict
     with_project(check)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(edits, min_size=4, max_size=10))
 def test_answers_given_while_passages_change_are_those_of_their_generation(steps: list[dict[str, str | None]]) -> None:
     def check(project: Project) -> None:

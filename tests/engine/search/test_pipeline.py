@@ -23,6 +23,7 @@ from cm_tui.errors import ModelError, UsageError
 from cm_tui.model import Profile, SearchResult
 from cm_tui.model.score_text import printed
 from tests.shop import Project
+from tests.tiers import examples
 
 PROVIDER = provider_for(Config().embedding)
 CODE = profiles.make("code", {})
@@ -93,7 +94,7 @@ any_query = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(profile=any_profile, query=any_query, mode=st.sampled_from(["hybrid", "keyword", "vector"]))
 def test_parts_add_up_and_more_results_never_change_the_first(
     searcher: Searcher, profile: Profile, query: str, mode: str

@@ -13,6 +13,7 @@ from cm_tui.engine.search import adjust, profile_file, profiles
 from cm_tui.engine.search.pipeline import Searcher
 from cm_tui.errors import ConfigError
 from tests.shop import Project
+from tests.tiers import examples
 
 BEFORE = """# our settings
 [index]
@@ -88,7 +89,7 @@ def test_switching_decay_off_survives(project: Project, root: Path) -> None:
     assert reload(root)["memory"].half_life_days is None
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(["code", "memory", "my own", "a.b"]),
     values=st.fixed_dictionaries(

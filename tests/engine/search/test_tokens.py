@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cm_tui.engine.search import tokens
+from tests.tiers import examples
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_question_words_go_unless_nothing_else_is_left() -> None:
     assert tokens.content_words("how is it") == ["how", "is", "it"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_gives_plain_terms(text: str) -> None:
     for term in tokens.terms(text):

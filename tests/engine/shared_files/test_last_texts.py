@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from cm_tui.engine.shared_files import last_texts
 from cm_tui.engine.shared_files.last_texts import LastTexts
+from tests.tiers import examples
 
 LINES = st.lists(st.text("abc ", min_size=1, max_size=8), max_size=6)
 
@@ -24,7 +25,7 @@ def text_of(number: int) -> str:
     return "".join(f"line {row}\n" for row in range(number))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(kept=st.lists(LINES, min_size=1, max_size=8))
 def test_texts_come_back_as_they_were(tmp_path_factory: pytest.TempPathFactory, kept: list[list[str]]):
     folder = tmp_path_factory.mktemp("texts")

@@ -21,6 +21,7 @@ from cm_tui.engine.vectors.codec import path_words
 from cm_tui.engine.vectors.index import VectorIndex
 from cm_tui.errors import CancelledError, ModelError
 from cm_tui.model import Cancel
+from tests.tiers import examples
 
 from .conftest import CountingProvider, everything, filled
 
@@ -324,7 +325,7 @@ def test_the_bundled_model_finds_the_right_passage(passages, opened):
     assert index.search(model.embed_query("where is the configuration file read"), 1)[0].tolist() == wanted
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from("arfo"), st.integers(0, 30)), max_size=12))
 # The same text twice, in rows that the matrix product treats differently in the last bit.
 @example(steps=[("a", 16), ("f", 0), ("a", 13)])

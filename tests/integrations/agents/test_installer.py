@@ -17,6 +17,7 @@ from cm_tui.errors import CmError, RefusedError
 from cm_tui.integrations.agents import AGENTS, installer, named
 from cm_tui.integrations.agents.agent_files import InstallTarget
 from tests.integrations.agents.test_json_edit import INDENTS, OBJECTS, VALUES
+from tests.tiers import examples
 
 THEIRS = {
     ".mcp.json": '{"mcpServers": {"theirs": {"command": "x"}}}',
@@ -173,7 +174,7 @@ JSON_PARTS = [
 
 
 @pytest.mark.parametrize(("name", "index"), JSON_PARTS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     theirs=OBJECTS,
     hooks=st.none() | st.dictionaries(st.sampled_from(["Stop", "stop", "Other"]), st.lists(VALUES, max_size=2)),

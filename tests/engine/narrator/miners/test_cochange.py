@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from cm_tui.engine.narrator.miners.cochange import Cochange
 from cm_tui.engine.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, changed, claims, turn
+from tests.tiers import examples
 
 PAIR = "api/routes.py\ndocs/api.md"
 
@@ -83,7 +84,7 @@ def test_only_files_of_the_checkout_count() -> None:
     assert of("src\\a.cs", "src/b.cs") == {"src/a.cs\nsrc/b.cs"}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
     for seen in Cochange().look(one):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from cm_tui.engine.narrator.miners.commands import Commands
 from cm_tui.model import Step
 from tests.engine.narrator.miners.turns import ROOT, any_turns, bash, claims, codex, texts, turn
+from tests.tiers import examples
 
 
 @pytest.mark.parametrize(
@@ -149,7 +150,7 @@ def test_a_turn_of_ten_thousand_steps_is_looked_at_within_bounds() -> None:
     assert 0 < len(list(Commands().look(turn(*steps)))) <= 60
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
     for seen in Commands().look(one):  # type: ignore[arg-type]

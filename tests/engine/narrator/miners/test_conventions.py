@@ -10,6 +10,7 @@ from cm_tui.engine.narrator.commit_forms import form_of, messages_in
 from cm_tui.engine.narrator.miners.conventions import Conventions, ending_of
 from cm_tui.engine.narrator.turn import Turn
 from tests.engine.narrator.miners.turns import any_turns, bash, changed, claims, codex, new_file, texts, turn
+from tests.tiers import examples
 
 
 def made(path: str, *lines: str, **fields: object) -> Turn:
@@ -135,14 +136,14 @@ def test_messages_are_read_as_agents_give_them() -> None:
     assert messages_in(turn(*steps).record) == ["feat(cart): add totals", "fix: b", "docs: c"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(message=st.text(max_size=300))
 def test_no_message_raises(message: str) -> None:
     form = form_of(message)
     assert form is None or "\n" not in form.text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: Turn) -> None:
     for seen in Conventions().look(one):

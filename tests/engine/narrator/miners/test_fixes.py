@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from cm_tui.engine.narrator.error_signs import sign_of
 from cm_tui.engine.narrator.miners.fixes import Fixes
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
+from tests.tiers import examples
 
 ERROR = "starting\nOSError: [Errno 98] Address already in use\n"
 
@@ -95,7 +96,7 @@ def test_a_long_error_leaves_room_for_what_to_do() -> None:
     assert len(seen.text) < 300
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(output=st.text(max_size=600), hidden=st.booleans())
 def test_no_output_raises(output: str, hidden: bool) -> None:
     found = sign_of(output, hidden=hidden)
@@ -104,7 +105,7 @@ def test_no_output_raises(output: str, hidden: bool) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
     for seen in Fixes().look(one):  # type: ignore[arg-type]

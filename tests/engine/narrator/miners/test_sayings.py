@@ -11,6 +11,7 @@ from cm_tui.engine.narrator.miners.rejected import Rejected
 from cm_tui.engine.narrator.miners.statements import Statements
 from cm_tui.engine.narrator.observation import Miner
 from tests.engine.narrator.miners.turns import any_turns, turn
+from tests.tiers import examples
 
 MINERS: tuple[Miner, ...] = (Statements(), Decisions(), Rejected(), Corrections())
 PLAIN = 0.5
@@ -130,7 +131,7 @@ def test_each_sentence_is_found_by_one_miner() -> None:
     assert [kind for kind, _ in sorted(found(prompt))] == ["decision", "rejected", "statement"]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
     for miner in MINERS:

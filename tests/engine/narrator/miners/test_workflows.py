@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from cm_tui.engine.narrator.miners.workflows import Workflows
 from tests.engine.narrator.miners.turns import any_turns, bash, claims, codex, edit, turn
+from tests.tiers import examples
 
 
 def of(*lines: str) -> set[str]:
@@ -62,7 +63,7 @@ def test_a_turn_that_did_everything_tells_nothing() -> None:
     assert len(of(*(f"make t{number}" for number in range(12)))) < 130
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(one=any_turns)
 def test_nothing_that_a_turn_holds_raises(one: object) -> None:
     for seen in Workflows().look(one):  # type: ignore[arg-type]

@@ -1,0 +1,64 @@
+"""Projects that are indexed once in a process: each test gets them back as they were, at the same place.
+
+A store belongs to the folder it was made from. Put back where it was, a copy needs no new index run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+from cm_tui.engine.git import checkout_links
+from cm_tui.engine.git.identity import claimed
+from cm_tui.engine.local.engine import LocalEngine
+
+Fill = Callable[[LocalEngine], None]
+"""Puts into a new project what the template holds."""
+
+
+def index(engine: LocalEngine) -> None:
+    """Index the project."""
+    for _ in engine.index():
+        pass
+
+
+def index_with_history(engine: LocalEngine) -> None:
+    """Index the project and read its whole history."""
+    index(engine)
+    for _ in engine.backfill():
+        pass
+
+
+class Template:
+    """A git repository at `folder/project`, and beside it `folder/home` with its store.
+
+    Args:
+        folder: an empty folder for both, and for the copy they are put back from.
+        make: makes the repository at a path.
+        fill: puts into the store what tests find there.
+    """
+
+    def __init__(self, folder: Path, make: Callable[[Path], object], fill: Fill = index) -> None:
+        self.root = folder / "project"
+        self.home = folder / "home"
+        self._kept = folder / "kept"
+        make(self.root)
+        self.home.mkdir()
+        with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
+            fill(engine)
+        self._kept.mkdir()
+        for one in (self.root, self.home):
+            shutil.copytree(one, self._kept / one.name, symlinks=True)
+
+    def put_back(self) -> Path:
+        """Put the repository and its store back as they were; return its root. `CM_HOME` has to be `home`."""
+        for one in (self.root, self.home):
+            shutil.rmtree(one, ignore_errors=True)
+            shutil.copytree(self._kept / one.name, one, symlinks=True)
+        with mock.patch.dict(os.environ, CM_HOME=str(self.home)):
+            # A copied git folder is another one; its owner says that the store is theirs.
+            checkout_links.link(claimed(self.root).folder.name, self.root)
+        return self.root

@@ -1,0 +1,50 @@
+"""Which tests run when: the tiers of the suite, and how many examples a property test tries.
+
+| tier | holds | runs |
+|---|---|---|
+| `fast` | what needs no file and no engine | on every save, in CI |
+| `engine` | real stores and repositories inside the test's process | in CI |
+| `screens` | the application, driven by keys | in CI |
+| `process` | processes of their own: daemon, kill -9, stdio, no network, wheel | in CI |
+| `deep` | full size: load, soak, growth of time | `just deep`, with every property test at full size |
+
+`process` and `deep` are marks of a test; the other three follow from what a test asks for.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+FEW = 8
+"""Examples of a property test in CI, where they are the same in every run."""
+NO_FILES = frozenset(
+    {"benchmark", "caplog", "capsys", "monkeypatch", "recwarn", "request", "same_settings", "subtests"}
+)
+"""Fixtures that a fast test may ask for."""
+
+
+def register_profiles() -> None:
+    """Make `ci` (the default) and `deep` known to Hypothesis; `--hypothesis-profile deep` chooses the other."""
+    # How long a machine takes that does other things beside says nothing about what is tested.
+    calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+    settings.register_profile("ci", calm, max_examples=FEW, stateful_step_count=12, derandomize=True, database=None)
+    settings.register_profile("deep", calm, max_examples=200)
+    settings.load_profile("ci")
+
+
+def examples(most: int) -> int:
+    """Return how many examples a property test tries that takes `most` at full size."""
+    full_size = settings.default is not None and settings.default.max_examples > FEW
+    return most if full_size else min(most, FEW)
+
+
+def tier_of(item: pytest.Item) -> str:
+    """Return the tier of a test: a mark of its own, or what its file and its fixtures say."""
+    for tier in ("deep", "process"):
+        if item.get_closest_marker(tier):
+            return tier
+    asked = set(item._fixtureinfo.argnames) - set(getattr(getattr(item, "callspec", None), "params", ()))
+    if asked <= NO_FILES:
+        return "fast"
+    return "screens" if item.nodeid.startswith("tests/tui/") else "engine"
