@@ -14,9 +14,17 @@ install:
 run path=".":
     .venv/bin/cm --project {{path}}
 
-# Run the tests.
+# Run the tests of CI.
 test *args:
-    .venv/bin/pytest -n 3 --dist loadfile --no-loadscope-reorder {{args}}
+    .venv/bin/pytest -n 3 --dist worksteal -m "not deep" {{args}}
+
+# Run the tests that need no file and no engine: on every save.
+fast *args:
+    .venv/bin/pytest -q -n 2 -m "fast and not deep" {{args}}
+
+# Run what CI leaves out: load, soak, growth of time, and every property test at full size.
+deep *args:
+    .venv/bin/pytest -n 2 --dist worksteal --hypothesis-profile deep -m "deep or hypothesis" {{args}}
 
 # Accept what every screen looks like now; look at the changed pictures before they are committed.
 snapshots *args:

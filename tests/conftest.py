@@ -58,9 +58,11 @@ def tmp_path(temporary_folders: Callable[[], Path], request: pytest.FixtureReque
 
 @pytest.fixture(scope="session", autouse=True)
 def models() -> Iterator[None]:
-    """A model is loaded once in a process."""
+    """A model is loaded once in a process, and no work in the background makes the tests' own process give way."""
     with pytest.MonkeyPatch.context() as patch:
         shared_models.apply(patch)
+        patch.setattr("os.nice", lambda _: 0)
+        patch.setattr("os.setpriority", lambda *_: None)
         yield
 
 

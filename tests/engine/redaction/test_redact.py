@@ -247,6 +247,7 @@ RUNS = (
 )  # fmt: skip
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("run", RUNS)
 def test_time_grows_with_the_length_and_no_faster(run: str):
     def seconds(size: int) -> float:
@@ -274,6 +275,7 @@ WORDS = sorted({word for rule in (*SHAPES, *PLACES, *DETECTORS) for word in rule
 PIECES = ("", "a1", "-", "_", ".", "/", " ", "=", ":", '"', "a1B2c3D4" * 8)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("piece", PIECES)
 def test_near_misses_of_every_pattern_take_no_longer_than_their_length(piece: str):
     slow = []
