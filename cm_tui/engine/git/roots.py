@@ -29,6 +29,8 @@ _NOT_BELOW = (
     "c:/program files (x86)",
 )  # fmt: skip
 
+# Folders in memory, where users keep projects too; the folder itself is no project.
+_BUT_BELOW = ("/dev/shm/",)  # noqa: S108 - a name that is compared, not a file that is made
 
 _SHOWN = 200
 """Characters of a path that cannot be one in a message."""
@@ -82,6 +84,8 @@ def _unsafe(root: Path) -> str | None:
         return "above the home folder"
     text = root.as_posix()
     lowered = text.lower() if os.name == "nt" else text
+    if lowered.startswith(_BUT_BELOW):
+        return None
     if lowered in _NOT_ITSELF or any(lowered == one or lowered.startswith(f"{one}/") for one in _NOT_BELOW):
         return "a system folder"
     return None

@@ -112,7 +112,7 @@ def test_a_missing_folder_is_not_found(tmp_path):
         find_root(tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("folder", ["/", "/usr", "/usr/lib", "/etc", "/tmp"])
+@pytest.mark.parametrize("folder", ["/", "/usr", "/usr/lib", "/etc", "/tmp", "/dev", "/dev/shm"])
 def test_system_folders_are_refused(folder):
     if not Path(folder).is_dir():
         pytest.skip("not on this platform")
