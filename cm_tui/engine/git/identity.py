@@ -116,7 +116,7 @@ def identify(root: Path) -> Identity:
     found = _identify(root, frozenset())
     memory = checkout_links.memory_of(root)
     if memory is not None:
-        return Identity(memory.identity, memory.name, claims=_others_claim(found, root))
+        return Identity(memory.identity, memory.name, claims=_others_claim(found, root, memory))
     if _begun(found) == found and checkout_links.is_linked(found.folder.name, root):
         return found
     return _of_its_own(root, found)
@@ -164,13 +164,13 @@ def _begun(found: Identity) -> Identity:
     return Identity(memory.identity, memory.name) if memory is not None else found
 
 
-def _others_claim(found: Identity, root: Path) -> str:
+def _others_claim(found: Identity, root: Path, memory: checkout_links.Memory) -> str:
     """Return what a checkout with a memory claims to be, where that has a memory too, which others made."""
-    begun = _begun(found)
-    if found.text.startswith("path:") or checkout_links.is_linked(begun.folder.name, root):
+    project = _begun(found).folder.name
+    if found.text.startswith("path:") or project == memory.project:
         return ""
-    others = (checkout_links.owners(begun.folder.name) or frozenset()) - {checkout_links.owner_of(root)}
-    return found.text if others else ""
+    others = (checkout_links.owners(project) or frozenset()) - {checkout_links.owner_of(root)}
+    return found.text if others or project in memory.replaced else ""
 
 
 def _of_its_own(root: Path, found: Identity) -> Identity:
