@@ -115,7 +115,9 @@ def _refuse_without_terminal() -> None:
 
 
 def _with_note(folder: str, found: MemoryLink) -> str:
-    return f"{folder} (no longer there)" if folder in found.gone else folder
+    if folder not in found.gone:
+        return folder
+    return f"{folder} ({'by another repository that was there' if folder == found.root else 'no longer there'})"
 
 
 def _agreed(found: MemoryLink) -> bool:
@@ -127,7 +129,7 @@ def _agreed(found: MemoryLink) -> bool:
     for folder in found.shared_with:
         narrate(f"  {_with_note(folder, found)}")
     if found.gone and found.gone == found.shared_with:
-        narrate("If you moved it here, link it: the memory comes along.")
+        narrate("If you moved it here, or cloned it again, link it: the memory comes along.")
     narrate(
         "Linked, agents in this checkout are told what is remembered there, and what they do is remembered with it."
     )

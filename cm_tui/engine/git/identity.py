@@ -169,8 +169,9 @@ def _others_claim(found: Identity, root: Path, memory: checkout_links.Memory) ->
     project = _begun(found).folder.name
     if found.text.startswith("path:") or project == memory.project:
         return ""
-    others = (checkout_links.owners(project) or frozenset()) - {checkout_links.owner_of(root)}
-    return found.text if others or project in memory.replaced else ""
+    known = checkout_links.owners(project)
+    is_mine = known is None or (known == {checkout_links.owner_of(root)} and project not in memory.replaced)
+    return "" if is_mine else found.text
 
 
 def _of_its_own(root: Path, found: Identity) -> Identity:
