@@ -77,15 +77,14 @@ def first_file(folder: str | os.PathLike[str]) -> tuple[int, ...]:
 
 
 def _born(folder: str | os.PathLike[str], found: os.stat_result) -> int:
-    if sys.platform == "win32":
+    if os.name == "nt":
         return found.st_ctime_ns
-    if sys.platform == "linux":
-        return _born_on_linux(os.fsencode(folder))
-    return int(getattr(found, "st_birthtime", 0.0) * 1_000_000_000)
+    birth = getattr(found, "st_birthtime", None)
+    return _born_by_statx(os.fsencode(folder)) if birth is None else int(birth * 1_000_000_000)
 
 
-def _born_on_linux(folder: bytes) -> int:
-    """Ask statx(2), which Python's `os` does not have."""
+def _born_by_statx(folder: bytes) -> int:
+    """Ask statx(2) of Linux, which Python's `os` does not have."""
     import ctypes
 
     try:
