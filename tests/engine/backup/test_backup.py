@@ -86,7 +86,8 @@ def test_a_project_is_restored_on_another_machine(repo: Repo, tmp_path: Path, el
 
 
 @pytest.mark.parametrize("everything", [False, True])
-def test_what_was_begun_before_there_was_a_remote_goes_by_that(repo: Repo, tmp_path: Path, elsewhere, everything: bool):
+def test_what_was_begun_before_there_was_a_remote_goes_by_that(tmp_path: Path, elsewhere, everything: bool):
+    repo = Repo(tmp_path / "begun")
     fill(repo, "one")
     repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
     file = tmp_path / "b"
