@@ -10,7 +10,7 @@ import typer
 from cm_tui.cli.options import Json, Project, project_of
 
 if TYPE_CHECKING:
-    from cm_tui.engine.api.links import MemoryLink
+    from cm_tui.engine.api.links import EarlierMemory, MemoryLink
 
 
 def register(app: typer.Typer) -> None:
@@ -28,14 +28,14 @@ def link(
     project: Project = None,
     as_json: Json = False,
 ) -> None:
-    """Give this checkout the memory of the project that it claims to be; asked at a terminal only.
+    """Give this checkout the memory of the project that it claims to be, or that it had before; asked at a terminal only.
 
     A fork, a copy or a second clone has a memory of its own until then, and so has a repository that was moved. Worktrees
     share their repository's. With --json it shows what --show does, and asks nothing.
     """
     from cm_tui.cli.output import narrate
     from cm_tui.daemon.open_engine import remove as remove_store
-    from cm_tui.engine.api import links
+    from cm_tui.engine.api import links, projects
     from cm_tui.errors import UsageError
 
     if show and remove:
@@ -45,12 +45,20 @@ def link(
     if remove:
         links.unlink(folder)
         narrate(f"{found.root} has a memory of its own from now on.")
-    elif show or as_json or found.linked:
+    elif show or as_json or (found.linked and not found.earlier):
         _show(found, as_json=as_json)
-    elif _agreed(found):
-        done = links.link(found)
-        remove_store(Path(found.store))
-        narrate(f"It has the memory of {done.claims} from now on; `cm index` brings the index over to it.")
+    else:
+        if not found.linked and _agreed(found):
+            done = links.link(found)
+            remove_store(Path(found.store))
+            narrate(f"It has the memory of {found.claims} from now on; `cm index` brings the index over to it.")
+            found = done
+        for earlier in found.earlier:
+            if _agreed_to_earlier(found, earlier):
+                found = links.take_along(found, earlier)
+                if not projects.has_journal(earlier.project):
+                    remove_store(projects.store_folder(earlier.project))
+                narrate("It is part of this checkout's memory now.")
 
 
 def _show(found: MemoryLink, *, as_json: bool) -> None:
@@ -63,19 +71,40 @@ def _show(found: MemoryLink, *, as_json: bool) -> None:
     claims_nothing = found.claims.startswith("path:")
     shares = found.linked and not claims_nothing
     write(f"{'claims':<9} {'nothing: it goes by where it lies' if claims_nothing else found.claims}")
-    write(f"{'memory':<9} {'that of what it claims to be' if shares else 'one of its own'}")
+    memory = "that of what it claims to be" if shares else "one of its own"
+    if found.identity not in {found.claims, f"path:{found.root}"}:
+        memory = f"{'its own, ' if found.linked else ''}begun as {found.identity}"
+    write(f"{'memory':<9} {memory}")
     for folder in found.shared_with:
         write(f"{'shared' if found.linked else 'others':<9} {_with_note(folder, found)}")
 
+    for earlier in found.earlier:
+        write(f"{'earlier':<9} {_described(earlier)}")
 
-def _with_note(folder: str, found: MemoryLink) -> str:
-    return f"{folder} (no longer there)" if folder in found.gone else folder
+
+def _described(earlier: EarlierMemory) -> str:
+    from cm_tui.counts import count
+
+    counts = (
+        count(earlier.entries, "entry", "entries"), count(earlier.notes, "note"), count(earlier.episodes, "episode")
+    )  # fmt: skip
+    by = " by another repository that was in this folder" if earlier.other_repository else ""
+    return f"{earlier.identity or earlier.project}{by}: {', '.join(counts)}"
 
 
-def _agreed(found: MemoryLink) -> bool:
+def _agreed_to_earlier(found: MemoryLink, earlier: EarlierMemory) -> bool:
+    from cm_tui.cli.output import narrate
+
+    _refuse_without_terminal()
+    narrate(f"Another memory was made in {found.root}:")
+    narrate(f"  {_described(earlier)}")
+    narrate("Brought along, agents in this checkout get what is remembered there.")
+    return typer.confirm("Bring it into this checkout's memory?", default=False, err=True)
+
+
+def _refuse_without_terminal() -> None:
     import sys
 
-    from cm_tui.cli.output import narrate
     from cm_tui.errors import RefusedError
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -83,12 +112,24 @@ def _agreed(found: MemoryLink) -> bool:
             "Linking is a person's decision: there is no terminal to ask at.",
             hint="Run `cm link` yourself, in a terminal; `cm link --show` says what it is about.",
         )
+
+
+def _with_note(folder: str, found: MemoryLink) -> str:
+    if folder not in found.gone:
+        return folder
+    return f"{folder} ({'by another repository that was there' if folder == found.root else 'no longer there'})"
+
+
+def _agreed(found: MemoryLink) -> bool:
+    from cm_tui.cli.output import narrate
+
+    _refuse_without_terminal()
     narrate(f"{found.root} says that it is {found.claims}.")
     narrate("There is memory of that, made in")
     for folder in found.shared_with:
         narrate(f"  {_with_note(folder, found)}")
     if found.gone and found.gone == found.shared_with:
-        narrate("If you moved it here, link it: the memory comes along.")
+        narrate("If you moved it here, or cloned it again, link it: the memory comes along.")
     narrate(
         "Linked, agents in this checkout are told what is remembered there, and what they do is remembered with it."
     )

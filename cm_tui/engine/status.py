@@ -8,7 +8,7 @@ from cm_tui.config import renamed_settings
 from cm_tui.config.held import repository_trust
 from cm_tui.engine.embed.provider import Provider
 from cm_tui.engine.entries.entries import Entries
-from cm_tui.engine.git.identity import Identity, identify
+from cm_tui.engine.git.identity import Identity, earlier_memories, identify
 from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
@@ -130,6 +130,7 @@ def _notes(
         *repository_trust(root).notes,
         *_of_entries(root),
         *_claimed(identity),
+        *_earlier(root),
     )
 
 
@@ -152,6 +153,13 @@ def _claimed(identity: Identity) -> tuple[str, ...]:
     # Without the name: agents read this too, and it may be that of a project they were not given.
     said = "This folder claims to be a project of which there is memory already (`cm link --show` names it)."
     return (f"{said} It has one of its own until you link it: `cm link`.",)
+
+
+def _earlier(root: Path) -> tuple[str, ...]:
+    """Return that this checkout had another memory, which it lacks now."""
+    if not earlier_memories(root):
+        return ()
+    return ("This checkout had another memory before (`cm link --show` lists it): `cm link` brings it along.",)
 
 
 def _mode(embedded: int, provider: Provider) -> tuple[str, tuple[str, ...]]:

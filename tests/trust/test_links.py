@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from cm_tui import paths
-from cm_tui.engine.api import links, projects
+from cm_tui.engine.api import links, projects, recording
+from cm_tui.engine.doctor.installation import examine_project
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.local.engine import LocalEngine
 from cm_tui.errors import RefusedError, UsageError
@@ -171,6 +172,89 @@ def test_a_moved_repository_takes_its_memory_along_and_leaves_none_behind(mine: 
     stranger.commit("something else, in the same place")
     stranger.git("remote", "add", "origin", "https://example.org/me/shop.git")
     assert remembered(stranger.root) == []
+
+
+def test_what_an_earlier_version_lost_is_offered_with_what_it_holds(tmp_path: Path):
+    repo = Repo(tmp_path / "app")
+    Journal.of(repo.root).append("episode", said(PROMPT, repo.root))
+    with LocalEngine.open(repo.root) as engine:
+        engine.remember("written on the first day")
+    recording.pause(repo.root)
+    known = json.loads(paths.links_file().read_text())
+    del known["checkouts"]
+    paths.links_file().write_text(json.dumps(known))
+    repo.commit("one")
+    with LocalEngine.open(repo.root) as engine:
+        assert [one.held for one in engine.entries().rows] == [True]
+    assert "another memory" in notes(repo.root)
+    assert any("another memory" in check.message for check in examine_project(repo.root))
+    shown = links.memory_link(repo.root)
+    (earlier,) = shown.earlier
+    assert (earlier.entries, earlier.notes, earlier.episodes, earlier.other_repository) == (1, 0, 1, False)
+    done = links.take_along(shown, earlier)
+    assert done.earlier == ()
+    with LocalEngine.open(repo.root) as engine:
+        assert [one.held for one in engine.entries().rows] == [False]
+    assert recording.recording_state(repo.root).state == "paused", "a pause does not end by itself"
+    assert remembered(repo.root) == [PROMPT]
+    assert "another memory" not in notes(repo.root)
+    assert not (paths.data_dir() / "journal" / earlier.project).exists()
+    with pytest.raises(RefusedError, match="changed meanwhile"):
+        links.take_along(shown, earlier)
+
+
+def test_another_repository_in_the_same_place_is_offered_what_was_there(mine: Repo, tmp_path: Path):
+    kept = shutil.copytree(mine.root, tmp_path / "kept")
+    shutil.rmtree(mine.root)
+    shutil.copytree(kept, mine.root)
+    assert remembered(mine.root) == []
+    shown = links.memory_link(mine.root)
+    assert (shown.linked, shown.shared_with, shown.gone) == (False, (str(mine.root),), (str(mine.root),))
+    Repo(mine.root, init=False).git("remote", "remove", "origin")
+    shown = links.memory_link(mine.root)
+    (earlier,) = shown.earlier
+    assert (shown.linked, earlier.episodes, earlier.other_repository) == (True, 1, True)
+    assert "another memory" not in notes(mine.root)
+    links.take_along(shown, earlier)
+    assert remembered(mine.root) == [PROMPT]
+
+
+def test_a_memory_that_others_have_too_stays_theirs(mine: Repo, tmp_path: Path):
+    other = tmp_path / "clone"
+    mine.git("clone", "-q", str(mine.root), str(other))
+    links.link(links.memory_link(other))
+    shutil.rmtree(mine.root)
+    again = Repo(mine.root)
+    again.commit("something else")
+    assert remembered(again.root) == []
+    shown = links.memory_link(again.root)
+    links.take_along(shown, shown.earlier[0])
+    assert remembered(again.root) == remembered(other) == [PROMPT]
+    assert links.memory_link(again.root).earlier == ()
+
+
+def test_a_pause_before_anything_was_recorded_stays_on(tmp_path: Path):
+    repo = Repo(tmp_path / "app")
+    recording.pause(repo.root)
+    repo.commit("one")
+    repo.git("remote", "add", "origin", "https://example.org/me/app.git")
+    assert recording.recording_state(repo.root).state == "paused"
+
+
+def test_git_says_something_else_and_the_memory_stays(mine: Repo, tmp_path: Path):
+    elsewhere = Repo(tmp_path / "elsewhere")
+    elsewhere.commit("one")
+    elsewhere.git("remote", "add", "origin", "https://example.org/other/shop.git")
+    Journal.of(elsewhere.root).append("episode", said("of the other project", elsewhere.root))
+    mine.git("remote", "set-url", "origin", "https://example.org/other/shop.git")
+    assert remembered(mine.root) == [PROMPT]
+    assert "cm link" in notes(mine.root)
+    shown = links.memory_link(mine.root)
+    assert (shown.linked, shown.shared_with) == (False, (str(elsewhere.root),))
+    links.link(shown)
+    assert sorted(remembered(mine.root)) == sorted([PROMPT, "of the other project"])
+    links.unlink(mine.root)
+    assert remembered(mine.root) == []
 
 
 def test_the_link_as_json(mine: Repo, cm_home: Path):

@@ -51,7 +51,8 @@ def project(prepared: Path, tmp_path: Path, cm_home: Path) -> Path:
     """The copy: an indexed git repository, which a person has linked to the index that was copied with it."""
     shutil.copytree(prepared / "home", cm_home, dirs_exist_ok=True)
     root = Path(shutil.copytree(prepared / "project", tmp_path / "project"))
-    checkout_links.link(claimed(root).folder.name, root)
+    found = claimed(root)
+    checkout_links.link(found.text, found.name, root)
     return root
 
 

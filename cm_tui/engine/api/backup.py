@@ -5,6 +5,7 @@ Everything is imported when it is called: the command line imports this module b
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from cm_tui.errors import NotFoundError
 if TYPE_CHECKING:
     from cm_tui.engine.backup.make import Chosen
     from cm_tui.engine.backup.restore import Here
-    from cm_tui.model import BackupReport, RestoreReport
+    from cm_tui.model import BackupReport, KnownProject, RestoreReport
     from cm_tui.model.progress import Tell
 
 
@@ -99,26 +100,41 @@ def restore_backup(
 
 def _of(root: Path) -> Chosen:
     from cm_tui.engine.backup.make import Chosen
-    from cm_tui.engine.git.identity import identify
+    from cm_tui.engine.git.identity import claimed, identify
 
-    found = identify(root)
-    return Chosen(found.folder.name, found.text, found.name, str(root))
+    found, said = identify(root), claimed(root)
+    if said.text.startswith("path:") or found.claims or said == found:
+        return Chosen(found.folder.name, found.text, found.name, str(root))
+    # The memory may have been begun before there was a remote: another machine knows the project by that.
+    return Chosen(found.folder.name, said.text, said.name, str(root), said.folder.name)
 
 
 def _all() -> list[Chosen]:
     from cm_tui.engine.api.known_projects import known_projects
-    from cm_tui.engine.backup.make import Chosen
 
     rows = sorted((one for one in known_projects().rows if one.recorded), key=lambda one: one.id)
-    return [Chosen(one.id, one.identity, one.name, one.roots[0] if one.roots else "") for one in rows]
+    return [_of_row(one) for one in rows]
+
+
+def _of_row(row: KnownProject) -> Chosen:
+    from cm_tui.engine.backup.make import Chosen
+    from cm_tui.errors import CmError
+
+    if row.roots:
+        # What git cannot open is backed up under the name that is noted.
+        with suppress(CmError):
+            found = _of(Path(row.roots[0]))
+            if found.name == row.id:
+                return found
+    return Chosen(row.id, row.identity, row.name, row.roots[0] if row.roots else "")
 
 
 def _here(root: Path | None) -> Here | None:
     from cm_tui.engine.backup.restore import Here
-    from cm_tui.engine.git.identity import identify
+    from cm_tui.engine.git.identity import claimed, identify
 
     if root is None:
         return None
     found = identify(root)
     # A checkout that merely claims a project has a memory of its own, and gets that project's by `cm link` alone.
-    return Here(root, found.folder.name, found.text)
+    return Here(root, found.folder.name, found.text, "" if found.claims else claimed(root).text)

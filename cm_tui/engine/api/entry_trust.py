@@ -13,6 +13,7 @@ from cm_tui.counts import count
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.entries.entry_file import writing
 from cm_tui.engine.entries.entry_record import digest
+from cm_tui.engine.git.identity import claim
 from cm_tui.errors import RefusedError
 from cm_tui.model import Entry
 
@@ -65,6 +66,7 @@ def decide(shown: HeldEntries, answer: Literal["trusted", "refused"]) -> None:
             hint=f"Read {shown.file}, and take out what is not wanted.",
         )
     digests = {digest(one): None for one in shown.entries}
+    claim(Path(shown.root))
     entries = Entries(Path(shown.root))
     with writing():
         ledger = entries.ledger.read()

@@ -37,6 +37,11 @@ def known_projects(*, match: str = "") -> Page[KnownProject]:
     return Page(tuple(rows), len(rows))
 
 
+def known_project(name: str) -> KnownProject:
+    """Return the project of a name; there may be nothing of it."""
+    return _known(name, _roots_of_journals().get(name, ()))
+
+
 def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     from cm_tui.engine.git import checkout_links
     from cm_tui.engine.journal import location
@@ -49,10 +54,10 @@ def _known(name: str, of_journal: Iterable[str]) -> KnownProject:
     indexed_root = manifest.get("root")
     owners = checkout_links.owners(name) or ()
     folders = [indexed_root] if isinstance(indexed_root, str) else []
-    linked = [checkout_links.main_folder(owner) for owner in sorted(owners)]
+    linked = [checkout_links.main_folder(one) for one in sorted(owners) if checkout_links.is_current(name, one)]
     folders += [*linked, *sorted(of_journal)]
     # Links decide whose memory it is: a folder that merely was here once may be another project's by now.
-    ours = list(dict.fromkeys(one for one in folders if not linked or _owner(one) in linked))
+    ours = list(dict.fromkeys(one for one in folders if _owner(one) in linked or not (linked or owners)))
     segments = journal.segments()
     times = [_time(store / paths.STORE_MANIFEST), *(_time(journal.file(one)) for one in segments[-1:])]
     text = manifest.get("identity")

@@ -6,19 +6,41 @@ Servers, hooks and the daemon never import this; a contract in `pyproject.toml` 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from cm_tui.engine.api import projects
-from cm_tui.engine.entries import entry_backup, ledger
+from cm_tui.engine.api.known_projects import known_project
+from cm_tui.engine.entries import entry_backup, entry_events, ledger
 from cm_tui.engine.entries.ledger import LedgerFile
 from cm_tui.engine.git import checkout_links
-from cm_tui.engine.git.identity import claimed, identify
+from cm_tui.engine.git.identity import claimed, claimed_memory, identify
+from cm_tui.engine.journal import removal
 from cm_tui.engine.journal.journal import Journal
 from cm_tui.engine.journal.location import base
 from cm_tui.engine.journal.merge import take_over
+from cm_tui.engine.mainline import user_marks
+from cm_tui.engine.notes import note_saves, topic_events
 from cm_tui.engine.recalls.recall_log import RecallLog
+from cm_tui.engine.recording import pauses
 from cm_tui.errors import RefusedError, StoreError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierMemory:
+    """A memory that was made in a checkout's place and that the checkout does not have."""
+
+    project: str
+    """Name of its folder."""
+    identity: str
+    """What the checkout was then; empty where nothing was indexed."""
+    entries: int
+    notes: int
+    """How many notes were changed through cm."""
+    episodes: int
+    other_repository: bool
+    """Another repository made it, which was in the same folder before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +49,11 @@ class MemoryLink:
 
     root: str
     claims: str
-    """What it says it is: `remote:…`, `root-commit:…`; `path:…` for a folder that claims nothing."""
+    """What git says it is: `remote:…`, `root-commit:…`; `path:…` for a folder that claims nothing."""
+    identity: str
+    """What it was when its memory was begun: that stays, whatever git says later."""
     linked: bool
-    """It shares the memory of what it claims to be, or is the first to make one."""
+    """No other checkout has a memory of what it claims to be, or it shares that."""
     shared_with: tuple[str, ...]
     """Folders of the checkouts that have that memory, this one left out."""
     gone: tuple[str, ...]
@@ -37,9 +61,11 @@ class MemoryLink:
     owner: str
     """The name under which it would be linked."""
     project: str
-    """Name of the folder of the memory that it claims."""
+    """Name of the folder of the memory that it claims; of its own where it is linked."""
     store: str
     """Folder of the store that it has now."""
+    earlier: tuple[EarlierMemory, ...] = ()
+    """Memories that were made in its place, and that it does not have."""
 
 
 def memory_link(folder: Path | None) -> MemoryLink:
@@ -49,20 +75,52 @@ def memory_link(folder: Path | None) -> MemoryLink:
         CmError: there is no such project.
     """
     root, store = projects.locate(folder, force=True)
-    claim = claimed(root)
-    known = checkout_links.owners(claim.folder.name) if not claim.text.startswith("path:") else None
+    mine, claim = identify(root), claimed(root)
+    linked = not mine.claims
+    project = (mine if linked else claimed_memory(root)).folder.name
+    known = checkout_links.owners(project) or frozenset()
     own = checkout_links.owner_of(root)
-    others = sorted(owner for owner in known or () if owner != own)
+    # What is in the place of another repository is not the one that is noted there.
+    others = sorted(owner for owner in known if owner != own or not checkout_links.is_current(project, owner))
+    is_gone = {owner: owner == own or not Path(owner).exists() for owner in others}
     return MemoryLink(
         root=str(root),
         claims=claim.text,
-        linked=not identify(root).claims,
+        identity=mine.text,
+        linked=linked,
         shared_with=tuple(map(checkout_links.main_folder, others)),
-        gone=tuple(checkout_links.main_folder(owner) for owner in others if not Path(owner).exists()),
+        gone=tuple(checkout_links.main_folder(owner) for owner in others if is_gone[owner]),
         owner=own,
-        project=claim.folder.name,
+        project=project,
         store=str(store),
+        earlier=tuple(_earlier(root, without=project)),
     )
+
+
+def _earlier(root: Path, *, without: str) -> Iterator[EarlierMemory]:
+    for project, other in checkout_links.earlier(root).items():
+        if project == without:
+            continue
+        entries, notes = _counts(Journal(base() / project))
+        episodes = projects.episodes_of(project)
+        if entries or notes or episodes:
+            yield EarlierMemory(project, known_project(project).identity, entries, notes, episodes, other)
+
+
+def _counts(journal: Journal) -> tuple[int, int]:
+    """Return how many entries and notes the events of a journal leave."""
+    entries: set[str] = set()
+    notes: set[str] = set()
+    for event in journal.read():
+        if event.kind in {entry_events.CHANGED, entry_events.REVERTED}:
+            for state in entry_events.states_of(event.data):
+                (entries.add if state.after is not None else entries.discard)(state.told.id)
+        elif event.kind in {note_saves.CHANGED, note_saves.REVERTED}:
+            (notes.discard if event.data.get("deleted") else notes.add)(str(event.data.get("note")))
+        elif event.kind in {topic_events.CHANGED, topic_events.REVERTED}:
+            for told in topic_events.files_of(event):
+                (notes.add if told.after is not None else notes.discard)(told.note)
+    return len(entries), len(notes)
 
 
 def link(shown: MemoryLink) -> MemoryLink:
@@ -82,18 +140,59 @@ def link(shown: MemoryLink) -> MemoryLink:
         StoreError: something cannot be read or written.
     """
     if shown.linked:
-        raise UsageError(f"{shown.root} has the memory of {shown.claims} already.")
-    root = Path(shown.root)
-    if memory_link(root) != shown:
-        raise RefusedError(f"{root} has changed meanwhile; nothing was linked.", hint="Look again: `cm link --show`.")
-    own = Journal.of(root)
-    take_over(own, Journal(base() / shown.project))
-    ledger.take_over(LedgerFile(own.folder.name), LedgerFile(shown.project))
-    RecallLog.named(shown.project).take_over(RecallLog.named(own.folder.name))
-    checkout_links.link(shown.project, root)
+        raise UsageError(f"{shown.root} has the memory of {shown.identity} already.")
+    root, own = _as_shown(shown), Journal.of(Path(shown.root))
+    target = claimed_memory(root)
+    _take_over(own.folder.name, shown.project)
+    checkout_links.link(target.text, target.name, root)
     _remove(own.folder)
     entry_backup.take_waiting(root)
     return memory_link(root)
+
+
+def take_along(shown: MemoryLink, earlier: EarlierMemory) -> MemoryLink:
+    """Bring what an earlier memory of a checkout holds into the one that it has; what it marked and paused too.
+
+    The earlier one is removed unless other checkouts have it. Killed in the middle, it can be run again.
+
+    Args:
+        shown: what the person was shown.
+        earlier: the memory that they chose of it.
+
+    Raises:
+        RefusedError: something has changed since.
+        StoreError: something cannot be read or written.
+    """
+    root = _as_shown(shown)
+    target = Journal.of(root)
+    checkout_links.claim(identify(root).text, identify(root).name, root)
+    _take_over(earlier.project, target.folder.name)
+    if checkout_links.forget_earlier(earlier.project, root):
+        _remove(base() / earlier.project)
+    return memory_link(root)
+
+
+def _as_shown(shown: MemoryLink) -> Path:
+    root = Path(shown.root)
+    if memory_link(root) != shown:
+        raise RefusedError(f"{root} has changed meanwhile; nothing was linked.", hint="Look again: `cm link --show`.")
+    return root
+
+
+def _take_over(source: str, target: str) -> None:
+    """Bring what one project's memory holds into that of another one; the source stays as it is but for its ledger."""
+    take_over(Journal(base() / source), Journal(base() / target))
+    for name in removal.BESIDE:
+        old, new = base() / source / name, base() / target / name
+        if old.is_dir() and not new.exists():
+            shutil.copytree(old, new)
+    marks, store = user_marks.read(projects.store_folder(source)), projects.store_folder(target)
+    for mark in ("last_seen", "vacuumed_to"):
+        if mark in marks and mark not in user_marks.read(store) and store.is_dir():
+            user_marks.set_mark(store, mark, marks[mark])
+    pauses.take_over(source, target)
+    RecallLog.named(target).take_over(RecallLog.named(source))
+    ledger.take_over(LedgerFile(source), LedgerFile(target))
 
 
 def unlink(folder: Path | None) -> MemoryLink:
@@ -107,7 +206,7 @@ def unlink(folder: Path | None) -> MemoryLink:
     if not before.linked or not before.shared_with:
         raise UsageError(f"{before.root} shares its memory with no other checkout.")
     root = Path(before.root)
-    checkout_links.unlink(claimed(root).folder.name, root)
+    checkout_links.unlink(before.project, root)
     return memory_link(root)
 
 

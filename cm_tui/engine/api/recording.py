@@ -88,8 +88,12 @@ def pause(root: Path | None, seconds: float | None = None) -> RecordingState:
     Raises:
         CmError: it cannot be written down.
     """
+    from cm_tui.engine.git.identity import claim
     from cm_tui.engine.recording import pauses
 
+    if root is not None:
+        # A pause holds for the checkout, also where git says later that it is something else.
+        claim(root)
     pauses.begin(_project(root), None if seconds is None else time.time() + seconds)
     return recording_state(root)
 

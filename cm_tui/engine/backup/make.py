@@ -40,6 +40,8 @@ class Chosen(NamedTuple):
     """For people."""
     root: str
     """A checkout of it, whose remembered choices go along; empty: none."""
+    written_as: str = ""
+    """Name of its folder on another machine, where it is known by what git says of it today; empty: the same."""
 
 
 def make(file: Path, projects: Iterable[Chosen], *, dry_run: bool = False, tell: Tell = tell_nobody) -> BackupReport:
@@ -78,7 +80,8 @@ def _count(project: Chosen) -> ProjectBackup:
 
 
 def _write(writer: stream.Writer, cleaner: Cleaner, project: Chosen, tell: Tell) -> ProjectBackup:
-    writer.write({"project": project.name, "identity": project.identity, "title": project.title})
+    name = project.written_as or project.name
+    writer.write({"project": name, "identity": project.identity, "title": project.title})
     counted = {"event": 0, "turn": 0, "archived": 0}
     content = _Content(project.name, tell)
     # By the rules of today: what was recorded by earlier ones does not travel.

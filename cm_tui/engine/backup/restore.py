@@ -24,7 +24,9 @@ class Here(NamedTuple):
     name: str
     """Of its journal."""
     identity: str
-    """What it says it is."""
+    """What it was when its memory was begun."""
+    claims: str = ""
+    """What git says it is, where no other project's memory is known by that."""
 
 
 class Wish(NamedTuple):
@@ -46,7 +48,7 @@ class Wish(NamedTuple):
 
         def is_here(name: str, identity: str) -> bool:
             return here is not None and (
-                self.into_here or name == here.name or bool(identity and identity == here.identity)
+                self.into_here or name == here.name or bool(identity and identity in {here.identity, here.claims})
             )
 
         return is_here

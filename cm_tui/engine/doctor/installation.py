@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui import __version__
-from cm_tui.counts import count
+from cm_tui.counts import count, noun
 from cm_tui.errors import CmError, StoreReadOnlyError
 from cm_tui.model import Check
 
@@ -78,13 +78,20 @@ def _trust(root: Path) -> Iterator[Check]:
 
 
 def _memory(root: Path) -> Iterator[Check]:
-    """Whose memory it is, where the checkout claims that of others."""
-    from cm_tui.engine.git.identity import identify
+    """Whose memory it is: where git says something else by now, or others have what the checkout claims."""
+    from cm_tui.engine.git.identity import claimed, earlier_memories, identify
 
-    claims = identify(root).claims
-    if claims:
-        said = f"its own: it claims to be {claims}, whose memory others made"
-        yield Check("memory", "warning", said, "Look with `cm link --show`, and share it with `cm link`.")
+    mine, said = identify(root), claimed(root).text
+    if mine.claims:
+        found = f"its own: it claims to be {mine.claims}, whose memory others made"
+        yield Check("memory", "warning", found, "Look with `cm link --show`, and share it with `cm link`.")
+    elif mine.text != said:
+        yield Check("memory", "ok", f"that of {mine.text}, with which it was begun; git says {said} now")
+    if earlier := earlier_memories(root):
+        found = (
+            f"this checkout had {noun(len(earlier), 'another memory', 'other memories')} before: {', '.join(earlier)}"
+        )
+        yield Check("memory", "warning", found, "Look with `cm link --show`, and bring it along with `cm link`.")
 
 
 def examine(root: Path) -> tuple[Check, ...]:

@@ -1,19 +1,22 @@
-"""Which checkouts share a project's memory: the first that made one, and those that a person linked to it.
+"""Whose memory a checkout has: the one that it began with, and the ones that a person linked it to.
 
-A remote's address and a first commit are claims: anybody can put them into an archive, a fork or a copy. So a folder that
-merely claims a project which has a memory already gets one of its own, until a person links it. All worktrees of one
-repository are one checkout here.
+What git says of a checkout (its remote, its first commit) changes on the first day, and is a claim besides: anybody can put
+it into an archive, a fork or a copy. So the memory is noted for the git folder itself, by marks that no copy shares, and
+stays with it whatever git says later. A folder that merely claims a project which has a memory already gets one of its own,
+until a person links it. All worktrees of one repository are one checkout here.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
+from cm_tui.engine.git.folder_mark import FolderMark
 from cm_tui.engine.git.verified_dir import verified_git_dir
 from cm_tui.errors import StoreError
 from cm_tui.files import write_atomically
@@ -22,6 +25,29 @@ from cm_tui.locks import locked
 _LOCK_SECONDS = 10.0
 _JOURNAL_FOLDERS = "roots.json"
 """What journals keep about folders; versions without links left there whose they are."""
+_CHECKOUTS = "checkouts"
+"""Where the file has what is noted of checkouts; no project has this name, which lacks a digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is noted of a checkout: whose memory it has."""
+
+    identity: str
+    """That of the project when the memory was begun, or linked."""
+    name: str
+    """Of the project, for people."""
+    mark: FolderMark | None
+    """Of the folder that it is noted for."""
+    claims: tuple[str, ...] = ()
+    """What git said of the checkout since: other clones of it claim the same."""
+    replaced: tuple[str, ...] = ()
+    """Projects of other repositories that were in the same place before."""
+
+    @property
+    def project(self) -> str:
+        """Name of its folder among the stores and among the journals."""
+        return paths.store_dir(self.identity, self.name).name
 
 
 def owner_of(root: Path) -> str:
@@ -40,46 +66,114 @@ def owners(project: str) -> frozenset[str] | None:
     Args:
         project: name of the project's folder among the stores and among the journals.
     """
-    entry = _read().get(project)
-    if isinstance(entry, list):
-        return frozenset(map(str, entry))
-    return _owners_before_links(project)
+    return _owners(_read(), project)
+
+
+def is_current(project: str, owner: str) -> bool:
+    """Return whether an owner of a memory has it today: another repository may be in its place."""
+    return _has(owner, _checkouts(_read()).get(owner), project)
+
+
+def memory_of(root: Path) -> Memory | None:
+    """Return whose memory a checkout has, as it was noted; None: nothing was, or of another folder that was there."""
+    found = _noted(_read(), Path(os.path.realpath(root)))
+    return found[1] if found is not None else None
+
+
+def is_replaced(root: Path) -> bool:
+    """Return whether something is noted of a checkout's place, and it is another repository or folder by now."""
+    known, root = _read(), Path(os.path.realpath(root))
+    return _noted(known, root) is None and not _names(root).isdisjoint(_checkouts(known))
 
 
 def is_linked(project: str, root: Path) -> bool:
     """Return whether a checkout may use the memory of a project that it claims to be."""
-    known = owners(project)
-    return known is None or owner_of(root) in known
+    return _is_linked(_read(), project, Path(os.path.realpath(root)))
 
 
-def claim(project: str, root: Path) -> None:
-    """Make a checkout the first owner of a project's memory, where it has none yet.
+def called(identity: str) -> Memory | None:
+    """Return the memory of the first checkout that claims an identity, while it has another one's name."""
+    return next((one for one in _checkouts(_read()).values() if identity in one.claims), None)
+
+
+def earlier(root: Path) -> dict[str, bool]:
+    """Return the memories that were made in a checkout's place, or before it was moved, and that it does not have.
+
+    Returns:
+        Names of projects, and whether another repository made it that was in the same place.
+    """
+    known, root = _read(), Path(os.path.realpath(root))
+    names, checkouts, mark = _names(root), _checkouts(known), FolderMark.of(owner_of(root))
+    noted = _noted(known, root)
+    replaced = {*noted[1].replaced} if noted is not None else set()
+    found = dict.fromkeys(_projects_of(known, names), False)
+    for owner, memory in checkouts.items():
+        if owner in names and (noted is None or noted[1] is not memory):
+            replaced.add(memory.project)
+        if memory.mark is not None and memory.mark.is_moved(mark) and not os.path.lexists(owner):
+            found[memory.project] = False
+    found |= dict.fromkeys(replaced, True)
+    if noted is not None:
+        found.pop(noted[1].project, None)
+    return dict(sorted(found.items()))
+
+
+def claim(identity: str, name: str, root: Path, claims: str = "") -> None:
+    """Note that a checkout has a memory: it is the first owner of one that nobody had, or goes on with its own.
+
+    Args:
+        identity: of the project.
+        name: of the project, for people.
+        root: of the checkout.
+        claims: what git says of it today.
 
     Raises:
         StoreError: it cannot be written down.
     """
-    if project in _read():
-        return
-    owner = owner_of(root)
+    root = Path(os.path.realpath(root))
 
-    def first(known: frozenset[str] | None) -> frozenset[str]:
+    def claimed(known: dict[str, Any]) -> None:
         # Under the lock: of two that begin at once, one was first.
-        return frozenset({owner}) if known is None else known
+        found, owner = _noted(known, root), owner_of(root)
+        memory = Memory(identity, name, FolderMark.of(owner))
+        if found is not None and found[1].project != memory.project:
+            return
+        if found is None and not _is_linked(known, memory.project, root):
+            return
+        others = _owners(known, memory.project) or frozenset()
+        known[memory.project] = sorted((others - ({found[0]} if found else set())) | {owner})
+        before = found[1] if found is not None else _replaced(known, memory, root)
+        said = {*before.claims, *([claims] if claims != identity else [])} - {""}
+        _note(known, found[0] if found else "", owner, replace(before, mark=memory.mark, claims=tuple(sorted(said))))
 
-    _change(project, first)
+    before = _read()
+    after = json.loads(json.dumps(before))
+    claimed(after)
+    if after != before:
+        _change(claimed)
 
 
-def link(project: str, root: Path) -> None:
+def link(identity: str, name: str, root: Path) -> None:
     """Let a checkout share a project's memory, as a person said; checkouts that are no longer there are dropped.
 
     Raises:
         StoreError: it cannot be written down.
     """
+    root = Path(os.path.realpath(root))
 
-    def linked(known: frozenset[str] | None) -> frozenset[str]:
-        return frozenset(owner for owner in known or () if Path(owner).exists()) | {owner_of(root)}
+    def linked(known: dict[str, Any]) -> None:
+        found, owner = _noted(known, root), owner_of(root)
+        memory = Memory(identity, name, FolderMark.of(owner))
+        checkouts = _checkouts(known)
+        there = {
+            one
+            for one in _owners(known, memory.project) or ()
+            if os.path.exists(one) and _has(one, checkouts.get(one), memory.project)  # noqa: PTH110
+        }
+        known[memory.project] = sorted({*there, owner})
+        _note(known, found[0] if found else "", owner, memory)
 
-    _change(project, linked)
+    _change(linked)
 
 
 def unlink(project: str, root: Path) -> None:
@@ -88,7 +182,161 @@ def unlink(project: str, root: Path) -> None:
     Raises:
         StoreError: it cannot be written down.
     """
-    _change(project, lambda known: (known or frozenset()) - {owner_of(root)})
+    root = Path(os.path.realpath(root))
+
+    def parted(known: dict[str, Any]) -> None:
+        found = _noted(known, root)
+        names = _names(root) | ({found[0]} if found else set())
+        known[project] = sorted((_owners(known, project) or frozenset()) - names)
+        for name in names:
+            known.get(_CHECKOUTS, {}).pop(name, None)
+
+    _change(parted)
+
+
+def forget_earlier(project: str, root: Path) -> bool:
+    """Note that a checkout took an earlier memory along; returns whether no other checkout has that memory.
+
+    Raises:
+        StoreError: it cannot be written down.
+    """
+    root = Path(os.path.realpath(root))
+    left: list[str] = []
+
+    def taken(known: dict[str, Any]) -> None:
+        noted, checkouts, names = _noted(known, root), _checkouts(known), _names(root)
+        left[:] = sorted(
+            one
+            for one in _owners(known, project) or ()
+            if one not in names and os.path.lexists(one) and _has(one, checkouts.get(one), project)
+        )
+        known[project] = list(left)
+        for name, memory in checkouts.items():
+            if memory.project == project and name not in left and (noted is None or name != noted[0]):
+                known[_CHECKOUTS].pop(name, None)
+        if noted is not None:
+            kept = tuple(one for one in noted[1].replaced if one != project)
+            _note(known, noted[0], noted[0], replace(noted[1], replaced=kept))
+
+    _change(taken)
+    return not left
+
+
+# --- what the file says ---
+
+
+def _is_linked(known: dict[str, Any], project: str, root: Path) -> bool:
+    found = _noted(known, root)
+    if found is not None:
+        return found[1].project == project
+    shared = _owners(known, project)
+    if shared is None:
+        return True
+    # By its path alone only as long as nothing else is noted of that: versions before noted no marks.
+    names = _names(root)
+    return not names.isdisjoint(shared) and names.isdisjoint(_checkouts(known))
+
+
+def _noted(known: dict[str, Any], root: Path) -> tuple[str, Memory] | None:
+    """Return under which name a checkout is noted, and its memory; a root is given as its real path."""
+    checkouts = _checkouts(known)
+    if not checkouts:
+        return None
+    owner = owner_of(root)
+    mark = FolderMark.of(owner)
+    for name, memory in checkouts.items():
+        if memory.mark is None:
+            continue
+        if name == owner and memory.mark.is_same(mark):
+            return name, memory
+        # A path may be written in another case, and git moves the folder of a submodule into that of its project.
+        if memory.mark.is_moved(mark) and (main_folder(name) == str(root) or _is_one(name, owner)):
+            return name, memory
+    plain = checkouts.get(str(root))
+    if plain is not None and main_folder(owner) == str(root) != owner and _is_there(str(root), plain):
+        # `git init` in a folder that had a memory without git.
+        return str(root), plain
+    return None
+
+
+def _names(root: Path) -> frozenset[str]:
+    """Return the names under which what is at a root may be noted: as a repository, and as a folder without git."""
+    owner = owner_of(root)
+    return frozenset({owner, str(root)} if main_folder(owner) == str(root) else {owner})
+
+
+def _is_there(owner: str, memory: Memory) -> bool:
+    return memory.mark is not None and memory.mark.is_same(FolderMark.of(owner))
+
+
+def _has(owner: str, noted: Memory | None, project: str) -> bool:
+    return noted is None or (noted.project == project and _is_there(owner, noted))
+
+
+def _is_one(first: str, second: str) -> bool:
+    try:
+        return os.path.samefile(first, second)  # noqa: PTH121
+    except (OSError, ValueError):
+        return False
+
+
+def _replaced(known: dict[str, Any], memory: Memory, root: Path) -> Memory:
+    """Return what is noted of a repository that is in the place of another one."""
+    before = [one for name, one in _checkouts(known).items() if name in _names(root)]
+    gone = dict.fromkeys(name for one in before for name in (*one.replaced, one.project) if name != memory.project)
+    return replace(memory, replaced=tuple(gone))
+
+
+def _note(known: dict[str, Any], before: str, owner: str, memory: Memory) -> None:
+    checkouts = known.setdefault(_CHECKOUTS, {})
+    checkouts.pop(before, None)
+    checkouts[owner] = {
+        "identity": memory.identity,
+        "name": memory.name,
+        "mark": memory.mark,
+        "claims": list(memory.claims),
+        "replaced": list(memory.replaced),
+    }
+
+
+def _checkouts(known: dict[str, Any]) -> dict[str, Memory]:
+    found = known.get(_CHECKOUTS)
+    return {owner: _memory(one) for owner, one in found.items()} if isinstance(found, dict) else {}
+
+
+def _memory(plain: Any) -> Memory:
+    """Return what is noted of a checkout; what cannot be understood is noted of no folder that is there."""
+    one = plain if isinstance(plain, dict) else {}
+    identity, name = (text if isinstance(text := one.get(key), str) else "" for key in ("identity", "name"))
+    claims, replaced = (tuple(_texts(one.get(key))) for key in ("claims", "replaced"))
+    return Memory(identity, name, FolderMark.read(_plain(one.get("mark"))) if identity else None, claims, replaced)
+
+
+def _plain(mark: Any) -> Any:
+    return [list(one) if isinstance(one, tuple) else one for one in mark] if isinstance(mark, (list, tuple)) else None
+
+
+def _texts(found: Any) -> Iterator[str]:
+    yield from (one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
+def _projects_of(known: dict[str, Any], names: Iterable[str]) -> Iterator[str]:
+    """Yield the projects of which one of some owners had the memory."""
+    names = frozenset(names)
+    for project, shared in known.items():
+        if project != _CHECKOUTS and isinstance(shared, list) and not names.isdisjoint(map(str, shared)):
+            yield project
+    # Index runs of earlier versions noted nothing of folders that claim nothing.
+    for manifest in (paths.data_dir() / "projects").glob(f"*/{paths.STORE_MANIFEST}"):
+        if manifest.parent.name not in known and _json(manifest).get("root") in names:
+            yield manifest.parent.name
+
+
+def _owners(known: dict[str, Any], project: str) -> frozenset[str] | None:
+    entry = known.get(project)
+    if isinstance(entry, list):
+        return frozenset(map(str, entry))
+    return _owners_before_links(project)
 
 
 def _owners_before_links(project: str) -> frozenset[str] | None:
@@ -119,13 +367,13 @@ def _json(file: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _change(project: str, change: Callable[[frozenset[str] | None], frozenset[str]]) -> None:
+def _change(change: Callable[[dict[str, Any]], None]) -> None:
     file = paths.links_file()
     try:
         paths.private_dir(file.parent)
         with locked(file.with_suffix(".lock"), _LOCK_SECONDS):
             known = _read()
-            known[project] = sorted(change(owners(project)))
+            change(known)
             write_atomically(file, json.dumps(known, indent=1), durable=True)
     except OSError as error:
         raise StoreError(f"Cannot write {file}: {error}", hint="Check the permissions of its folder.") from error

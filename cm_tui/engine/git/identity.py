@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -15,6 +16,7 @@ import pygit2
 
 from cm_tui import paths
 from cm_tui.engine.git import checkout_links, root_commit
+from cm_tui.engine.git.folder_mark import FolderMark
 from cm_tui.engine.git.opening import repository_around
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
@@ -28,14 +30,15 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 class Identity:
     """A project's name for itself.
 
-    `text` is `remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`, and never holds credentials.
+    `text` is `remote:HOST/PATH`, `root-commit:SHA` or `path:FOLDER`, and never holds credentials; `path:FOLDER#MARK` for
+    what is in the place of a repository or folder that had a memory.
     """
 
     text: str
     name: str
     """For people: the last part of the remote's path, else the folder's name."""
     claims: str = ""
-    """The project that it says it is, whose memory others made and nobody has linked it to; empty otherwise."""
+    """The project that git says it is, whose memory others made and nobody has linked it to; empty otherwise."""
 
     @property
     def folder(self) -> Path:
@@ -104,32 +107,83 @@ def _manifest(store: Path) -> dict[str, Any]:
 
 
 def identify(root: Path) -> Identity:
-    """Return the identity of the project at a root: its remote, else its first commit, else where it lies.
+    """Return the identity of the project at a root: the one that its memory was begun with, else what git says of it.
 
-    A checkout that claims a project which has a memory, and is not linked to it, is one of its own, by where it lies.
+    Git says its remote, else its first commit, else where it lies. All of that changes, and can be anybody's claim: a
+    checkout that has a memory keeps it, and one that claims a project whose memory others made is one of its own.
     """
     root = root.resolve()
     found = _identify(root, frozenset())
-    if found.text.startswith("path:") or checkout_links.is_linked(found.folder.name, root):
+    memory = checkout_links.memory_of(root)
+    if memory is not None:
+        return Identity(memory.identity, memory.name, claims=_others_claim(found, root, memory))
+    if _begun(found) == found and checkout_links.is_linked(found.folder.name, root):
         return found
-    own = checkout_links.main_folder(checkout_links.owner_of(root))
-    return Identity(f"path:{own}", Path(own).name, claims=found.text)
+    return _of_its_own(root, found)
 
 
 def claimed(root: Path) -> Identity:
-    """Return the identity that a checkout claims, whether it is linked to it or not."""
+    """Return what git says that a checkout is, whether it is linked to that or not."""
     return _identify(root.resolve(), frozenset())
 
 
+def claimed_memory(root: Path) -> Identity:
+    """Return the identity under which the memory was begun of what a checkout claims to be."""
+    return _begun(claimed(root))
+
+
 def claim(root: Path) -> None:
-    """Write down that a checkout makes its project's memory, where that has none yet.
+    """Write down whose memory a checkout has: it stays that one's from now on.
 
     Raises:
         StoreError: it cannot be written down.
     """
-    found = identify(root)
-    if not found.text.startswith("path:"):
-        checkout_links.claim(found.folder.name, root)
+    mine, found = identify(root), claimed(root)
+    checkout_links.claim(mine.text, mine.name, root, "" if found.text.startswith("path:") else found.text)
+
+
+def earlier_memories(root: Path) -> tuple[str, ...]:
+    """Return the names of memories that a checkout had under another identity, or before it was moved, and lacks now.
+
+    Those of another repository that was in its place are not among them: `cm link` alone offers those.
+    """
+    data = paths.data_dir()
+    places = ("journal/{}/000001.jsonl", "entries/{}.json")
+    return tuple(
+        name
+        for name, of_another in checkout_links.earlier(root).items()
+        if not of_another and any((data / place.format(name)).is_file() for place in places)
+    )
+
+
+def _begun(found: Identity) -> Identity:
+    """Return the identity under which a project's memory was begun, where a checkout got what it claims to be later."""
+    if found.text.startswith("path:") or checkout_links.owners(found.folder.name) is not None:
+        return found
+    memory = checkout_links.called(found.text)
+    return Identity(memory.identity, memory.name) if memory is not None else found
+
+
+def _others_claim(found: Identity, root: Path, memory: checkout_links.Memory) -> str:
+    """Return what a checkout with a memory claims to be, where that has a memory too, which others made."""
+    project = _begun(found).folder.name
+    if found.text.startswith("path:") or project == memory.project:
+        return ""
+    known = checkout_links.owners(project)
+    is_mine = known is None or (known == {checkout_links.owner_of(root)} and project not in memory.replaced)
+    return "" if is_mine else found.text
+
+
+def _of_its_own(root: Path, found: Identity) -> Identity:
+    """Return an identity that no other checkout has."""
+    owner = checkout_links.owner_of(root)
+    place, claims = checkout_links.main_folder(owner), "" if found.text.startswith("path:") else found.text
+    own = Identity(f"path:{place}", Path(place).name, claims)
+    if checkout_links.is_linked(own.folder.name, root):
+        return own
+    # The memory of another one that was in its place.
+    mark = hashlib.sha256(repr(FolderMark.of(owner)).encode()).hexdigest()[:8]
+    return Identity(f"path:{place}#{mark}", Path(place).name, claims)
 
 
 def _identify(root: Path, seen: frozenset[Path]) -> Identity:

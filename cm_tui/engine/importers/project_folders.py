@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cm_tui.engine.git.git_dir import git_folders
-from cm_tui.engine.git.identity import Identity, identify, normalise_remote
+from cm_tui.engine.git.identity import Identity, claimed, identify, normalise_remote
 from cm_tui.engine.git.markers import marked_around
 from cm_tui.engine.git.opening import repository_around
 from cm_tui.engine.transcripts.turn import SessionFacts
@@ -58,6 +58,7 @@ class ProjectFolders:
     def __init__(self, root: Path, earlier: Sequence[str] = ()) -> None:
         self._root = root
         self._identity: Identity = identify(root)
+        self._claims = {self._identity.text, claimed(root).text}
         self._earlier = [os.path.normpath(folder) for folder in earlier]
         self._known: dict[str, Path | None] = {}
         self._worktrees: list[str] | None = None
@@ -141,7 +142,7 @@ class ProjectFolders:
 
     def _has_evidence(self, facts: SessionFacts) -> bool:
         """Return whether a session says of its repository what only this one is."""
-        if facts.remote and f"remote:{normalise_remote(facts.remote)}" in {self._identity.text, self._identity.claims}:
+        if facts.remote and f"remote:{normalise_remote(facts.remote)}" in self._claims:
             return True
         commits = [sha for sha in (facts.commit, facts.first_commit) if _SHA.fullmatch(sha)]
         if not commits:

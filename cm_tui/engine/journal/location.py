@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cm_tui import paths
 from cm_tui.engine.git.fact_cache import get, put
+from cm_tui.engine.git.folder_mark import FolderMark, first_file
 from cm_tui.engine.git.git_dir import git_folders, head_of
+from cm_tui.errors import StoreError
 
 _MAP = "roots.json"
 
@@ -21,8 +24,7 @@ def base() -> Path:
 def folder_of(root: Path) -> Path:
     """Return the folder of the journal of the project at a root; not made here.
 
-    A cached identity holds as long as git's configuration, the branch and the links stay: a remote, a first commit, an
-    orphan branch and a person change them.
+    A cached identity holds as long as git's folder, its configuration, the branch and the links stay.
 
     Raises:
         RefusedError: git's data cannot be opened.
@@ -32,10 +34,16 @@ def folder_of(root: Path) -> Path:
     kept = get(base() / _MAP).get(folder)
     if isinstance(kept, dict) and kept.get("sign") == sign and isinstance(kept.get("name"), str):
         return base().joinpath(kept["name"])
-    from cm_tui.engine.git.identity import identify
+    from cm_tui.engine.git import identity
 
-    name: str = identify(Path(folder)).folder.name
-    put(base() / _MAP, folder, {"sign": sign, "name": name})
+    found = identity.identify(Path(folder))
+    name: str = found.folder.name
+    if found.is_indexed or (base() / name).is_dir():
+        # A memory that an earlier version made gets its mark now, before git says something new of the checkout.
+        with suppress(StoreError):
+            identity.claim(Path(folder))
+        sign = _sign(Path(folder))
+    put(base() / _MAP, folder, {"sign": sign, "name": name, "identity": found.text, "title": found.name})
     return base() / name
 
 
@@ -52,21 +60,34 @@ def claim(name: str, root: Path) -> None:
     from cm_tui.engine.git import checkout_links
 
     folder = os.path.realpath(root)
-    checkout_links.claim(name, Path(folder))
+    kept = get(base() / _MAP).get(folder)
+    if not isinstance(kept, dict) or kept.get("name") != name:
+        return
+    checkout_links.claim(str(kept.get("identity")), str(kept.get("title")), Path(folder))
     # It is the same journal as before; only the links have changed.
-    put(base() / _MAP, folder, {"sign": _sign(Path(folder)), "name": name})
+    put(base() / _MAP, folder, {**kept, "sign": _sign(Path(folder))})
 
 
 def _sign(root: Path) -> list[Any]:
     """Return what an identity depends on, cheap to look at."""
-    folders = git_folders(root)
+    folders, links = git_folders(root), _stamp(paths.links_file())
     if folders is None:
-        return []
+        mark = FolderMark.of(root)
+        return [mark.inode, mark.born, *links] if mark is not None else []
     head = head_of(folders)
     # Another `.git` in the same place is another repository, or points at one.
     marker = (root / ".git").lstat()
-    own = [marker.st_dev, marker.st_ino]
-    return [head.text, head.sha is not None, *own, *_stamp(folders.common / "config"), *_stamp(paths.links_file())]
+    own = [marker.st_dev, marker.st_ino, *_first_file(folders.common)]
+    return [head.text, head.sha is not None, *own, *_stamp(folders.common / "config"), *links]
+
+
+def _first_file(common: Path) -> tuple[int, ...]:
+    """Return what tells a git folder from the next one in its place; its birth takes longer to find out."""
+    found = first_file(common)
+    if found:
+        return found
+    mark = FolderMark.of(common)
+    return (mark.born,) if mark is not None else ()
 
 
 def _stamp(file: Path) -> list[int]:

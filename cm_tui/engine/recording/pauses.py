@@ -128,6 +128,20 @@ def end(project: str, *, now: float | None = None) -> Pause | None:
     return ended
 
 
+def take_over(source: str, target: str) -> None:
+    """Have the pause of a project, where one is on, hold for the project that its memory goes into.
+
+    Raises:
+        StoreError: it cannot be read or written down.
+    """
+    now = time.time()
+    found = next((one for one in read().pauses if one.project == source), None)
+    if found is None or (found.until is not None and found.until <= now):
+        return
+    begin(target, found.until)
+    end(source)
+
+
 def begin_anew() -> None:
     """Put files aside that cannot be read: what a person asks for who wants to have recording back.
 

@@ -139,7 +139,7 @@ def moved_question(found: MemoryLink) -> str:
     folders = "\n".join(f"  {folder}" for folder in found.gone)
     return (
         f"{found.root}\nsays that it is {found.claims}.\n\nThere is memory of that, made in\n{folders}\n"
-        "which is no longer there. If you moved it here, its memory comes along. If somebody gave you this folder, "
+        "by a checkout that is no longer there. If you moved it here or cloned it again, its memory comes along. If somebody gave you this folder, "
         "leave it: agents here would be told what is remembered there."
     )
 

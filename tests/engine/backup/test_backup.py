@@ -86,6 +86,21 @@ def test_a_project_is_restored_on_another_machine(repo: Repo, tmp_path: Path, el
             assert found.is_dir() or found.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_was_begun_before_there_was_a_remote_goes_by_that(tmp_path: Path, elsewhere, everything: bool):
+    repo = Repo(tmp_path / "begun")
+    fill(repo, "one")
+    repo.git("remote", "add", "origin", "https://example.org/me/shop.git")
+    file = tmp_path / "b"
+    back_up(file, None if everything else repo.root)
+    assert [(one.new, one.here) for one in restore_backup(file, repo.root).projects] == [(0, True)]
+    elsewhere()
+    clone = Repo(tmp_path / "clone")
+    clone.git("remote", "add", "origin", "https://example.org/me/shop.git")
+    assert [(one.new, one.here) for one in restore_backup(file, clone.root).projects] == [(1, True)]
+    assert prompts(clone.root) == ["one"]
+
+
 def test_what_is_there_stays_and_comes_once(repo: Repo, tmp_path: Path):
     fill(repo, "one", "two")
     file = tmp_path / "b"
