@@ -19,10 +19,11 @@ from cm_tui.engine.git.git_dir import folders_at
 from cm_tui.engine.git.head import Head, read_head
 from cm_tui.engine.git.ignored_files import is_passed, untracked
 from cm_tui.engine.git.loose_objects import LooseObjects
-from cm_tui.engine.git.opening import private_repository, repository_around
-from cm_tui.engine.git.reach import has_foreign_history
+from cm_tui.engine.git.opening import open_around, private_repository
+from cm_tui.engine.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.git.renames import renames_between
 from cm_tui.engine.git.special_files import refuse_special_below, refuse_special_ignores
+from cm_tui.engine.git.storage_format import UnreadableGit
 from cm_tui.engine.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
@@ -46,11 +47,13 @@ class Repository:
 
     def __init__(self, root: Path, shadow: Path) -> None:
         self.root = root
-        own = repository_around(root)
+        found = open_around(root)
+        own = found if isinstance(found, pygit2.Repository) else None
         is_own = bool(own and own.workdir and Path(own.workdir).resolve() == root)
-        self.is_foreign = is_own and has_foreign_history(root)
-        """HEAD or branches are another repository's, which knows nothing of this folder: it counts as one without git."""
-        self.git = is_own and not self.is_foreign
+        is_foreign = is_own and has_foreign_history(root)
+        self.git = is_own and not is_foreign
+        self.git_problem = _problem(root, found, is_foreign=is_foreign)
+        """Why a folder with a `.git` counts as one without git; empty for one that really has none."""
         self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = LooseObjects(Path(self._opened.path))
@@ -300,3 +303,10 @@ class Repository:
     def _current(self) -> Commits:
         assert self._repository is not None
         return self._commits
+
+
+def _problem(root: Path, found: pygit2.Repository | UnreadableGit | None, *, is_foreign: bool) -> str:
+    if isinstance(found, UnreadableGit):
+        return found.note if found.root == root else ""
+    # HEAD or branches are another repository's, which knows nothing of this folder.
+    return f"There is no history: {FOREIGN}" if is_foreign else ""
