@@ -12,6 +12,7 @@ import pygit2
 from pygit2.enums import FileStatus
 
 from cm_tui.engine.git import git_cli
+from cm_tui.engine.git.attributes import Attributes
 from cm_tui.engine.git.broken_head import refuse_broken_head
 from cm_tui.engine.git.commit_names import CommitNames
 from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
@@ -156,6 +157,10 @@ class Repository:
         """
         refuse_special_ignores(self.root, path)
         return bool(self._repository.path_is_ignored(path))
+
+    def attributes(self) -> Attributes:
+        """Return the attributes of files as they are now."""
+        return Attributes(self._repository, self.root)
 
     def is_tracked(self, path: str) -> bool:
         """Return whether git keeps a file; without git none is.

@@ -193,7 +193,7 @@ class FileView:
             except ChangedError:
                 raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
             return _File(kept, blob.language, stale=True, kept=True)
-        return _File(data.decode("utf-8", "replace"), blob.language, stale=found != blob.oid)
+        return _File(self._contents.decoded(path, data), blob.language, stale=found != blob.oid)
 
 
 def slice_lines(

@@ -132,6 +132,10 @@ class WorkingTreeScan:
             self.files.committed[path] = entry.oid
         if path in self._status:
             return
+        if reason is None and self._contents.attributes.of(path).is_filtered:
+            # What git keeps is not what people see; whether the two differ only the filter could say.
+            self._differing(path, FileStatus.CURRENT)
+            return
         if reason is None:
             self.files.sizes[path] = size
         else:
