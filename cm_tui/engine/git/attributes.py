@@ -147,7 +147,7 @@ def _outer_files(repository: pygit2.Repository) -> list[Path]:
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     named = f"{home}/git/attributes"
     with suppress(KeyError, ValueError, pygit2.GitError):
-        named = repository.config["core.attributesfile"]
+        named = str(repository.config["core.attributesfile"])
     return [*found, Path(os.path.expanduser(named))]  # noqa: PTH111 - no error for a user that does not exist
 
 

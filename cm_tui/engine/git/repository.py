@@ -139,6 +139,16 @@ class Repository:
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
+    def not_checked_out(self) -> frozenset[str]:
+        """Return the files that a sparse checkout leaves out; empty where git cannot be asked."""
+        if not self.git or not Path(self._opened.path, "info", "sparse-checkout").exists():
+            return frozenset()
+        try:
+            return frozenset(git_cli.not_checked_out(self.root))
+        except CmError:
+            # They are deleted files then, as for git's library.
+            return frozenset()
+
     def unreadable(self) -> Mapping[str, str]:
         """Return what of the checkout no comparison can look into, with the reason; folders end in `/`.
 

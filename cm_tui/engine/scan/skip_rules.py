@@ -110,6 +110,8 @@ _POINTER = re.compile(
     rb"(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\r?\nsize \d+\s*|/annex/objects/[^\n]+\n?)\Z"
 )
 """What Git LFS and git-annex keep in git in place of a file."""
+NOT_CHECKED_OUT = "not checked out (sparse)"
+"""Reason of a file that a sparse checkout leaves out."""
 NOT_HERE = "content is not in this clone"
 """Reason of a file whose content is kept elsewhere, or was not fetched."""
 _RICH_TEXT = b"{\\rtf"

@@ -5,6 +5,7 @@ from contextlib import closing
 import pytest
 
 from cm_tui.engine.git.repository import Repository
+from cm_tui.engine.index import files
 from cm_tui.engine.index.files import FileView
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.store.database import Database
@@ -154,3 +155,23 @@ def test_a_file_whose_encoding_is_unknown_is_named(repo, tmp_path):
         [(error,)] = db.rows("SELECT error FROM blob")
         assert "not UTF-8" in error
         assert db.rows("SELECT name FROM symbol") == [("größe",)]
+
+
+@pytest.mark.parametrize("form", ["--no-sparse-index", "--sparse-index"])
+def test_files_of_a_sparse_checkout_are_named_and_counted(repo, tmp_path, form):
+    for name in ("in/a.py", "out/b.py", "out/deep/c.py", "gone.py"):
+        repo.write(name, "x = 1\n")
+    repo.commit()
+    repo.git("sparse-checkout", "init", "--cone", form)
+    repo.git("sparse-checkout", "set", "in")
+    (repo.root / "gone.py").unlink()
+    with closing(Database(tmp_path / "store")) as db:
+        indexing.index(db, repo.root)
+        assert set(indexing.now(db)) == {"in/a.py"}
+        assert indexing.skipped(db) == dict.fromkeys(["out/b.py", "out/deep/c.py"], "not checked out (sparse)")
+        assert files.skipped(db).note == "2 files of HEAD are not checked out here: the checkout is sparse."
+        repo.git("sparse-checkout", "disable")
+        repo.write("gone.py", "x = 1\n")
+        indexing.index(db, repo.root)
+        assert indexing.skipped(db) == {}
+        assert files.skipped(db).note == ""
