@@ -9,7 +9,6 @@ from cm_tui.config.held import repository_trust
 from cm_tui.engine.embed.provider import Provider
 from cm_tui.engine.entries.entries import Entries
 from cm_tui.engine.git.identity import Identity, earlier_memories, identify
-from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.journal import integrity as journal
 from cm_tui.engine.mentions.report import count_stale
@@ -123,7 +122,7 @@ def _notes(
     return (
         *_of_store(db),
         *why,
-        *([f"Taken as a project without git: {FOREIGN}"] if repository.is_foreign else []),
+        *([repository.git_problem] if repository.git_problem else []),
         *vectors.notes,
         *_of_journal(root),
         *renamed_settings(root),

@@ -36,7 +36,7 @@ def examine_repository(
         opened = repository()
         head = opened.head()
         if not opened.git:
-            yield Check("repository", "ok", "a project without git")
+            yield Check("repository", "ok", opened.git_problem or "a project without git")
             return
         tree = opened.tree(head.sha)
         unread = _unreadable(opened, [entry.oid for entry in tree.values() if not entry.is_submodule]) if full else []

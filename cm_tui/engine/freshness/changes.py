@@ -13,7 +13,16 @@ from cm_tui.paths import PROJECT_FOLDER
 MOST_PATHS = 1000
 """More changed paths than this count as everything: comparing the whole project costs less than naming them."""
 
-DECISIVE = frozenset({".gitignore", ".git/info/exclude", ".cm/config.toml"})
+DECISIVE = frozenset(
+    {
+        ".gitignore",
+        ".gitattributes",
+        ".git/info/exclude",
+        ".git/info/attributes",
+        ".git/info/sparse-checkout",
+        ".cm/config.toml",
+    }
+)
 """Files that decide what is indexed."""
 _HEAD = (".git/HEAD", ".git/packed-refs", ".git/logs/HEAD")
 
@@ -55,7 +64,7 @@ def is_decisive(path: str) -> bool:
     if path.startswith(_HEAD) or path in DECISIVE:
         return True
     # What lies in the project's own folder is indexed by no rule.
-    return path.endswith("/.gitignore") and not path.startswith(f"{PROJECT_FOLDER}/")
+    return path.endswith(("/.gitignore", "/.gitattributes")) and not path.startswith(f"{PROJECT_FOLDER}/")
 
 
 def is_git(path: str) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pygit2
 from pygit2.enums import ObjectType
 
+from cm_tui.engine.git.encodings import decode_message
 from cm_tui.engine.git.loose_objects import LooseObjects
 
 _TIME = re.compile(rb"> ?(-?\d{1,18}) [+-]\d{4}$")
@@ -68,7 +69,11 @@ class Commits:
             return None
         author = found.author
         name = author.raw_name if author is not None else b""
-        info = _info(sha, found.commit_time, name, found.raw_message)
+        encoding = found.message_encoding or ""
+        if encoding:
+            # The library trims control characters, which some encodings begin with.
+            name = _author((self.raw(sha) or b"").partition(b"\n\n")[0]) or name
+        info = _info(sha, found.commit_time, name, found.raw_message, encoding)
         return Commit(info, found.tree_id, tuple(map(str, found.parent_ids)))
 
     def require(self, sha: str) -> Commit:
@@ -106,12 +111,18 @@ class Commits:
         time = next(
             (int(found[1]) for key in (b"committer", b"author") if (found := _TIME.search(said.get(key, b"")))), 0
         )
-        name = said.get(b"author", b"").partition(b"<")[0].strip()
+        name = _author(header)
         parents = tuple(found[1].decode() for line in lines if (found := _PARENT.match(line)))
-        return Commit(_info(sha, time, name, message), pygit2.Oid(hex=tree[1].decode()), parents)
+        encoding = said.get(b"encoding", b"").decode("ascii", "replace")
+        return Commit(_info(sha, time, name, message, encoding), pygit2.Oid(hex=tree[1].decode()), parents)
 
 
-def _info(sha: str, time: int, author: bytes, message: bytes) -> CommitInfo:
-    subject = message.decode("utf-8", "replace").strip().split("\n", 1)[0]
-    name = author.decode("utf-8", "replace")
+def _author(header: bytes) -> bytes:
+    line = next((line for line in header.split(b"\n") if line.startswith(b"author ")), b"author ")
+    return line.removeprefix(b"author ").partition(b"<")[0].strip()
+
+
+def _info(sha: str, time: int, author: bytes, message: bytes, encoding: str) -> CommitInfo:
+    subject = decode_message(message, encoding).strip().split("\n", 1)[0]
+    name = decode_message(author, encoding)
     return CommitInfo(sha, time, name.replace("\0", ""), subject.replace("\0", "").rstrip())

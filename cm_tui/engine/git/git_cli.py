@@ -23,10 +23,7 @@ def status(root: Path) -> dict[str, FileStatus]:
     Raises:
         CmError: git is not there, or fails.
     """
-    found: dict[str, FileStatus] = {}
-    for line in _lines(root, "ls-files", "-t", "-z"):
-        if line.startswith("S ") and not (root / line[2:]).exists():
-            found[line[2:]] = FileStatus.WT_DELETED
+    found = dict.fromkeys(not_checked_out(root), FileStatus.WT_DELETED)
     for line in _lines(root, "status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"):
         if line.startswith("??"):
             found[line[3:]] = found.get(line[3:], FileStatus.CURRENT) | FileStatus.WT_NEW
@@ -36,6 +33,16 @@ def status(root: Path) -> dict[str, FileStatus]:
                 found.get(line[3:], FileStatus.CURRENT) | staged | _DISK.get(line[1], FileStatus.WT_MODIFIED)
             )
     return found
+
+
+def not_checked_out(root: Path) -> list[str]:
+    """Return the files that a sparse checkout leaves out.
+
+    Raises:
+        CmError: git is not there, or fails.
+    """
+    lines = _lines(root, "ls-files", "-t", "-z")
+    return [line[2:] for line in lines if line.startswith("S ") and not (root / line[2:]).exists()]
 
 
 def _lines(root: Path, *words: str) -> list[str]:

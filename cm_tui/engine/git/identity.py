@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,9 @@ import pygit2
 from cm_tui import paths
 from cm_tui.engine.git import checkout_links, root_commit
 from cm_tui.engine.git.folder_mark import FolderMark
-from cm_tui.engine.git.opening import repository_around
+from cm_tui.engine.git.git_dir import folders_at
+from cm_tui.engine.git.opening import open_around
+from cm_tui.engine.git.storage_format import UnreadableGit, unreadable_remotes
 from cm_tui.errors import CmError, RefusedError
 from cm_tui.files import write_atomically
 
@@ -187,14 +190,17 @@ def _of_its_own(root: Path, found: Identity) -> Identity:
 
 
 def _identify(root: Path, seen: frozenset[Path]) -> Identity:
-    repository = repository_around(root)
-    if repository is not None and (repository.workdir is None or Path(repository.workdir).resolve() == root):
-        return _of_repository(repository, root, seen) or Identity(f"path:{root}", root.name)
-    return Identity(f"path:{root}", root.name)
+    found = open_around(root)
+    identity = None
+    if isinstance(found, UnreadableGit):
+        if found.root == root:
+            identity = _of_remotes(unreadable_remotes(found), root, seen) or _of_unreadable(found)
+    elif found is not None and (found.workdir is None or Path(found.workdir).resolve() == root):
+        identity = _of_remotes(_remote_urls(found), root, seen) or _of_commits(found, root)
+    return identity or Identity(f"path:{root}", root.name)
 
 
-def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Path]) -> Identity | None:
-    urls = _remote_urls(repository)
+def _of_remotes(urls: Sequence[str], root: Path, seen: frozenset[Path]) -> Identity | None:
     for url in urls:
         remote = normalise_remote(url)
         if remote:
@@ -208,18 +214,36 @@ def _of_repository(repository: pygit2.Repository, root: Path, seen: frozenset[Pa
                 identity = _identify(source, seen | {root})
                 if identity.text.startswith("remote:"):
                     return identity
+    return None
+
+
+def _of_commits(repository: pygit2.Repository, root: Path) -> Identity | None:
     try:
         found = root_commit.find(repository)
     except (pygit2.GitError, KeyError, ValueError) as error:
         raise CmError(f"The first commit of {root} cannot be found: {error}", hint=_CHECK) from error
     if found is None:
         return None
-    text = f"root-commit:{found.root}" if found.root else f"path:{root}"
-    identity = Identity(text, root.name)
+    identity = _by_root(found, root)
     # Only of what has a store: a question about a folder leaves nothing behind.
     if found.is_new and identity.folder.is_dir():
-        root_commit.keep(repository, found)
+        root_commit.keep(folders_at(Path(repository.path)).common, found)
     return identity
+
+
+def _of_unreadable(found: UnreadableGit) -> Identity | None:
+    """The identity that the repository had, or will have, when its format can be read."""
+    origin = root_commit.find_without_library(found.root, found.folders.common)
+    if origin is None:
+        return None
+    identity = _by_root(origin, found.root)
+    if origin.is_new and identity.folder.is_dir():
+        root_commit.keep(found.folders.common, origin)
+    return identity
+
+
+def _by_root(origin: root_commit.RootCommit, root: Path) -> Identity:
+    return Identity(f"root-commit:{origin.root}" if origin.root else f"path:{root}", root.name)
 
 
 def _remote_urls(repository: pygit2.Repository) -> list[str]:

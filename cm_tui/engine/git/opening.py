@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pygit2
 
 from cm_tui.engine.git.broken_head import refuse_broken_head
-from cm_tui.engine.git.git_dir import git_folders
+from cm_tui.engine.git.git_dir import GitFolders, git_folders
 from cm_tui.engine.git.special_files import refuse_special
+from cm_tui.engine.git.storage_format import READABLE_EXTENSIONS, UnreadableGit, checkout_around, unreadable_format
 from cm_tui.errors import RefusedError
 
 
 def repository_around(folder: Path) -> pygit2.Repository | None:
-    """Return the git repository that a folder is part of, or None.
+    """Return the git repository that a folder is part of; None without one, and where git's library cannot read its format.
 
     Raises:
-        RefusedError: it belongs to someone else, is in a form that cannot be read here, holds a pipe or a device, or its
-            HEAD is damaged.
+        RefusedError: it belongs to someone else, holds a pipe or a device, or its HEAD is damaged.
+    """
+    found = open_around(folder)
+    return found if isinstance(found, pygit2.Repository) else None
+
+
+def open_around(folder: Path) -> pygit2.Repository | UnreadableGit | None:
+    """Return the git repository that a folder is part of, or why git's library cannot read it.
+
+    Raises:
+        RefusedError: as for `repository_around`.
     """
     refuse_special(folder)
     found = pygit2.discover_repository(str(folder))
+    around = checkout_around(folder)
+    # Whether the library finds a repository of another format depends on its version.
+    unreadable = unreadable_format(*around) if around is not None and _is_nearest(around, found) else None
+    if unreadable is not None:
+        return unreadable
     if found is None:
         _refuse_unfound(folder)
         return None
     refuse_broken_head(Path(found))
-    # A partial clone reads well as long as what it lacks is taken from disk.
-    if "partialclone" not in pygit2.settings.extensions:
-        pygit2.settings.set_extensions(["partialclone"])
+    if not set(READABLE_EXTENSIONS).issubset(pygit2.settings.extensions):
+        pygit2.settings.set_extensions(list(READABLE_EXTENSIONS))
     try:
         # By the folder: git's own may lie elsewhere and not know where the files are.
         return pygit2.Repository(str(folder))
     except pygit2.GitError as error:
-        raise RefusedError(
-            f"Cannot open the git repository {found}: {error}", hint=_way_out(str(error), found)
-        ) from error
+        said = str(error)
+        if around is not None and _is_about_format(said):
+            return UnreadableGit(*around, said)
+        raise RefusedError(f"Cannot open the git repository {found}: {said}", hint=_way_out(said, found)) from error
+
+
+def _is_nearest(around: tuple[Path, GitFolders], found: str | None) -> bool:
+    """Whether the nearest `.git` leads to what the library found: that may be a bare repository further down."""
+    return found is None or os.path.realpath(found) == os.path.realpath(around[1].own)
+
+
+def _is_about_format(error: str) -> bool:
+    return "not owned" not in error and any(
+        word in error for word in ("extension", "object format", "repository version")
+    )
 
 
 def _refuse_unfound(folder: Path) -> None:
@@ -54,8 +81,6 @@ def _refuse_unfound(folder: Path) -> None:
 def _way_out(error: str, found: str) -> str:
     if "not owned" in error:
         return f"If you trust it: git config --global --add safe.directory {found.rstrip('/').removesuffix('/.git')}"
-    if "unknown object format" in error or "extension" in error:
-        return "Its storage format is not supported yet; a clone in git's classic format works."
     return "Check it with `git fsck`."
 
 

@@ -12,6 +12,7 @@ import pygit2
 from pygit2.enums import FileStatus
 
 from cm_tui.engine.git import git_cli
+from cm_tui.engine.git.attributes import Attributes
 from cm_tui.engine.git.broken_head import refuse_broken_head
 from cm_tui.engine.git.commit_names import CommitNames
 from cm_tui.engine.git.commits import CommitInfo, Commits, MissingError
@@ -19,10 +20,11 @@ from cm_tui.engine.git.git_dir import folders_at
 from cm_tui.engine.git.head import Head, read_head
 from cm_tui.engine.git.ignored_files import is_passed, untracked
 from cm_tui.engine.git.loose_objects import LooseObjects
-from cm_tui.engine.git.opening import private_repository, repository_around
-from cm_tui.engine.git.reach import has_foreign_history
+from cm_tui.engine.git.opening import open_around, private_repository
+from cm_tui.engine.git.reach import FOREIGN, has_foreign_history
 from cm_tui.engine.git.renames import renames_between
 from cm_tui.engine.git.special_files import refuse_special_below, refuse_special_ignores
+from cm_tui.engine.git.storage_format import UnreadableGit
 from cm_tui.engine.git.trees import TreeEntry, entries_of, files_of
 from cm_tui.errors import CmError, NotFoundError, UsageError
 from cm_tui.model.history import SHORT_SHA
@@ -46,11 +48,13 @@ class Repository:
 
     def __init__(self, root: Path, shadow: Path) -> None:
         self.root = root
-        own = repository_around(root)
+        found = open_around(root)
+        own = found if isinstance(found, pygit2.Repository) else None
         is_own = bool(own and own.workdir and Path(own.workdir).resolve() == root)
-        self.is_foreign = is_own and has_foreign_history(root)
-        """HEAD or branches are another repository's, which knows nothing of this folder: it counts as one without git."""
-        self.git = is_own and not self.is_foreign
+        is_foreign = is_own and has_foreign_history(root)
+        self.git = is_own and not is_foreign
+        self.git_problem = _problem(root, found, is_foreign=is_foreign)
+        """Why a folder with a `.git` counts as one without git; empty for one that really has none."""
         self._opened = own if own is not None and self.git else private_repository(shadow, root)
         self._common = folders_at(Path(self._opened.path)).common
         self._loose = LooseObjects(Path(self._opened.path))
@@ -135,6 +139,16 @@ class Repository:
             except CmError:
                 raise CmError(f"git cannot compare {self.root}: {error}", hint="Check it with `git status`.") from error
 
+    def not_checked_out(self) -> frozenset[str]:
+        """Return the files that a sparse checkout leaves out; empty where git cannot be asked."""
+        if not self.git or not Path(self._opened.path, "info", "sparse-checkout").exists():
+            return frozenset()
+        try:
+            return frozenset(git_cli.not_checked_out(self.root))
+        except CmError:
+            # They are deleted files then, as for git's library.
+            return frozenset()
+
     def unreadable(self) -> Mapping[str, str]:
         """Return what of the checkout no comparison can look into, with the reason; folders end in `/`.
 
@@ -153,6 +167,10 @@ class Repository:
         """
         refuse_special_ignores(self.root, path)
         return bool(self._repository.path_is_ignored(path))
+
+    def attributes(self) -> Attributes:
+        """Return the attributes of files as they are now."""
+        return Attributes(self._repository, self.root)
 
     def is_tracked(self, path: str) -> bool:
         """Return whether git keeps a file; without git none is.
@@ -300,3 +318,10 @@ class Repository:
     def _current(self) -> Commits:
         assert self._repository is not None
         return self._commits
+
+
+def _problem(root: Path, found: pygit2.Repository | UnreadableGit | None, *, is_foreign: bool) -> str:
+    if isinstance(found, UnreadableGit):
+        return found.note if found.root == root else ""
+    # HEAD or branches are another repository's, which knows nothing of this folder.
+    return f"There is no history: {FOREIGN}" if is_foreign else ""

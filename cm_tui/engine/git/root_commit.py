@@ -9,9 +9,11 @@ from pathlib import Path
 import pygit2
 
 from cm_tui import paths
+from cm_tui.engine.git import safe_git
 from cm_tui.engine.git.commits import Commits
 from cm_tui.engine.git.fact_cache import get, put
 from cm_tui.engine.git.git_dir import folders_at
+from cm_tui.errors import CmError
 
 FILE = "origins.json"
 _MARKS = 64
@@ -37,7 +39,7 @@ def find(repository: pygit2.Repository) -> RootCommit | None:
     """Find the first commit of HEAD's mainline; None before the first commit."""
     if repository.head_is_unborn:
         return None
-    cached = _cached(repository)
+    cached = _cached(folders_at(Path(repository.path)).common)
     commits = Commits(repository)
     walked: list[str] = []
     sha: str | None = str(repository.head.target)
@@ -56,20 +58,44 @@ def find(repository: pygit2.Repository) -> RootCommit | None:
     return _extended(cached or RootCommit("", {}), walked, len(walked))
 
 
-def keep(repository: pygit2.Repository, origin: RootCommit) -> None:
-    """Put it into the cache."""
-    put(paths.data_dir() / FILE, _key(repository), {"root": origin.root, "marks": origin.marks})
+def find_without_library(root: Path, common: Path) -> RootCommit | None:
+    """Find the first commit where git's library cannot read the repository: from the cache, else by the git program.
+
+    Args:
+        root: the checkout.
+        common: git's folder that its worktrees share.
+
+    Returns:
+        None where neither has it.
+    """
+    cached = _cached(common)
+    if cached is not None:
+        return replace(cached, is_new=False)
+    if (common / "shallow").exists():
+        return None
+    try:
+        found = safe_git.run(root, "rev-list", "--first-parent", "--max-parents=0", "HEAD")
+    except CmError:
+        return None
+    shas = found.data.decode("ascii", "replace").split()
+    return RootCommit(shas[0], {}) if found.code == 0 and shas else None
 
 
-def _cached(repository: pygit2.Repository) -> RootCommit | None:
-    match get(paths.data_dir() / FILE).get(_key(repository)):
+def keep(common: Path, origin: RootCommit) -> None:
+    """Put it into the cache.
+
+    Args:
+        common: git's folder that all worktrees share.
+        origin: what was found.
+    """
+    put(paths.data_dir() / FILE, os.path.realpath(common), {"root": origin.root, "marks": origin.marks})
+
+
+def _cached(common: Path) -> RootCommit | None:
+    match get(paths.data_dir() / FILE).get(os.path.realpath(common)):
         case {"root": str(root), "marks": dict(marks)} if all(isinstance(height, int) for height in marks.values()):
             return RootCommit(root, marks)
     return None
-
-
-def _key(repository: pygit2.Repository) -> str:
-    return os.path.realpath(folders_at(Path(repository.path)).common)
 
 
 def _extended(origin: RootCommit, walked: list[str], height: int) -> RootCommit:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pygit2
 
 from cm_tui.engine.git.identity import Identity, identify
-from cm_tui.engine.git.opening import repository_around
+from cm_tui.engine.git.opening import open_around
 from cm_tui.engine.git.special_files import refuse_special_ignores
+from cm_tui.engine.git.storage_format import UnreadableGit
 from cm_tui.errors import NotFoundError, RefusedError
 from cm_tui.paths import PROJECT_FOLDER
 
@@ -107,9 +108,10 @@ def _folder(start: Path | str | None) -> Path:
 
 
 def _repository_root(folder: Path) -> Path | None:
-    repository = repository_around(folder)
-    if repository is None:
-        return None
+    repository = open_around(folder)
+    if repository is None or isinstance(repository, UnreadableGit):
+        # What it ignores is not known: the whole checkout is the project.
+        return repository and repository.root
     if repository.workdir is None:
         raise RefusedError(
             f"{repository.path} is a bare repository: it has no files to index.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.commit_filter import parse_word
 from cm_tui.engine.mainline import commits as stored_mainline
@@ -72,8 +71,7 @@ class MainlineCommits:
     def mainline(self, match: str, before: int | None, limit: int) -> Page[CommitPoint]:
         """List commits, newest first; every word of `match` is in subject, author, date or sha."""
         self.ensure()
-        without = f"No history: {FOREIGN}" if self._repository.is_foreign else "No git: no history"
-        note = "" if self._repository.git else without
+        note = "" if self._repository.git else self._repository.git_problem or "No git: no history"
         top = MOST_ROWS if before is None else bounded(before)
         words = match.lower().split()
         if not words:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cm_tui.counts import count, noun
-from cm_tui.engine.git.reach import FOREIGN
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history import missing_blobs
 from cm_tui.engine.history.commits import MainlineCommits
@@ -103,8 +102,8 @@ class CoverageReport:
 
     def _notes(self, known: Coverage, length: int, missing: int) -> Sequence[str]:
         notes = []
-        if self._repository.is_foreign:
-            notes.append(f"There is no history: {FOREIGN}")
+        if self._repository.git_problem:
+            notes.append(self._repository.git_problem)
         elif not self._repository.git:
             notes.append("This project has no git: there is no history.")
         if self._repository.is_shallow:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import pygit2
-
 from cm_tui.config import Config
 from cm_tui.counts import count, noun
 from cm_tui.engine.git.repository import Repository
@@ -182,10 +180,11 @@ class DriftDetector:
         tasks: list[Task] = []
         for number, path in enumerate(paths):
             try:
-                _, data = self._contents.from_disk(path)
+                oid, data = self._contents.from_disk(path)
             except OSError:
                 continue
-            tasks.append(Task(number, str(pygit2.hash(data)), language_of(path, data[:HEAD_BYTES]), data))
+            encoding = self._contents.attributes.encoding(path, data)
+            tasks.append(Task(number, oid, language_of(path, data[:HEAD_BYTES]), data, encoding))
         pool = Pool(self._config.index.workers, PARSE_SECONDS, self._db.folder / "parsing-drift")
         found: Bodies = {}
         try:

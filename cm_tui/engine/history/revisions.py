@@ -62,6 +62,8 @@ class Revisions:
         name = revision.strip()
         _refuse_odd(name)
         if not self._repository.git:
+            if problem := self._repository.git_problem:
+                raise UsageError(problem)
             raise UsageError("This project has no git: there is no history.", hint="`git init` begins one.")
         head = self.commits.head()
         if head is None:

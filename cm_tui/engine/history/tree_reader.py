@@ -49,6 +49,7 @@ class TreeReader:
     def __init__(self, db: Database, repository: Repository, config: Config) -> None:
         self._db = db
         self._repository = repository
+        self._attributes = repository.attributes()
         self.trees = Trees(repository)
         # Which folders are filled by a tool is asked of the commit's tree, not of the disk.
         self._rules = SkipRules(config.index, repository.root, _AllTracked(), on_disk=False)
@@ -150,14 +151,15 @@ class TreeReader:
         data = None if size is None else missing_blobs.content(self._repository, oid)
         if data is None:
             return self._without_content(oid)
-        if self._rules.verdict(path, by_content(path, data, included=included)) is not None:
+        encoding = self._attributes.encoding(path, data)
+        if self._rules.verdict(path, by_content(path, data, included=included, encoding=encoding)) is not None:
             return None
         language = language_of(path, data[:HEAD_BYTES])
         number = self._known.get((oid, language))
         if number is None:
             number = self._known[oid, language] = self._next
             self._next += 1
-            self._pending.append(Task(number, oid, language, data))
+            self._pending.append(Task(number, oid, language, data, encoding))
             self._bytes += len(data)
             if self._bytes > _PENDING_BYTES:
                 self.flush()

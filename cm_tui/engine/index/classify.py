@@ -8,7 +8,7 @@ from cm_tui.engine.index.stored_state import ContentKey, StoredState
 from cm_tui.engine.parse.worker import Task
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.languages import HEAD_BYTES, language_of
-from cm_tui.engine.scan.skip_rules import SkipRules, by_content, suffix_of
+from cm_tui.engine.scan.skip_rules import NOT_HERE, SkipRules, by_content, suffix_of
 from cm_tui.engine.scan.working_tree import ScannedFiles
 
 """Bytes at the start of a file that may tell its language."""
@@ -76,7 +76,7 @@ class FileClassifier:
         if data is not None:
             return oid, data
         if not on_disk:
-            self.verdicts[path, oid] = "content is not in this clone"
+            self.verdicts[path, oid] = NOT_HERE
             return None
         # Edited or deleted since the scan: take it as it is at this moment.
         self._scan.disk[path] = None
@@ -96,7 +96,9 @@ class FileClassifier:
 
     def _tasks_for(self, path: str, oid: str, data: bytes) -> Iterator[Task]:
         content = self._content(path, oid)
-        reason = self._rules.verdict(path, by_content(path, data, included=content.included))
+        encoding = self._contents.attributes.encoding(path, data)
+        found = by_content(path, data, included=content.included, encoding=encoding)
+        reason = self._rules.verdict(path, found)
         if reason is not None:
             self._reject(path, oid, content, reason)
             return
@@ -105,7 +107,7 @@ class FileClassifier:
         if number is None:
             number = self._blobs[oid, language] = self._next
             self._next += 1
-            yield Task(number, oid, language, data)
+            yield Task(number, oid, language, data, encoding)
         self.verdicts[path, oid] = number
 
     def _reject(self, path: str, oid: str, content: ContentKey, reason: str) -> None:

@@ -10,7 +10,9 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from cm_tui.counts import count, noun
 from cm_tui.engine.scan.content_reader import ChangedError, ContentReader
+from cm_tui.engine.scan.skip_rules import NOT_CHECKED_OUT
 from cm_tui.engine.search.passages import text_at
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import NotFoundError, RefusedError
@@ -50,7 +52,9 @@ def files(db: Database, folder: str) -> Page[FileEntry]:
 def skipped(db: Database) -> Page[SkippedFile]:
     """Files that the scan left out, sorted by path."""
     rows = tuple(SkippedFile(*row) for row in db.rows("SELECT path, reason FROM skipped ORDER BY path"))
-    return Page(rows, len(rows))
+    absent = sum(row.reason == NOT_CHECKED_OUT for row in rows)
+    note = f"{count(absent, 'file')} of HEAD {noun(absent, 'is', 'are')} not checked out here: the checkout is sparse."
+    return Page(rows, len(rows), note if absent else "")
 
 
 def relative(root: Path, path: str) -> str:
@@ -193,7 +197,7 @@ class FileView:
             except ChangedError:
                 raise NotFoundError(f"{path} has gone: {error.strerror}.", hint="Run `cm index`.") from error
             return _File(kept, blob.language, stale=True, kept=True)
-        return _File(data.decode("utf-8", "replace"), blob.language, stale=found != blob.oid)
+        return _File(self._contents.decoded(path, data), blob.language, stale=found != blob.oid)
 
 
 def slice_lines(

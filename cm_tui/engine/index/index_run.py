@@ -99,6 +99,8 @@ class Run:
 
     def _scan(self, *, full: bool, since: str | None, paths: Sequence[str]) -> None:
         self._repository = Repository(self._root, self._db.folder / "shadow")
+        if self._repository.git_problem:
+            self._notes.append(self._repository.git_problem)
         self._contents = ContentReader(self._repository)
         base = None if since is None else self._repository.tree(self._repository.resolve(since))
         self._stored = load(self._db, self._extractor, self._digest)

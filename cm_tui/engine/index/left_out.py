@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.index.files import relative
+from cm_tui.engine.scan.skip_rules import NOT_CHECKED_OUT, NOT_HERE
 from cm_tui.engine.store.database import Database
 from cm_tui.errors import CmError
 
 _LINES = re.compile(r":\d+(-\d+)?$")
 _BY_CONFIGURATION = "excluded by configuration"
-_FINAL = ("binary", "folder of cm itself", "content is not in this clone")
+_FINAL = ("binary", "folder of cm itself", NOT_HERE)
 """Reasons that no setting changes."""
 
 
@@ -71,6 +72,8 @@ def _unseen(db: Database, repository: Repository, path: str) -> LeftOut:
 def _lift(reason: str) -> str:
     if reason in _FINAL:
         return ""
+    if reason == NOT_CHECKED_OUT:
+        return "`git sparse-checkout add FOLDER` checks it out."
     setting = "index.exclude" if reason == _BY_CONFIGURATION else "index.include"
     verb = "leaves it out" if reason == _BY_CONFIGURATION else "brings it back"
     return f"{setting} in .cm/config.toml {verb}."

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.git.repository import Repository
 from cm_tui.engine.history.revisions import snapshot_at
 from cm_tui.engine.store.database import Database
@@ -106,4 +107,4 @@ class Contents:
         if size is None or size > _MOST_OF_FILE:
             return b""
         self._left -= size
-        return self._repository.read(oid) or b""
+        return decode(self._repository.read(oid) or b"").text.encode()

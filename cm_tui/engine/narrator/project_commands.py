@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.narrator import task_files
 from cm_tui.engine.narrator.command_kinds import core_of
 from cm_tui.engine.narrator.runs import commands_of
@@ -181,7 +182,7 @@ class ProjectCommands:
         if known is not None and known[0] == stamp:
             return known[1]
         try:
-            text: str | None = read_inside(self._root, path, _MOST_BYTES).decode("utf-8", "replace")
+            text: str | None = decode(read_inside(self._root, path, _MOST_BYTES)).text
         except (OSError, ValueError):
             text = None
         with self._lock:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
+from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.parse.c_heads import Head
 from cm_tui.engine.parse.c_plain_macros import without_plain_macros
 from cm_tui.engine.parse.c_repair import repair
@@ -34,21 +35,22 @@ _ONE_LINE = 2
 """Signature, and the line that it stands in."""
 
 
-def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
-    r"""Read a blob; never fails on bad content.
+def parse_blob(oid: str, language: str, data: bytes, encoding: str = "") -> ParsedBlob:
+    """Read a blob; never fails on bad content.
 
     Args:
         oid: git object id, handed on.
         language: a key of `LANGUAGES`; others are read as text.
-        data: the content; invalid UTF-8 is replaced. Lines end at `\\n`.
+        data: the content.
+        encoding: declared for it elsewhere.
 
     Returns:
         What the content says; cut by lines, with `error` set, when it could not be parsed.
     """
     size = len(data)
-    text = data.decode("utf-8", "replace")
-    if "\ufffd" in text:
-        data = text.encode()  # what predicates of a query look at must be text
+    text, problem = decode(data, encoding)
+    # What predicates of a query look at must be text, and places in it are those of the text.
+    data = text.encode()
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -64,6 +66,8 @@ def parse_blob(oid: str, language: str, data: bytes) -> ParsedBlob:
     else:
         _read(blob, spec, data, lines)
     blob.symbols = _with_bodies(blob.symbols, lines)
+    if problem:
+        blob.error = f"{blob.error}; {problem}" if blob.error else problem
     return blob
 
 

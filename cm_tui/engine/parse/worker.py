@@ -33,6 +33,8 @@ class Task(NamedTuple):
     oid: str
     language: str
     data: bytes
+    encoding: str = ""
+    """What is declared for it outside of its content."""
     failed: str = ""
     """Why it is cut by lines only: an earlier attempt ended badly."""
 
@@ -49,7 +51,7 @@ def parse_tasks(tasks: Sequence[Task]) -> Iterator[tuple[int, ParsedBlob]]:
 def _parse(task: Task) -> ParsedBlob:
     from cm_tui.engine.parse.parse_blob import parse_blob
 
-    parsed = parse_blob(task.oid, "text" if task.failed else task.language, task.data)
+    parsed = parse_blob(task.oid, "text" if task.failed else task.language, task.data, task.encoding)
     if task.failed:
         parsed.language, parsed.error = task.language, task.failed
     return parsed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pygit2
 
+from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.git.repository import Repository
 from cm_tui.files import read_below
 
@@ -31,21 +32,32 @@ class ContentReader:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
+        self.attributes = repository.attributes()
         self._kept: dict[str, bytes] = {}
         self._free_bytes = _KEPT_BYTES
 
     def from_disk(self, path: str) -> tuple[str, bytes]:
-        """Return object id and bytes of what a path holds at this moment.
+        """Return object id and bytes of what a path holds at this moment, as git would store it.
 
         Raises:
             OSError: it has gone, is a link or lies below one, or cannot be read.
         """
-        data = read_below(self._repository.root, path)
+        data = self.attributes.of(path).stored(read_below(self._repository.root, path))
+        if self._repository.git and b"\r\n" in data:
+            data = self._with_stored_line_ends(path, data)
         oid = str(pygit2.hash(data))
         if oid not in self._kept and len(data) <= self._free_bytes:
             self._kept[oid] = data
             self._free_bytes -= len(data)
         return oid, data
+
+    def _with_stored_line_ends(self, path: str, data: bytes) -> bytes:
+        ends = self.attributes.line_ends(path)
+        if ends == "kept":
+            return data
+        if ends == "converted unless stored" and (b"\0" in data or self._repository.size(str(pygit2.hash(data)))):
+            return data
+        return data.replace(b"\r\n", b"\n")
 
     def get(self, path: str, oid: str) -> bytes | None:
         """Return the bytes of an object, wherever they are: read before, in git, or on disk at a path.
@@ -66,7 +78,7 @@ class ContentReader:
         return data if found == oid else None
 
     def text(self, path: str, oid: str) -> str:
-        """Return an object as text; bytes that are not UTF-8 become replacement characters.
+        """Return an object as text.
 
         Raises:
             ChangedError: nothing holds these bytes any more: the file was edited meanwhile.
@@ -74,4 +86,8 @@ class ContentReader:
         data = self.get(path, oid)
         if data is None:
             raise ChangedError(path)
-        return data.decode("utf-8", "replace")
+        return self.decoded(path, data)
+
+    def decoded(self, path: str, data: bytes) -> str:
+        """Return content of a file as text, as the index has it."""
+        return decode(data, self.attributes.encoding(path, data)).text

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-EXTRACTOR_VERSION = "8"
+from cm_tui.engine.git.encodings import wide_text
+
+EXTRACTOR_VERSION = "9"
 """Counted up whenever the same bytes would give other rows: by this table, a query or the extractor."""
 
 
@@ -298,6 +300,8 @@ def language_of(path: str, head: bytes = b"") -> str:
     name = path.rpartition("/")[2]
     if name in _BY_FILENAME:
         return _BY_FILENAME[name]
+    if b"\0" in head and (text := wide_text(head[: len(head) // 4 * 4])) is not None:
+        head = text.encode()
     if name.startswith(("Dockerfile.", "Containerfile.")):
         return "dockerfile"
     stem, dot, extension = name.rpartition(".")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cm_tui.config import IndexConfig
+from cm_tui.engine.git.encodings import wide_text
 from cm_tui.engine.scan.credential_files import CREDENTIALS, holds_credentials, is_credential_file
 from cm_tui.engine.scan.folders import folders_to
 from cm_tui.errors import ConfigError
@@ -16,7 +17,7 @@ from cm_tui.errors import ConfigError
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 """Counted up when a rule changes: verdicts on content that were kept are taken anew."""
 
 # Always what a package manager or a tool made, wherever it lies.
@@ -103,6 +104,16 @@ _GENERATED = re.compile(
     )$""",
     re.VERBOSE | re.IGNORECASE,
 )
+_POINTER_BYTES = 1_024
+_POINTER = re.compile(
+    rb"(?:version (?:https://(?:git-lfs|hawser)\.github\.com/spec/v\d|http://git-media\.io/v/\d)\r?\n"
+    rb"(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\r?\nsize \d+\s*|/annex/objects/[^\n]+\n?)\Z"
+)
+"""What Git LFS and git-annex keep in git in place of a file."""
+NOT_CHECKED_OUT = "not checked out (sparse)"
+"""Reason of a file that a sparse checkout leaves out."""
+NOT_HERE = "content is not in this clone"
+"""Reason of a file whose content is kept elsewhere, or was not fetched."""
 _RICH_TEXT = b"{\\rtf"
 """How a word processor's file begins that is all ASCII and yet nothing a person reads as it is."""
 _MINIFIABLE = frozenset({"js", "cjs", "mjs", "jsx", "css", "html", "htm"})
@@ -233,7 +244,7 @@ def _by_name(path: str) -> str | None:
     return "data" if _DATA_AT.get(suffix) == 0 else None
 
 
-def by_content(path: str, data: bytes, *, included: bool) -> str | None:
+def by_content(path: str, data: bytes, *, included: bool, encoding: str = "") -> str | None:
     """Return why a file with that content is left out, or None.
 
     Pure, for worker processes. Depends on the path only through its suffix, so that the verdict may be kept by
@@ -244,9 +255,15 @@ def by_content(path: str, data: bytes, *, included: bool) -> str | None:
         data: its whole content.
         included: the project asks for it: only binary content and credentials are refused. Whether credentials are
             asked for too is not content's to say: `SkipRules.verdict` does.
+        encoding: declared for it elsewhere.
     """
     if b"\0" in data[:8192]:
-        return "binary"
+        text = wide_text(data, encoding)
+        if text is None:
+            return "binary"
+        data = text.encode()
+    if len(data) <= _POINTER_BYTES and _POINTER.match(data):
+        return NOT_HERE
     if suffix_of(path) == "doc" and data.startswith(_RICH_TEXT):
         return "binary"
     if holds_credentials(data):

@@ -17,7 +17,7 @@ from cm_tui.engine.git.special_files import TOO_LONG, is_too_long
 from cm_tui.engine.git.trees import TreeEntry
 from cm_tui.engine.scan.content_reader import ContentReader
 from cm_tui.engine.scan.folders import folders_of, folders_to
-from cm_tui.engine.scan.skip_rules import SkipRules
+from cm_tui.engine.scan.skip_rules import NOT_CHECKED_OUT, SkipRules
 from cm_tui.errors import RefusedError
 from cm_tui.paths import data_dir, state_dir
 
@@ -78,6 +78,7 @@ class WorkingTreeScan:
         self.files = ScannedFiles(repository.head())
         self._tree = repository.tree(self.files.head.sha)
         self._status = repository.status()
+        self._absent = repository.not_checked_out() if self._some_deleted() else frozenset[str]()
         self._staged = {path for path, flags in self._status.items() if FileStatus.INDEX_NEW in flags}
         self._folders = folders_of([*self._tree, *self._staged])
         self.rules = SkipRules(config, self._root, self._folders if repository.git else None)
@@ -114,6 +115,9 @@ class WorkingTreeScan:
         # A folder is judged by what would lie in it.
         return self.rules.by_path(f"{path}/_") is None and not self._repository.ignored(f"{path}/")
 
+    def _some_deleted(self) -> bool:
+        return any(FileStatus.WT_DELETED in flags for flags in self._status.values())
+
     def _is_foreign(self, folder: str) -> bool:
         """Whether a folder lies below a link or in a repository of its own."""
         for one in folders_to(folder, self._foreign):
@@ -132,6 +136,10 @@ class WorkingTreeScan:
             self.files.committed[path] = entry.oid
         if path in self._status:
             return
+        if reason is None and self._contents.attributes.of(path).is_filtered:
+            # What git keeps is not what people see; whether the two differ only the filter could say.
+            self._differing(path, FileStatus.CURRENT)
+            return
         if reason is None:
             self.files.sizes[path] = size
         else:
@@ -148,6 +156,8 @@ class WorkingTreeScan:
             if is_too_long(f"{self._prefix}{path}"):
                 # Not deleted: git cannot put it there, nor anybody look.
                 self.files.skipped[_printable(path)] = TOO_LONG
+            elif path in self._absent:
+                self.files.skipped[_printable(path)] = NOT_CHECKED_OUT
             return
         try:
             reason = self._on_disk(path)

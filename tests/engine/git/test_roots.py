@@ -93,14 +93,6 @@ def test_a_repository_whose_git_folder_lies_elsewhere(tmp_path):
     assert Repository(repo.root, tmp_path / "shadow").git
 
 
-def test_a_repository_in_a_form_that_cannot_be_read_is_refused(tmp_path):
-    repo = Repo(tmp_path / "app", init=False)
-    repo.git("init", "-q", "--object-format=sha256")
-    with pytest.raises(RefusedError, match="sha256") as refused:
-        find_root(repo.root)
-    assert "format" in refused.value.hint
-
-
 def test_a_bare_repository_is_refused(tmp_path):
     Repo(tmp_path / "bare", init=False).git("init", "-q", "--bare", "x.git")
     with pytest.raises(RefusedError, match="bare"):

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cm_tui.engine.git.encodings import decode
 from cm_tui.engine.parse.chunks import MAX_CHARS, MAX_LINES, TEXT_LINES
 from cm_tui.engine.parse.normalise import (
     bound_types,
@@ -56,7 +57,7 @@ def bindings(blob: ParsedBlob, kind: str) -> set[tuple[str | None, str, str]]:
 
 def assert_whole(blob: ParsedBlob, data: bytes) -> None:
     """Chunks hold every line with text exactly once; rows point at what exists; ranges nest."""
-    lines = data.decode("utf-8", "replace").split("\n")
+    lines = decode(data).text.split("\n")
     held = [row for c in blob.chunks for row in range(c.start_line, c.end_line + 1)]
     assert len(held) == len(set(held))
     assert {row for row, line in enumerate(lines, 1) if line.strip()} <= set(held)
