@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import needs_process, run_here
+from tests.templates import Template
 
 FILES = {
     "shop/__init__.py": "from shop.cart import Cart\n",
@@ -120,7 +122,7 @@ def make_repository(root: Path) -> None:
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    git(root, "init", "-q", "-b", "main")
+    git(root, "init", "-q", "-b", "main", "--template=")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "Open the shop")
 
@@ -130,23 +132,38 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
 
 
-@pytest.fixture
-def new_shop(tmp_path: Path) -> Shop:
-    """Not indexed yet; free to be changed."""
-    root = tmp_path / "shop repo"
-    root.mkdir()
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository, made once; tests get copies of it."""
+    root = tmp_path_factory.mktemp("made") / "repo"
     make_repository(root)
+    return root
+
+
+@pytest.fixture
+def new_shop(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Not indexed yet; free to be changed. What the test itself writes is where `cm` looks."""
+    root = tmp_path / "shop repo"
+    shutil.copytree(made, root, symlinks=True)
+    monkeypatch.setenv("CM_HOME", str(tmp_path / "home"))
     return Shop(root, tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The repository with its index, made once."""
+    return Template(tmp_path_factory.mktemp("indexed shop"), make_repository)
+
+
+@pytest.fixture
+def own_shop(template: Template, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Indexed, and free to be changed. What the test itself writes is where `cm` looks."""
+    monkeypatch.setenv("CM_HOME", str(template.home))
+    return Shop(template.put_back(), template.home)
 
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """Indexed; only asked."""
-    base = tmp_path_factory.mktemp("shop")
-    root = base / "repo"
-    root.mkdir()
-    make_repository(root)
-    shop = Shop(root, base / "home")
-    done = shop.cm("index", "--json")
-    assert done.code == 0, done.err
-    return shop
+    template = Template(tmp_path_factory.mktemp("shop"), make_repository)
+    return Shop(template.root, template.home)
