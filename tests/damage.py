@@ -16,6 +16,7 @@ from cm_tui.engine.local.engine import LocalEngine
 BLOCK = 262_144
 HEADERS = 12_288
 
+
 @dataclass(frozen=True)
 class Place:
     """An indexed project whose data may be damaged."""

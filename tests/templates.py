@@ -38,17 +38,23 @@ class Template:
     Args:
         folder: an empty folder for both, and for the copy they are put back from.
         make: makes the repository at a path.
-        fill: puts into the store what tests find there.
+        fill: puts into the store what tests find there; None leaves the project without one.
     """
 
-    def __init__(self, folder: Path, make: Callable[[Path], object], fill: Fill = index) -> None:
+    def __init__(self, folder: Path, make: Callable[[Path], object], fill: Fill | None = index) -> None:
         self.root = folder / "project"
         self.home = folder / "home"
         self._kept = folder / "kept"
         make(self.root)
         self.home.mkdir()
-        with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
-            fill(engine)
+        if fill is not None:
+            with mock.patch.dict(os.environ, CM_HOME=str(self.home)), LocalEngine.open(self.root) as engine:
+                fill(engine)
+        self.keep()
+
+    def keep(self) -> None:
+        """Have the project and its store put back as they are now."""
+        shutil.rmtree(self._kept, ignore_errors=True)
         self._kept.mkdir()
         for one in (self.root, self.home):
             shutil.copytree(one, self._kept / one.name, symlinks=True)

@@ -7,13 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.cli.in_process import needs_process, run_here
-from tests.templates import Template
+from tests.templates import Template, index
 
 FILES = {
     "shop/__init__.py": "from shop.cart import Cart\n",
@@ -93,7 +96,7 @@ class Shop:
     def cm(self, *words: str, cwd: Path | None = None, stdin: str = "", **environment: str) -> Result:
         """Run `cm` inside this process, or as one of its own where nothing else will do."""
         settings = {"CM_HOME": str(self.home), "COLUMNS": "120", **environment}
-        if needs_process(words, environment):
+        if needs_process(words):
             return self.process(*words, cwd=cwd, stdin=stdin, **environment)
         return _checked(Result(*run_here(words, cwd=cwd or self.root, environment=settings, stdin=stdin)))
 
@@ -149,17 +152,37 @@ def new_shop(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sho
     return Shop(root, tmp_path / "home")
 
 
+class ShopTemplate:
+    """The repository with what commands did in it, once; each test gets it as it was then.
+
+    Args:
+        folder: an empty folder.
+        fill: runs the commands; what it returns is `found`.
+        indexed: the repository has an index before.
+    """
+
+    def __init__(self, folder: Path, fill: Callable[[Shop], Any] = lambda _: None, *, indexed: bool = True) -> None:
+        self._template = Template(folder, make_repository, index if indexed else None)
+        with mock.patch.dict(os.environ, CM_HOME=str(self._template.home)):
+            self.found = fill(Shop(self._template.root, self._template.home))
+        self._template.keep()
+
+    def put_back(self, monkeypatch: pytest.MonkeyPatch) -> Shop:
+        """Put everything back; what the test itself writes is where `cm` looks."""
+        monkeypatch.setenv("CM_HOME", str(self._template.home))
+        return Shop(self._template.put_back(), self._template.home)
+
+
 @pytest.fixture(scope="session")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Template:
+def template(tmp_path_factory: pytest.TempPathFactory) -> ShopTemplate:
     """The repository with its index, made once."""
-    return Template(tmp_path_factory.mktemp("indexed shop"), make_repository)
+    return ShopTemplate(tmp_path_factory.mktemp("indexed shop"))
 
 
 @pytest.fixture
-def own_shop(template: Template, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    """Indexed, and free to be changed. What the test itself writes is where `cm` looks."""
-    monkeypatch.setenv("CM_HOME", str(template.home))
-    return Shop(template.put_back(), template.home)
+def own_shop(template: ShopTemplate, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """Indexed, and free to be changed."""
+    return template.put_back(monkeypatch)
 
 
 @pytest.fixture(scope="session")
