@@ -14,6 +14,7 @@ from unittest import mock
 from cm_tui.engine.git import checkout_links
 from cm_tui.engine.git.identity import claimed
 from cm_tui.engine.local.engine import LocalEngine
+from cm_tui.engine.notes import known_scan
 
 Fill = Callable[[LocalEngine], None]
 """Puts into a new project what the template holds."""
@@ -61,6 +62,8 @@ class Template:
 
     def put_back(self) -> Path:
         """Put the repository and its store back as they were; return its root. `CM_HOME` has to be `home`."""
+        # The system tells of changes a while after they were made.
+        known_scan.forget(self.root)
         for one in (self.root, self.home):
             shutil.rmtree(one, ignore_errors=True)
             shutil.copytree(self._kept / one.name, one, symlinks=True)
